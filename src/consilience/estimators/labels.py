@@ -145,12 +145,14 @@ class LabelAggregator(CrowdEstimator):
         return self._probabilities(self._labels(annotations, reset=False, missing=missing))
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
+        return posterior(self._onehot(labels), self._log_weights, self._log_table)
+
+    def _onehot(self, labels: Labels) -> OneHotLabels:
+        """Encode labels by known annotators."""
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
-        onehot = OneHotLabels.of(
-            labels.item, annotator * n_labels + label, (len(labels), len(self._log_table)), len(self._log_weights)
-        )
-        return posterior(onehot, self._log_weights, self._log_table)
+        shape = (len(labels), len(self._log_table))
+        return OneHotLabels.of(labels.item, annotator * n_labels + label, shape, len(self._log_weights))
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of labels that known annotators give to other items.

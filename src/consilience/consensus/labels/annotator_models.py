@@ -41,13 +41,15 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
 from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
 
 Counts = Float[np.ndarray, "annotators labels classes"]
+Codes = Int[np.ndarray, " rows"]
+Rows = Float[np.ndarray, "rows classes"]
 
 IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
 LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
@@ -82,6 +84,15 @@ class Smoothed:
         constant = gammaln(n_labels * (1 + self.smoothing)) - n_labels * gammaln(1 + self.smoothing)
         history = np.vdot(self.counts - labels, self.log_table)
         return float(history + self.smoothing * self.log_table.sum() + n_annotators * n_classes * constant)
+
+    def n_labels(self) -> Float[np.ndarray, " annotators"]:
+        """Number of labels of each annotator, those of the history included."""
+        return np.asarray(self.counts.sum((1, 2)))
+
+    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of θ under Dirichlet(1 + the counts without these labels)."""
+        seen = 1 + np.maximum(self.counts[annotator, label] - responsibilities, 0)
+        return seen / (self.counts.shape[1] + np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0))
 
     def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
         """Most probable matrices."""
@@ -160,6 +171,16 @@ class Hierarchical:
         said = float(np.vdot(labels, self.log_table))
         return self.log_rows - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
 
+    def n_labels(self) -> Float[np.ndarray, " annotators"]:
+        """Number of labels of each annotator, those of the history included."""
+        return np.asarray(self.counts.sum((1, 2)))
+
+    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of θ given the counts without these labels, with m̃ for m."""
+        pseudo = self._pseudo(self.concentration)[annotator, label]
+        total = np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0)
+        return (pseudo + np.maximum(self.counts[annotator, label] - responsibilities, 0)) / (self.concentration + total)
+
     def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
         """Posterior means, m at the mean accuracy."""
         right = (self.accuracy[:, 0] / self.accuracy.sum(1))[:, None, None]
@@ -216,6 +237,19 @@ class OneCoin:
             return history - kl_beta(self.accuracy, self.crowd)
         constant = float(log_normalizer_dirichlet(self.crowd)) * len(logs)
         return history + float(((self.crowd - 1) * logs).sum()) + constant
+
+    def n_labels(self) -> Float[np.ndarray, " annotators"]:
+        """Number of labels of each annotator, those of the history included."""
+        return np.asarray(self.right_wrong.sum(1))
+
+    def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
+        """Mean of p, or of (1 - p) / (labels - 1), given the counts without these labels."""
+        right = responsibilities[np.arange(len(label)), label]
+        own = np.column_stack([right, 1 - right])
+        seen = self.crowd + np.maximum(self.right_wrong[annotator] - own, 0)
+        p = (seen[:, 0] / seen.sum(1))[:, None]
+        n_labels = self.log_table.shape[1]
+        return np.where(label[:, None] == np.arange(n_labels), p, (1 - p) / max(n_labels - 1, 1))
 
     def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
         """Posterior means."""

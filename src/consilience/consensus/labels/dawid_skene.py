@@ -5,7 +5,7 @@ Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Usin
 
 Model
 -----
-    π           ~ Dirichlet(1, …, 1)              class proportions
+    π           ~ Dirichlet(1 + prior)            class proportions; see `pairs_of_labels`
     z_n         ~ Categorical(π)                  class of item n
     y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
     θ                                             see `annotator_models`
@@ -22,7 +22,7 @@ Updates
 -------
     q(z_n = k) ∝ exp(E ln π_k + Σ_j E ln θ_j,k,y_nj)
     n_jkl      = Σ_n q(z_n = k) 1[y_nj = l]
-    q(π)       = Dirichlet(1 + Σ_n q(z_n))
+    q(π)       = Dirichlet(1 + prior + Σ_n q(z_n))
     q(θ)       from n, by the annotator model
 
 Decided here
@@ -31,6 +31,8 @@ A missing label contributes nothing; of several labels that an annotator gives a
 the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The class of a
 gold item is known: its q(z) is fixed, and the bound counts only the term of that class. An annotator's history is a
 table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ, not about z.
+The prior of π is worth `PAIRS_WORTH` items for each item with two labels, at the proportions that `pairs_of_labels`
+finds.
 With ``prior=None`` θ and π are point estimates, with a pseudo-count of 1e-6 for each label: maximum likelihood, as in
 other packages.
 """
@@ -45,6 +47,7 @@ from scipy.special import gammaln
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
+from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
 from consilience.inference import Trace, iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import (
@@ -56,18 +59,21 @@ from consilience.inference.product_distributions import (
 )
 
 SMOOTHING = 1e-6  # pseudo-count of maximum likelihood
+PAIRS_WORTH = 0.3  # items that the proportions from the pairs of an item's labels are worth
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Labels, gold items and history.
+    """Labels, gold items, history, and what is known of the proportions.
 
     onehot : labels in chunks, with the known classes of gold items.
     history : (annotators, labels, classes) counts of earlier labels, or 0.
+    sizes : (classes,) imagined items of each class in the learned prior of π, or 0.
     """
 
     onehot: OneHotLabels
     history: Counts | float
+    sizes: Float[np.ndarray, " classes"] | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,17 +119,19 @@ def step(state: State, evidence: Evidence, *, learned: bool) -> State:
 
 def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
     """Update q(π), and run the E-step under q(θ) and q(π)."""
-    log_weights, from_weights = proportions(expected.sizes, learned=learned)
+    log_weights, from_weights = proportions(expected.sizes, evidence.sizes, learned=learned)
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
     return State(model, log_weights, log_prior, expectation(evidence.onehot, log_weights, table))
 
 
-def proportions(sizes: Float[np.ndarray, " classes"], *, learned: bool) -> tuple[np.ndarray, float]:
+def proportions(
+    sizes: Float[np.ndarray, " classes"], imagined: Float[np.ndarray, " classes"] | float, *, learned: bool
+) -> tuple[np.ndarray, float]:
     """E ln π and -KL(q(π) ‖ p(π)); for maximum likelihood, ln π and ln p(π) under Dirichlet(1 + ε)."""
     if learned:
-        q = 1 + sizes
-        return expected_log_dirichlet(q), -float(kl_dirichlet(q, np.ones_like(q)))
+        prior = np.ones_like(sizes) + imagined
+        return expected_log_dirichlet(prior + sizes), -float(kl_dirichlet(prior + sizes, prior))
     n_classes, seen = len(sizes), sizes + SMOOTHING
     logs = np.log(seen / seen.sum())
     constant = gammaln(n_classes * (1 + SMOOTHING)) - n_classes * gammaln(1 + SMOOTHING)
@@ -139,6 +147,12 @@ def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
     """Expected number of labels of each annotator by class."""
     n_classes = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_classes, n_classes)
+
+
+def imagined_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
+    """Imagined items of each class, from pairs of labels."""
+    found, _ = proportions_of_pairs(pair_counts(labels))
+    return PAIRS_WORTH * int((np.diff(labels.indptr) > 1).sum()) * found
 
 
 def first_guess(labels: Labels, known: Int[np.ndarray, " items"] | None) -> Float[np.ndarray, "items classes"]:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
+from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
 from consilience.consensus.labels.annotator_models import Counts
-from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, labels_of, run
+from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.dawid_skene import (
+    Evidence,
+    State,
+    first_guess,
+    imagined_sizes,
+    labels_of,
+    run,
+)
 from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
+from consilience.errors import AnnotationWarning
 from consilience.estimators.labels import LabelAggregator
-from consilience.estimators.parameters import NOT_NEGATIVE, Requirements, one_of, whole
+from consilience.estimators.parameters import NOT_NEGATIVE, TRUTH, Requirements, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.inference.threads import one_blas_thread
+
+NOTHING_TELLS = (
+    "DawidSkene: no item has two labels, so that nothing tells how often a label is right. The probabilities assume "
+    f"{ASSUMED:.0%}. Collect a second label of some items, or give gold."
+)
 
 
 class DawidSkene(LabelAggregator):
@@ -34,7 +50,12 @@ class DawidSkene(LabelAggregator):
     prior : {"learned", None}, default="learned"
         Prior of the matrices. "learned": each annotator's rows are drawn towards the annotator's accuracy, and that
         towards the crowd's, as far as the labels show that annotators and classes are alike; few labels of an
-        annotator then suffice. None: maximum likelihood.
+        annotator then suffice. The proportions of the classes are drawn towards those that pairs of labels show. None:
+        maximum likelihood.
+    calibrate : bool, default=True
+        Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. They are then less sure
+        than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
+        from the other labels of their items show. The most probable classes are the same.
     max_iter : int, default=500
         Maximum number of sweeps.
     tol : float, default=1e-6
@@ -53,6 +74,8 @@ class DawidSkene(LabelAggregator):
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
+    temperature_ : float
+        By which the evidence of the labels is divided, at least 1; 1 if annotators err independently.
     classes_ : ndarray of class names, shape (n_classes,)
     class_proportions_ : ndarray, shape (n_classes,)
         π, posterior mean.
@@ -94,6 +117,7 @@ class DawidSkene(LabelAggregator):
     _requirements: ClassVar[Requirements] = {
         "confusion": one_of("full", "one-coin"),
         "prior": one_of("learned", None),
+        "calibrate": TRUTH,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
     }
@@ -102,6 +126,7 @@ class DawidSkene(LabelAggregator):
         self,
         confusion: Literal["full", "one-coin"] = "full",
         prior: Literal["learned", None] = "learned",
+        calibrate: Flag = True,
         max_iter: Integer = 500,
         tol: Real = 1e-6,
         n_jobs: Integer | None = None,
@@ -109,6 +134,7 @@ class DawidSkene(LabelAggregator):
     ):
         self.confusion = confusion
         self.prior = prior
+        self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -154,7 +180,7 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used.
+            Something was left out, treated as missing, or not used; or no item has two labels.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
@@ -185,7 +211,7 @@ class DawidSkene(LabelAggregator):
             known=known,
             n_jobs=self.n_jobs,
         )
-        evidence = Evidence(onehot, history)
+        evidence = Evidence(onehot, history, imagined_sizes(labels) if learned else 0.0)
         one_coin = self.confusion == "one-coin"
         trace = run(
             first_guess(labels, known),
@@ -211,9 +237,24 @@ class DawidSkene(LabelAggregator):
         self._log_weights = state.log_weights
         self._log_table = state.model.log_table.reshape(-1, n_classes)
         q = posterior(evidence.onehot, self._log_weights, self._log_table)
-        sizes = state.expected.sizes + (self.prior is not None)
+        sizes = state.expected.sizes + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
+        found = uncalibrated(n_classes)
+        if self.calibrate:
+            free = np.full(len(labels), True) if known is None else known < 0
+            told = not free.all() or bool(np.any(evidence.history))
+            found = calibration(labels, state.model, state.log_weights, q, free=free, told=told)
+            if found.is_assumed:
+                warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
+        self.temperature_, self._shared, self._shared_confusion = found.temperature, found.shared, found.confusion
+        self.responsibilities_ = found.probabilities(evidence.onehot, self._log_weights, self._log_table)
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
+
+    def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
+        if not hasattr(self, "temperature_"):  # saved by an earlier version
+            return super()._probabilities(labels)
+        found = Calibration(self.temperature_, self._shared, self._shared_confusion)
+        return found.probabilities(self._onehot(labels), self._log_weights, self._log_table)

@@ -1,0 +1,168 @@
+"""Probabilities of classes that allow for errors which annotators share.
+
+The models of `dawid_skene` take the annotators' errors to be independent given the class. People err together: ten who
+take a terrier for another breed look like ten independent witnesses, and the posterior is far too sure. How far, the
+labels tell without the truth: each is predicted from the other labels of its item.
+
+    score of item n for class k      S_nk = Σ_j E ln θ_jk,y_nj
+    the same without item n          S'_nk = Σ_j ln p_nj(k), with p_nj(k) the mean of θ_jk,y_nj without item n
+    prediction of a label            Σ_k q_nk p_nj(k),   q_n ∝ π_k exp((S'_nk - ln p_nj(k)) / t)
+    t, the temperature               maximises Σ ln prediction - 4 ln t, at least 1
+    what it is worth on S            T: minimises the cross-entropy of softmax(ln π + S / T) and softmax(ln π + S' / t)
+
+T above 1 says that the labels of an item tell less than independent ones would. Errors that most annotators share stay
+invisible: the labels agree, and are wrong. So the probabilities, the more so the higher T, move to what good annotators
+would say of the item:
+
+    P_nl = Σ_k softmax(ln π + S_n / T)_k ((1 - w) δ_kl + w Θ_kl),   w = 1 - 1 / T
+
+Θ is the mean confusion matrix of the best annotators, who gave a quarter of all labels. If annotators err
+independently, T is about 1, and P the posterior. The most probable class stays that of the posterior.
+
+If no item has two labels, nothing tells how often a label is right. Then T = 1, and Θ, with w = 1, is the matrix of the
+imagined annotator of `annotator_models`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.annotator_models import IMAGINED, TINY, AnnotatorModel
+from consilience.inference.product_distributions import LogTable, OneHotLabels, Responsibilities, Weights, posterior
+
+HIGHEST = 50.0  # temperature
+PENALTY = 4.0  # nats for each unit of ln t
+ASSUMED = float(IMAGINED[0] / IMAGINED.sum())  # accuracy where nothing tells it
+GOOD = 0.25  # share of all labels that the best annotators gave
+MOST_LABELS = 100_000  # the temperature is found on a sample of items with about so many labels
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The temperature, and what is added for errors that most annotators share.
+
+    temperature : T, at least 1.
+    shared : w.
+    confusion : (classes, labels) Θ.
+    """
+
+    temperature: float
+    shared: float
+    confusion: Float[np.ndarray, "classes labels"]
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the accuracy of labels is assumed, since no item has two labels."""
+        return self.shared == 1
+
+    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:
+        """P of all items; known items keep their class, and those without labels the probabilities of any item."""
+        found = posterior(onehot, log_weights, log_table)
+        if self.shared == 0:
+            return found
+        tempered = posterior(onehot, log_weights, log_table / self.temperature)
+        mixed = tempered @ ((1 - self.shared) * np.eye(len(log_weights)) + self.shared * self.confusion)
+        for chunk in onehot.chunks:
+            silent = np.bincount(chunk.onehot.indices, minlength=chunk.onehot.shape[0]) == 0
+            kept = chunk.start + np.union1d(np.flatnonzero(silent), chunk.known_rows)
+            mixed[kept] = tempered[kept]
+        return with_best(mixed, found.argmax(1))
+
+
+def uncalibrated(n_classes: int) -> Calibration:
+    """Return what leaves the posterior as it is."""
+    return Calibration(1.0, 0.0, np.eye(n_classes))
+
+
+def calibration(
+    labels: Labels,
+    model: AnnotatorModel,
+    log_weights: Weights,
+    responsibilities: Responsibilities,
+    *,
+    free: Bool[np.ndarray, " items"],
+    told: bool,
+) -> Calibration:
+    """Find T, w and Θ.
+
+    Parameters
+    ----------
+    labels : Labels
+    model : annotator model after the last sweep.
+    log_weights : (classes,) E ln π.
+    responsibilities : (items, classes) posterior.
+    free : items whose class is not given.
+    told : whether given classes, or a history, tell how often labels are right.
+    """
+    n_classes = len(log_weights)
+    several = free & (np.diff(labels.indptr) > 1)
+    if n_classes == 1 or (told and not several.any()):
+        return uncalibrated(n_classes)
+    if not several.any():
+        wrong = (1 - ASSUMED) / (n_classes - 1)
+        return Calibration(1.0, 1.0, np.where(np.eye(n_classes, dtype=bool), ASSUMED, wrong))
+    rows, item = _sample(labels, several)
+    annotator, label = labels.annotator[rows], labels.label[rows]
+    starts = np.flatnonzero(np.diff(item, prepend=-1))
+    own = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(item))))
+    probability = model.left_out(annotator, label, responsibilities[item])
+    logs = np.log(probability)
+    score, without = (np.add.reduceat(table, starts) for table in (model.log_table[annotator, label], logs))
+    others = without[own] - logs
+
+    def of_labels(temperature: float) -> float:
+        predicted = (softmax(others / temperature + log_weights, axis=1) * probability).sum(1)
+        return PENALTY * np.log(temperature) - float(np.log(predicted).sum())
+
+    target = softmax(without / _least(of_labels) + log_weights, axis=1)
+    temperature = _least(lambda t: -float((target * log_softmax(score / t + log_weights, axis=1)).sum()))
+    return Calibration(temperature, 1 - 1 / temperature, _of_good_annotators(model, log_weights))
+
+
+def _sample(labels: Labels, wanted: Bool[np.ndarray, " items"]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the labels of the items wanted, or of evenly spaced ones of them, and the items of these rows."""
+    items = np.flatnonzero(wanted)
+    n_labels = np.diff(labels.indptr)[items]
+    if n_labels.sum() > MOST_LABELS:
+        number = max(int(len(items) * MOST_LABELS / n_labels.sum()), 1)
+        items = items[np.linspace(0, len(items) - 1, number).astype(int)]
+        n_labels = np.diff(labels.indptr)[items]
+    first = np.repeat(labels.indptr[items] - np.cumsum(n_labels) + n_labels, n_labels)
+    return first + np.arange(n_labels.sum()), np.repeat(items, n_labels)
+
+
+def _least(objective: Callable[[float], float]) -> float:
+    """Return the temperature between 1 and `HIGHEST` at which the objective is least."""
+    places = np.linspace(0, np.log(HIGHEST), 20)
+    values = [objective(float(np.exp(place))) for place in places]
+    best = int(np.argmin(values))
+    bounds = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
+    found = minimize_scalar(lambda x: objective(float(np.exp(x))), bounds=bounds, method="bounded")
+    place = found.x if found.fun < values[best] else places[best]
+    return round(float(np.exp(place)), 6)  # more digits hang on the order of sums
+
+
+def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
+    """Mean confusion matrix of the best annotators, weighted by their labels."""
+    matrices = model.matrices()
+    accuracy = np.einsum("jkk,k->j", matrices, softmax(log_weights))
+    n_labels = model.n_labels()
+    order = np.argsort(-accuracy, kind="stable")
+    given = np.cumsum(n_labels[order])
+    good = order[: max(int((given <= GOOD * given[-1]).sum()), 1)]
+    return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
+
+
+def with_best(probabilities: Responsibilities, best: Int[np.ndarray, " items"]) -> Responsibilities:
+    """Exchange the largest probability of an item with that of the class which is to have it."""
+    rows = np.arange(len(best))
+    top = probabilities.argmax(1)
+    probabilities[rows, best], probabilities[rows, top] = probabilities[rows, top], probabilities[rows, best]
+    return probabilities

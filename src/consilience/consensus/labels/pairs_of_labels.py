@@ -1,0 +1,76 @@
+"""Proportions of the classes from pairs of labels, as a prior for models that read all of them.
+
+Where items have few labels, learning the proportions and the confusion matrices together is unstable: a class loses a
+few items, then its proportion falls, then it loses more. Pairs of labels of one item by different annotators say how
+common the classes are before any item is assigned.
+
+Model
+-----
+    π        ~ Dirichlet(b, …, b)
+    a        ~ Beta(4, 1.5)                     accuracy of the crowd, above chance
+    z        ~ Categorical(π)                   class of the item of a pair
+    y_1, y_2 ~ A_z                              independently; A_kk = a, A_kl = (1 - a) / (K - 1) for l ≠ k
+
+Annotators differ; two labels of different annotators nevertheless have the crowd's mean accuracy each, since the
+annotators are independent given the class. π and a are the most probable ones, by EM on the table of pairs:
+
+    N_kl = pairs with the labels k and l         `pair_counts`
+    H_kl = Σ_j π_j A_jk A_jl,   W = N / H
+    π_k ∝ b - 1 + π_k (c² Σ W + 2 c d W_k· + d² W_kk)           c = (1 - a) / (K - 1), d = a - c
+    a   = (3 + right) / (3.5 + 2 Σ N),  right = 2 a Σ_k π_k (c W_k· + d W_kk)
+
+Decided here
+------------
+An item of m labels has m (m - 1) / 2 pairs, which are not independent: they count m / 2 together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from scipy.sparse import csr_array
+
+from consilience.annotations import Labels
+
+EVEN = 5.0  # b: draws π towards equal proportions
+ACCURACY = (4.0, 1.5)  # Beta distribution of a
+LEAST_ABOVE_CHANCE = 0.02
+SWEEPS = 500
+TOLERANCE = 1e-8  # change of π and a in a sweep
+
+
+def pair_counts(labels: Labels) -> Float[np.ndarray, "labels labels"]:
+    """Weighted number of pairs of labels of an item, symmetric; each item counts half the number of its labels."""
+    shape = (len(labels), labels.n_classes)
+    counts = csr_array((np.ones(labels.n_rows), (labels.item, labels.label)), shape=shape)
+    n_labels = np.asarray(counts.sum(1))
+    weight = np.divide(0.5, n_labels - 1, out=np.zeros(len(n_labels)), where=n_labels > 1)
+    weighted = csr_array(
+        (counts.data * np.repeat(weight, np.diff(counts.indptr)), counts.indices, counts.indptr), shape
+    )
+    return (weighted.T @ counts).toarray() - np.diag(np.asarray(weighted.sum(0)))
+
+
+def proportions_of_pairs(pairs: Float[np.ndarray, "labels labels"]) -> tuple[Float[np.ndarray, " classes"], float]:
+    """Return the most probable π and a of the model above, from the counts of pairs."""
+    n_classes, total = len(pairs), pairs.sum()
+    proportions = np.full(n_classes, 1 / n_classes)
+    accuracy = ACCURACY[0] / sum(ACCURACY)
+    if n_classes == 1 or total == 0:
+        return proportions, accuracy
+    for _ in range(SWEEPS):
+        other = (1 - accuracy) / (n_classes - 1)
+        more = accuracy - other
+        shared = other**2 + other * more * (proportions[:, None] + proportions) + np.diag(more**2 * proportions)
+        ratio = pairs / shared
+        with_class, both = ratio.sum(1), np.diag(ratio)
+        expected = proportions * (other**2 * ratio.sum() + 2 * other * more * with_class + more**2 * both)
+        right = 2 * accuracy * (proportions @ (other * with_class + more * both))
+        found = (expected + EVEN - 1) / (expected + EVEN - 1).sum()
+        chance = 1 / n_classes + LEAST_ABOVE_CHANCE
+        better = max((right + ACCURACY[0] - 1) / (2 * total + sum(ACCURACY) - 2), chance)
+        change = max(np.abs(found - proportions).max(), abs(better - accuracy))
+        proportions, accuracy = found, better
+        if change < TOLERANCE:
+            break
+    return proportions, float(accuracy)

@@ -1,0 +1,131 @@
+"""Calibrated probabilities: labels left out by counting again, and crowds whose errors are independent or shared."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Labels
+from consilience.annotations import concat
+from consilience.consensus import DawidSkene
+from consilience.consensus.labels import calibration as module
+from consilience.consensus.labels.calibration import with_best
+from consilience.errors import AnnotationWarning
+from consilience.simulation import simulate_labels
+from tests.consensus.labels.test_annotator_models import MODELS, random_counts
+
+CLIP = 1e-6
+
+
+def log_loss(model, true):
+    own = model.responsibilities_[np.arange(len(true)), true]
+    return -np.log(np.clip(own, CLIP, 1)).mean()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_label_left_out_is_a_count_less(name):
+    """The probability of each label given each class, from the counts without it."""
+    rng = np.random.default_rng(0)
+    n_classes = 3
+    model = MODELS[name](random_counts(rng, 4, n_classes) + 2)
+    annotator, label = rng.integers(4, size=7), rng.integers(n_classes, size=7)
+    q = rng.dirichlet(np.ones(n_classes), size=7)
+    found = model.left_out(annotator, label, q)
+    for row, (who, said) in enumerate(zip(annotator, label)):
+        if hasattr(model, "right_wrong"):
+            right = model.crowd[0] + model.right_wrong[who, 0] - q[row, said]
+            wrong = model.crowd[1] + model.right_wrong[who, 1] - (1 - q[row, said])
+            expected = np.full(n_classes, wrong / (right + wrong) / (n_classes - 1))
+            expected[said] = right / (right + wrong)
+        else:
+            counts = model.counts[who].copy()
+            counts[said] -= q[row]
+            prior = model._pseudo(model.concentration)[who] if hasattr(model, "concentration") else np.ones((3, 3))
+            total = getattr(model, "concentration", np.full(3, 3.0))
+            expected = ((prior + counts) / (total + counts.sum(0)))[said]
+        np.testing.assert_allclose(found[row], expected)
+
+
+@pytest.mark.parametrize("prior", ["learned", None])
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_independent_errors_leave_the_posterior_as_it_is(confusion, prior):
+    true = np.arange(600) % 3
+    labels = simulate_labels(true, n_annotators=20, accuracy=0.7, annotators_per_item=6, random_state=3)
+    model = DawidSkene(confusion, prior).fit(labels)
+    plain = DawidSkene(confusion, prior, calibrate=False).fit(labels)
+    assert plain.temperature_ == 1
+    assert model.temperature_ < 1.35
+    assert log_loss(model, true) < log_loss(plain, true) + 0.02
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+
+
+def with_shared_errors(seed, n_items=600):
+    """On a fifth of the items, all annotators err towards the next class more often than not."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(3, size=n_items)
+    said = np.where(rng.random((n_items, 10)) < 0.8, true[:, None], rng.integers(3, size=(n_items, 10)))
+    hard = rng.random(n_items) < 0.2
+    wrong = rng.random((n_items, 10)) < 0.65
+    said[hard] = np.where(wrong[hard], (true[hard, None] + 1) % 3, true[hard, None])
+    return Labels.from_matrix(said), true
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shared_errors_make_the_probabilities_less_sure(seed):
+    labels, true = with_shared_errors(seed)
+    model, plain = DawidSkene().fit(labels), DawidSkene(calibrate=False).fit(labels)
+    assert model.temperature_ > 1.3
+    assert log_loss(model, true) < 0.8 * log_loss(plain, true)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.responsibilities_.sum(1), 1)
+    np.testing.assert_array_equal(model.responsibilities_.argmax(1), plain.responsibilities_.argmax(1))
+    np.testing.assert_allclose(model.predict_proba(labels), model.responsibilities_, atol=1e-12)
+
+
+def test_a_sample_of_the_items_gives_nearly_the_same(monkeypatch):
+    labels, _ = with_shared_errors(5, 3000)
+    whole = DawidSkene().fit(labels)
+    monkeypatch.setattr(module, "MOST_LABELS", 10_000)
+    assert DawidSkene().fit(labels).temperature_ == pytest.approx(whole.temperature_, rel=0.15)
+
+
+def test_the_sample_has_all_labels_of_its_items(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LABELS", 20)
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random((40, 4)) < 0.6, rng.integers(2, size=(40, 4)), -1)
+    labels = Labels.from_matrix(said, missing=-1, classes=[0, 1])
+    wanted = np.diff(labels.indptr) > 1
+    rows, item = module._sample(labels, wanted)
+    np.testing.assert_array_equal(labels.item[rows], item)
+    assert 10 < len(rows) < 30
+    for one in np.unique(item):
+        assert wanted[one]
+        assert (item == one).sum() == np.diff(labels.indptr)[one]
+
+
+def test_gold_items_keep_their_class_and_items_without_labels_the_proportions():
+    labels, true = with_shared_errors(1)
+    silent = Labels.from_frame(
+        pd.DataFrame({"item": ["new"], "annotator": [0], "label": [0]}).iloc[:0], items=["new"], classes=range(3)
+    )
+    both = concat([labels, silent])
+    with pytest.warns(AnnotationWarning, match="no annotations"):
+        model = DawidSkene().fit(both, gold={0: int((true[0] + 1) % 3)})
+    np.testing.assert_array_equal(model.responsibilities_[0], np.eye(3)[(true[0] + 1) % 3])
+    assert model.temperature_ > 1
+    np.testing.assert_allclose(model.responsibilities_[-1], model.class_proportions_, atol=0.01)
+
+
+def test_one_label_an_item_tells_no_accuracy():
+    said = np.full((9, 3), -1)
+    said[np.arange(9), np.arange(9) % 3] = np.arange(9) % 2
+    labels = Labels.from_matrix(said, missing=-1, classes=[0, 1])
+    with pytest.warns(AnnotationWarning, match=r"no item has two labels.* assume 73%\. Collect a second label"):
+        model = DawidSkene().fit(labels)
+    assert model.responsibilities_.max() < 0.74
+    np.testing.assert_array_equal(model.labels_, np.arange(9) % 2)
+    assert DawidSkene().fit(labels, gold={0: 0, 1: 1, 3: 1}).temperature_ == 1  # gold tells it
+
+
+def test_with_best_exchanges_the_largest_probability():
+    q = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]])
+    np.testing.assert_array_equal(with_best(q.copy(), np.array([2, 1])), [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3]])
