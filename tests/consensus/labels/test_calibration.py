@@ -1,11 +1,9 @@
 """Calibrated probabilities: labels left out by counting again, and crowds whose errors are independent or shared."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from consilience import Labels
-from consilience.annotations import concat
 from consilience.consensus import DawidSkene
 from consilience.consensus.labels import calibration as module
 from consilience.consensus.labels.calibration import with_best
@@ -104,12 +102,9 @@ def test_the_sample_has_all_labels_of_its_items(monkeypatch):
 
 def test_gold_items_keep_their_class_and_items_without_labels_the_proportions():
     labels, true = with_shared_errors(1)
-    silent = Labels.from_frame(
-        pd.DataFrame({"item": ["new"], "annotator": [0], "label": [0]}).iloc[:0], items=["new"], classes=range(3)
-    )
-    both = concat([labels, silent])
+    said = np.vstack([labels.to_matrix(), np.full(10, -1)])
     with pytest.warns(AnnotationWarning, match="no annotations"):
-        model = DawidSkene().fit(both, gold={0: int((true[0] + 1) % 3)})
+        model = DawidSkene().fit(Labels.from_matrix(said, missing=-1), gold={0: int((true[0] + 1) % 3)})
     np.testing.assert_array_equal(model.responsibilities_[0], np.eye(3)[(true[0] + 1) % 3])
     assert model.temperature_ > 1
     np.testing.assert_allclose(model.responsibilities_[-1], model.class_proportions_, atol=0.01)
