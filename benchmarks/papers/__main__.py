@@ -15,7 +15,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-from benchmarks.papers import PAGES, WAITING
+from benchmarks.papers import PAGES
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each fit on one core, and the same figures whatever the machine's cores
 
@@ -26,19 +26,18 @@ KERNELS = {"kernels": "HASWELL"}
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__.split("\n\n")[0])
-    known = (*WAITING, *PAGES)
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"{', '.join(known)}; by default all")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"{', '.join(PAGES)}; by default all")
     parser.add_argument("--parts", nargs="+", help="compute these parts only, and write nothing")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="compute nothing; exit with 1 if something is stale")
     what.add_argument("--confirm", action="store_true", help="rerun the quickest row of each group of stale rows")
     arguments = parser.parse_args()
-    if unknown := set(arguments.pages) - set(known):
-        parser.error(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
+    if unknown := set(arguments.pages) - set(PAGES):
+        parser.error(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(PAGES)}.")
     if arguments.parts and len(arguments.pages) != 1:
         parser.error("--parts needs the name of one page.")
-    found = [found for name in arguments.pages or known for found in run(name, arguments)]
+    found = [found for name in arguments.pages or PAGES for found in run(name, arguments)]
     print("\n".join(found))
     return int(arguments.check and bool(found))
 

@@ -108,7 +108,7 @@ def quotes(record: Record) -> dict[str, Any]:
     for (data, name), own in rows.groupby(["data", "model"]):
         key = f"{name} {'judged' if data == JUDGED else 'alone'}"
         found[key] = {figure: own[figure].tolist() for figure in ("accuracy", "nmi", "clusters")}
-    return {"of": found, "seeds": {name: len(draws) for name, draws in DRAWS.items()}}
+    return {"of": found, "drawn": DRAWN, "seeds": {name: len(draws) for name, draws in DRAWS.items()}}
 
 
 PART = Part("digits", cells, compute)
