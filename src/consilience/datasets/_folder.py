@@ -138,7 +138,7 @@ def bundle(
         Names of the items; they become the index of `data`.
     data : DataFrame of shape (n_items, n_features), optional
     classes : array-like of shape (n_items,), optional
-        Name of the true class of each item; missing where it is not known, and NaN in `target` then.
+        Name of the true class of each item.
     class_names : array-like of shape (n_classes,), optional
         Names of the classes in order; by default sorted.
 
@@ -162,17 +162,15 @@ def bundle(
 
 
 def _codes(data_set: DataSet, items: pd.Index, classes: Any, class_names: Any) -> tuple[np.ndarray, np.ndarray]:
-    known = np.asarray(pd.notna(classes))
-    names = np.unique(np.asarray(classes)[known]) if class_names is None else np.asarray(class_names)
+    names = np.unique(classes) if class_names is None else np.asarray(class_names)
     codes = pd.Index(names).get_indexer(pd.Index(classes))
-    wrong = known & (codes < 0)
-    if wrong.any():
-        position = int(np.argmax(wrong))
+    if (codes < 0).any():
+        position = int(np.argmax(codes < 0))
         raise InputError(
             f"The class {pd.Index(classes).tolist()[position]!r} of the item {items.tolist()[position]!r} of the data "
             f"set '{data_set.name}' is not among {', '.join(map(str, names))}."
         )
-    return codes if known.all() else np.where(known, codes, np.nan), names
+    return codes, names
 
 
 def pixels(images: np.ndarray) -> pd.DataFrame:

@@ -408,7 +408,11 @@ def load_crowd_labels(name: str) -> Bunch:
     labels["annotator"] = "worker " + labels["annotator"].astype(str)
     items = truths.index if set(labels["item"]) <= set(truths.index) else np.union1d(truths.index, labels["item"])
     annotations = Labels.from_frame(labels, items=items, classes=classes)
-    return bundle(data_set, items=items, classes=truths.reindex(items), class_names=classes, annotations=annotations)
+    if len(truths) == len(items):
+        return bundle(data_set, items=items, classes=truths, class_names=classes, annotations=annotations)
+    code = pd.Series(np.searchsorted(classes, truths), index=truths.index)
+    target = code.reindex(items).to_numpy(float)
+    return bundle(data_set, items=items, target=target, target_names=classes, annotations=annotations)
 
 
 def load_cifar10h() -> Bunch:
