@@ -1,7 +1,7 @@
 """A page of results: what it takes to compute, and the tables, sentences and plots that are made from its record.
 
-The page itself is a template, such as `docs/papers/NAME.rst.jinja`: the counts and figures that its sentences quote come from
-the record as the tables do.
+The page itself is a template, such as `docs/papers/NAME.rst.jinja`: the counts and figures that its sentences quote
+come from the record as the tables do.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import crowdkit.aggregation as crowdkit
 import numpy as np
 from sklearn.base import clone
 
+from benchmarks.experiments.statistics import paired
 from benchmarks.people.label_crowds import Crowd
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, SpectralEM, StagewiseEM
@@ -58,7 +59,10 @@ def best_possible(crowd: Crowd) -> np.ndarray:
 
 
 def figures(name: str, crowd: Crowd, model: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return accuracy, log loss, calibration error and seconds of a method; no answer counts as equal shares."""
+    """Return how a method does, and its lead over the vote with the standard error over items.
+
+    No answer counts as equal shares of all classes.
+    """
     start = time.perf_counter()
     try:
         if name == LIMIT:
@@ -76,21 +80,28 @@ def figures(name: str, crowd: Crowd, model: Any, settings: dict[str, Any]) -> di
     seconds = time.perf_counter() - start
     if shares is None:
         shares = np.full((crowd.labels.n_items, crowd.labels.n_classes), 1 / crowd.labels.n_classes)
-    return judged(shares, crowd.truth, name not in SCORES) | {"no_answer": why, "seconds": seconds}
+    found = judged(shares, crowd.truth, name not in SCORES)
+    lead = paired(right_of(shares, crowd.truth), right_of(fitted(MODELS[VOTE], crowd.labels), crowd.truth))
+    return found | {"lead": lead.mean, "lead_error": lead.error, "no_answer": why, "seconds": seconds}
+
+
+def right_of(shares: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return how right the most probable class of each item is whose class is known: 1, 0, or a share of a tie."""
+    known = truth >= 0
+    shares, truth = shares[known], truth[known]
+    tied = shares >= shares.max(axis=1, keepdims=True) - TIE
+    return tied[np.arange(len(truth)), truth] / tied.sum(axis=1)
 
 
 def judged(shares: np.ndarray, truth: np.ndarray, are_probabilities: bool = True) -> dict[str, Any]:
     """Judge probabilities over the items whose class is known."""
-    known = np.flatnonzero(truth >= 0)
-    shares, truth = shares[known], truth[known]
-    top = shares.max(axis=1)
-    tied = shares >= top[:, None] - TIE
-    right = tied[np.arange(len(truth)), truth] / tied.sum(axis=1)
-    found: dict[str, Any] = {"accuracy": right.mean(), "ties": int((tied.sum(axis=1) > 1).sum())}
+    right = right_of(shares, truth)
+    found: dict[str, Any] = {"accuracy": right.mean()}
     if are_probabilities:
-        of_truth = shares[np.arange(len(truth)), truth]
+        known = truth >= 0
+        of_truth = shares[known][np.arange(known.sum()), truth[known]]
         found["log_loss"] = -np.log(np.maximum(of_truth, SMALLEST)).mean()
-        found["calibration"] = calibration_error(top, right)
+        found["calibration"] = calibration_error(shares[known].max(axis=1), right)
     return found
 
 

@@ -97,8 +97,8 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
     """Return the methods on one data set, by accuracy."""
     rows = record.frame(part, data=data)
     size = rows.iloc[0]
-    several = rows["draw"].nunique() > 1
-    people = f"about {rows['n_annotators'].mean():.0f}" if rows["n_annotators"].nunique() > 1 else size["n_annotators"]
+    several = part != "recorded"
+    people = f"about {rows['n_annotators'].mean():.0f}" if part == "thinned" else size["n_annotators"]
     classes = "" if part == "simulated" else f", {size['n_classes']} classes"
     truths = "" if size["n_truths"] == size["n_items"] else f", {size['n_truths']} of them with a known class"
     draws = f"; mean ± sd of {rows['draw'].nunique()} draws" if several else ""
