@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Page, Part, Record
-from benchmarks.experiments.statistics import mean_sd
+from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from benchmarks.people.label_crowds import RECORDED, SIMULATED, THINNED, Crowd, recorded, simulated, thinned
 from benchmarks.people.label_methods import (
     DEFAULT,
@@ -102,22 +102,31 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
     classes = "" if part == "simulated" else f", {size['n_classes']} classes"
     truths = "" if size["n_truths"] == size["n_items"] else f", {size['n_truths']} of them with a known class"
     draws = f"; mean ± sd of {rows['draw'].nunique()} draws" if several else ""
-    width = 15 if several else 8
     lines = [
         f"{data}: {size['n_items']} items{truths}, {people} annotators, {size['n_labels']} labels{classes}{draws}",
-        f"{'':34s}{'accuracy':>{width}s}{'log loss':>{width + 2}s}{'ECE':>{width + 2}s}{'seconds':>10s}",
+        f"{'':34s}{'accuracy':>15s}{'less the vote':>17s}{'log loss':>15s}{'ECE':>15s}{'seconds':>10s}",
     ]
     means = rows.groupby("model", sort=False)["accuracy"].mean().sort_values(ascending=False, kind="stable")
     for name in means.index:
         own = rows[rows["model"] == name]
-        cells = [spread(own[figure], several) for figure in ("accuracy", "log_loss", "calibration")]
+        accuracy, loss, calibration = (
+            spread(own[figure], several) for figure in ("accuracy", "log_loss", "calibration")
+        )
+        lead = lead_of(own)
+        against = "" if name == VOTE else f"{lead.mean:+.3f} ± {lead.error:.3f}"
         failed = own["no_answer"].ne("").sum()
         note = f"   no answer in {failed} of {len(own)}" if failed else ""
         lines.append(
-            f"{name:34s}{cells[0]:>{width}s}{cells[1]:>{width + 2}s}{cells[2]:>{width + 2}s}"
-            f"{own['seconds'].mean():10.2f}{note}"
+            f"{name:34s}{accuracy:>15s}{against:>17s}{loss:>15s}{calibration:>15s}{own['seconds'].median():10.2f}{note}"
         )
     return lines
+
+
+def lead_of(rows: pd.DataFrame) -> Difference:
+    """Return the lead over the vote with its standard error: over draws, or over items if there is one draw."""
+    if len(rows) == 1:
+        return Difference(rows["lead"].iloc[0], rows["lead_error"].iloc[0])
+    return paired(rows["lead"], np.zeros(len(rows)))
 
 
 def spread(values: pd.Series, several: bool) -> str:
@@ -128,18 +137,19 @@ def spread(values: pd.Series, several: bool) -> str:
 
 
 def means_of(record: Record, part: str) -> pd.DataFrame:
-    """Return means over draws, one row for each data set and method, with the vote's accuracy and log loss."""
+    """Return one row for each data set and method: means over draws, and the log loss less the vote's."""
     rows = record.frame(part)
-    found = rows.groupby(["data", "model"], sort=False)[["accuracy", "log_loss", "calibration", "seconds"]].mean()
-    vote = found.xs(VOTE, level="model")
-    return found.reset_index().join(vote[["accuracy", "log_loss"]].add_prefix("vote_"), on="data")
+    by_fit = rows.groupby(["data", "model"], sort=False)
+    found = by_fit[["accuracy", "lead", "log_loss", "calibration"]].mean().join(by_fit["seconds"].median())
+    found["verdict"] = [lead_of(own).verdict for _, own in by_fit]
+    vote = found.xs(VOTE, level="model")["log_loss"].rename("loss_of_vote")
+    found = found.reset_index().join(vote, on="data")
+    return found.assign(loss=found["log_loss"] - found["loss_of_vote"])
 
 
 def summary(record: Record, part: str) -> pd.DataFrame:
     """Return for each method its means over data sets, and those less the vote's on the same data sets."""
     rows = means_of(record, part)
-    rows["lead"] = rows["accuracy"] - rows["vote_accuracy"]
-    rows["loss"] = rows["log_loss"] - rows["vote_log_loss"]
     by_method = rows.groupby("model", sort=False)
     found = by_method[["accuracy", "lead", "log_loss", "loss", "calibration", "seconds"]].mean()
     found["sets"] = by_method.size()
@@ -187,11 +197,19 @@ def tables(record: Record) -> dict[str, str]:
 # ---- what the sentences quote
 
 
-def names_where(rows: pd.DataFrame, model: str, is_so: Callable[[pd.Series], pd.Series]) -> list[str]:
-    """Return the data sets where the lead of a method over the vote is so, with the lead."""
-    own = rows[rows["model"] == model]
-    lead = own["accuracy"] - own["vote_accuracy"]
-    return [f"{data} ({gap:+.3f})" for data, gap in zip(own["data"], lead) if is_so(gap)]
+def leads(rows: pd.DataFrame, is_so: Callable[[pd.DataFrame], pd.Series]) -> dict[str, str]:
+    """Return for each method of ours the data sets where its lead over the vote is so, with the lead."""
+    found = {}
+    for name in MODELS:
+        own = rows[rows["model"] == name]
+        own = own[is_so(own)]
+        found[name] = listed([f"{data} ({short(gap)})" for data, gap in zip(own["data"], own["lead"])])
+    return found
+
+
+def short(gap: float) -> str:
+    """Return a difference as the pages write it, such as +.005."""
+    return f"{gap:+.3f}".replace("0.", ".", 1)
 
 
 def listed(names: list[str]) -> str:
@@ -202,26 +220,32 @@ def listed(names: list[str]) -> str:
 
 
 def quotes_of(record: Record, part: str) -> dict[str, Any]:
-    found, rows = summary(record, part), means_of(record, part)
+    """Return what the sentences on one part quote."""
+    found, rows, frame = summary(record, part), means_of(record, part), record.frame(part)
     whole = found[(found["sets"] == found["sets"].max()) & (found.index != LIMIT)]
-    methods = rows[rows["model"] != LIMIT]
-    best = methods["accuracy"] >= methods.groupby("data")["accuracy"].transform("max") - 1e-9
-    frame = record.frame(part)
     failed = frame[frame["no_answer"] != ""].groupby("model").size()
     return {
         "sets": int(found["sets"].max()),
         "table": found.to_dict("index"),
         "most_accurate": whole["accuracy"].idxmax(),
         "least_loss": whole["log_loss"].idxmin(),
-        "least_calibration": whole["calibration"].idxmin(),
-        "best": methods[best].groupby("model").size().to_dict(),
-        "worse": {name: listed(names_where(rows, name, lambda gap: gap < -MARGIN)) for name in MODELS},
-        "better": {name: listed(names_where(rows, name, lambda gap: gap > MARGIN)) for name in MODELS},
         "never_worse": listed([name for name in whole.index if whole["worse"][name] == 0 and name != VOTE]),
-        "failed": listed([f"{name} {count}" for name, count in failed.items()]),
+        "worse": leads(rows, lambda own: own["lead"] < -MARGIN),
+        "better": leads(rows, lambda own: own["lead"] > MARGIN),
+        "clearly_worse": leads(rows, lambda own: own["verdict"] == "below"),
+        "clearly_better": leads(rows, lambda own: own["verdict"] == "above"),
+        "larger_loss": (rows["loss"] > 0).groupby(rows["model"]).sum().to_dict(),
+        "failed": listed([f"{name} in {count}" for name, count in failed.items()]),
         "n_failed": int(failed.sum()),
-        "rows": len(frame),
+        "n_fits": len(frame),
     }
+
+
+def worse_of_kinds(record: Record, each: int) -> dict[str, int]:
+    """Return in how many kinds of simulated crowds with so many labels an item each method is worse than the vote."""
+    rows = means_of(record, "simulated")
+    rows = rows[rows["data"].map({name: kind.each == each for name, kind in SIMULATED.items()})]
+    return (rows["lead"] < -MARGIN).groupby(rows["model"]).sum().to_dict()
 
 
 def quotes(record: Record) -> dict[str, Any]:
@@ -230,7 +254,10 @@ def quotes(record: Record) -> dict[str, Any]:
         "limit": LIMIT,
         "draws": listed(list(map(str, DRAWS))),
         "bins": N_BINS,
-        "smallest": f"{SMALLEST:.0e}",
+        "smallest": np.format_float_scientific(SMALLEST, exp_digits=1, trim="-"),
+        "worse_by_each": {
+            each: worse_of_kinds(record, each) for each in sorted({kind.each for kind in SIMULATED.values()})
+        },
         "slow": {name: listed(list(sets)) for name, sets in SLOW.items()},
     }
 
