@@ -10,7 +10,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers papers-check serve clean
+.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers people papers-check serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -25,6 +25,7 @@ help:
 	@echo "make dist      the sdist and the wheel, in dist, checked"
 	@echo "make bench     speed against peers and against the machine"
 	@echo "make papers    the pages of the papers: compute what is missing or stale, and write them"
+	@echo "make people    the pages on data of people, in the same way"
 	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
 	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
 	@echo "make clean     remove what these targets made"
@@ -109,8 +110,11 @@ bench: setup
 papers: setup
 	$(BIN)/python -m benchmarks.papers
 
+people: setup
+	$(BIN)/python -m benchmarks.people
+
 papers-check: setup
-	$(BIN)/python -m benchmarks.papers --check
+	@status=0; for package in papers people; do $(BIN)/python -m benchmarks.$$package --check || status=1; done; exit $$status
 
 serve: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }

@@ -1,7 +1,7 @@
 """A page of results: what it takes to compute, and the tables, sentences and plots that are made from its record.
 
-The page itself is a template, `docs/papers/NAME.rst.jinja`: the counts and figures that its sentences quote come from
-the record as the tables do.
+The page itself is a template, such as `docs/papers/NAME.rst.jinja`: the counts and figures that its sentences quote
+come from the record as the tables do.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from benchmarks.experiments.environment import commit, environment
 from benchmarks.experiments.record import Cell, Record, depends_of
 from consilience.inspection.plots.style import plain_text
 
-PAGES = Path(__file__).parents[2] / "docs" / "papers"
+DOCS = Path(__file__).parents[2] / "docs"
 DIGITS = 8  # significant digits of figures in the record
-MADE_BY = ".. Made from {name}.rst.jinja and the record of results: python -m benchmarks.papers {name}\n\n"
+MADE_BY = ".. Made from {name}.rst.jinja and the record of results: python -m benchmarks.{package} {name}\n\n"
 
 Figures = dict[str, Any]
 
@@ -80,6 +80,7 @@ class Page:
     plots : how a plot is drawn from a record, by file name
     others : pages whose records the plots are drawn from too
     claims : what the paper claims, beside what a record shows
+    package : where its module and, in the documentation, its files are: "papers" or "people"
     """
 
     name: str
@@ -89,6 +90,12 @@ class Page:
     plots: Mapping[str, Callable[[Record], Figure]] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     claims: Callable[[Record], list[Claim]] = lambda record: []
+    package: str = "papers"
+
+    @property
+    def folder(self) -> Path:
+        """Where its template, tables and plots are."""
+        return DOCS / self.package
 
     def record(self) -> Record:
         return Record(self.name)
@@ -195,15 +202,16 @@ def are_same(one: Any, other: Any) -> bool:
 
 def texts(page: Page, record: Record) -> dict[Path, str]:
     """Return the tables and the page."""
-    found = {PAGES / name: text for name, text in page.tables(record).items()}
-    found[PAGES / f"{page.name}.rst"] = MADE_BY.format(name=page.name) + render(page, record)
+    found = {page.folder / name: text for name, text in page.tables(record).items()}
+    made_by = MADE_BY.format(name=page.name, package=page.package)
+    found[page.folder / f"{page.name}.rst"] = made_by + render(page, record)
     return found
 
 
 def render(page: Page, record: Record) -> str:
     """Return the page, with what its sentences quote."""
     templates = Environment(
-        loader=FileSystemLoader(PAGES), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+        loader=FileSystemLoader(page.folder), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     templates.filters["dec"] = dec
     hours = sum(row["seconds"] for row in record.rows.values()) / 3600
@@ -236,7 +244,7 @@ def write(page: Page, record: Record) -> None:
         path.write_text(text, encoding="utf-8")
     for name, draw in page.plots.items():
         with plain_text():
-            draw(record).savefig(PAGES / name, metadata=_metadata(name, stamp(page, record, draw)), dpi=120)
+            draw(record).savefig(page.folder / name, metadata=_metadata(name, stamp(page, record, draw)), dpi=120)
 
 
 def stamp(page: Page, record: Record, draw: Callable[[Record], Figure]) -> str:
@@ -265,6 +273,6 @@ def problems(page: Page) -> Iterator[str]:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             yield f"{page.name}: {path.name} differs from the record"
     for name, draw in page.plots.items():
-        path = PAGES / name
+        path = page.folder / name
         if not path.exists() or stamp(page, record, draw).encode() not in path.read_bytes():
             yield f"{page.name}: {name} was drawn from other results, or by other code"

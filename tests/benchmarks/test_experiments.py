@@ -74,7 +74,6 @@ def script(tmp_path, monkeypatch):
 def folders(tmp_path, monkeypatch):
     """Keep the record and the pages of a test in its own folder."""
     (tmp_path / "test.rst.jinja").write_text("The mean is {{ mean | dec }}.\n", "utf-8")
-    monkeypatch.setattr(page, "PAGES", tmp_path)
     monkeypatch.setattr(page, "commit", lambda: "0123456789")
     return tmp_path
 
@@ -98,6 +97,10 @@ def page_of(module, folder, sizes=(1, 2), n_draws=3):
     class TestPage(Page):
         def record(self):
             return Record(self.name, folder)
+
+        @property
+        def folder(self):
+            return folder
 
     return TestPage(
         "test",

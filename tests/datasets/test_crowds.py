@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from consilience.annotations import Labels
-from consilience.datasets import load_crowd_labels, load_dogs_birds, load_mnist_crowd, load_orchestra
+from consilience.datasets import (
+    load_cifar10h,
+    load_crowd_labels,
+    load_dogs_birds,
+    load_mnist_crowd,
+    load_orchestra,
+)
 from consilience.datasets._folder import data_folder
 from consilience.datasets.crowds import _query_kind
 from consilience.errors import AnnotationWarning
@@ -282,18 +288,100 @@ def test_the_reader_of_crowd_labels(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_labels", "n_repeated", "n_duplicates", "n_cells"),
-    [("cf_amt", 6030, 5, 5, 0), ("zencrowd_in", 11_205, 503, 579, 131), ("adult", 92_721, 2770, 2773, 149)],
+    ("name", "n_lines", "n_repeated", "n_duplicates", "n_cells"),
+    [
+        ("cf_amt", 6030, 5, 5, 0),
+        ("sp_amt", 10_000, 0, 0, 0),
+        ("zencrowd_in", 11_205, 503, 579, 131),
+        ("sentiment", 20_000, 0, 0, 0),
+        ("adult", 92_721, 2770, 2773, 149),
+        ("fact_eval", 216_725, 1703, 1765, 45),
+    ],
 )
-def test_repeated_labels_of_workers(name, n_labels, n_repeated, n_duplicates, n_cells):
-    """Recorded sets without loaders: duplicates are left out and counted, contradictions are kept."""
-    folder, file = data_folder(), f"crowd-labels/{name}_label.csv.gz"
-    if folder is None or not (folder / file).exists():
-        pytest.skip(f"{file} is not there")
-    raw = pd.read_csv(folder / file).set_axis(["item", "annotator", "label"], axis=1)
-    assert len(raw) == n_labels
+def test_repeated_labels_of_workers(load, name, n_lines, n_repeated, n_duplicates, n_cells):
+    """Repeated labels are left out and counted, contradictions are kept, as in the published benchmark."""
+    labels = load(name).annotations
+    raw = pd.read_csv(data_folder() / f"crowd-labels/{name}_label.csv.gz").set_axis(
+        ["item", "annotator", "label"], axis=1
+    )
+    assert len(raw) == n_lines
     assert len(raw[raw.duplicated()].drop_duplicates()) == n_repeated  # some more than once
-    with pytest.warns(AnnotationWarning, match=f"^{n_duplicates} exact duplicates of labels are left out: "):
-        labels = Labels.from_frame(raw)
-    assert labels.n_rows == n_labels - n_duplicates
+    assert labels.n_rows == n_lines - n_duplicates
     assert (labels.to_frame().groupby(["item", "annotator"]).size() > 1).sum() == n_cells
+    if n_duplicates:  # who reads the source's file is told, and gets the same labels
+        raw["annotator"] = "worker " + raw["annotator"].astype(str)
+        with pytest.warns(AnnotationWarning, match=f"^{n_duplicates} exact duplicates of labels are left out: "):
+            direct = Labels.from_frame(raw, items=labels.items)
+        assert direct == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "accuracy"),
+    [
+        ("cf_amt", [57, 70, 72, 92, 9], 0.7049),
+        ("sp_amt", [245, 255], 0.8935),
+        ("zencrowd_in", [1597, 443], 0.6748),
+        ("sentiment", [528, 472], 0.6865),
+        ("adult", [187, 61, 36, 49], 0.6815),
+        ("fact_eval", [19, 531, 26], 0.8949),
+    ],
+)
+def test_labels_of_the_published_benchmark(load, name, sizes, accuracy):
+    """Sizes of the classes and the share of right labels, counted from the source's files with pandas alone."""
+    crowd = load(name)
+    known = ~np.isnan(crowd.target)
+    assert np.bincount(crowd.target[known].astype(int)).tolist() == sizes
+    assert crowd.annotations.classes.tolist() == crowd.target_names.tolist()
+    said = known[crowd.annotations.item]
+    right = crowd.annotations.label == crowd.target[crowd.annotations.item]
+    assert right[said].mean() == pytest.approx(accuracy, abs=0.00006)
+    assert not right[~said].any()
+
+
+def test_the_reader_of_labels_with_some_truths(folder):
+    (folder / "crowd-labels").mkdir()
+    labels = pd.DataFrame([(7, 0, 2), (3, 0, 1), (7, 1, 0), (7, 0, 2), (7, 1, 2)], columns=["item", "worker", "label"])
+    truth = pd.DataFrame({"item": [5, 7], "truth": [0, 2]})
+    labels.to_csv(folder / "crowd-labels" / "adult_label.csv.gz", index=False)
+    truth.to_csv(folder / "crowd-labels" / "adult_truth.csv.gz", index=False)
+    pages = load_crowd_labels("adult")
+    assert pages.item_names.tolist() == [3, 5, 7]
+    np.testing.assert_array_equal(pages.target, [np.nan, 0, 2])
+    assert pages.target_names.tolist() == [0, 1, 2]
+    assert pages.annotations.to_frame().to_numpy().tolist() == [
+        [3, "worker 0", 1],
+        [7, "worker 0", 2],
+        [7, "worker 1", 0],
+        [7, "worker 1", 2],
+    ]
+
+
+def test_cifar10h(load):
+    pictures = load("cifar10h")
+    labels = pictures.annotations
+    assert labels.n_rows == labels.n_annotators == 511_000
+    per_picture = np.diff(labels.indptr)
+    assert (per_picture.min(), per_picture.max()) == (47, 63)
+    assert labels.classes.tolist() == pictures.counts.columns.tolist()
+    counted = np.bincount(labels.item * 10 + labels.label, minlength=100_000).reshape(10_000, 10)
+    np.testing.assert_array_equal(counted, pictures.counts)
+    # the first pictures of CIFAR-10's test file are well known
+    assert pictures.counts.idxmax(axis=1)[:5].tolist() == ["cat", "ship", "ship", "airplane", "frog"]
+
+
+def test_the_reader_of_cifar10h(folder):
+    (folder / "cifar10h").mkdir()
+    counts = np.zeros((3, 10), np.int16)
+    counts[0, [3, 5]] = [2, 1]
+    counts[2, 9] = 1
+    np.save(folder / "cifar10h" / "cifar10h-counts.npy", counts)
+    pictures = load_cifar10h()
+    assert pictures.target is None
+    np.testing.assert_array_equal(pictures.counts, counts)
+    assert pictures.annotations.n_items == 3
+    assert pictures.annotations.to_frame().to_numpy().tolist() == [
+        [0, "picture 0, label 1", "cat"],
+        [0, "picture 0, label 2", "cat"],
+        [0, "picture 0, label 3", "dog"],
+        [2, "picture 2, label 1", "truck"],
+    ]

@@ -6,7 +6,6 @@ import base64
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Part, Record
 from benchmarks.papers.deep_parts.scores import HEAD, line, scores
-from benchmarks.papers.paper_plots.deep import plot_samples
+from benchmarks.papers.paper_plots.deep import draw_samples
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import SCDC, BayesSCDC
 
@@ -65,29 +64,13 @@ def packed(images: np.ndarray) -> str:
     return base64.b64encode(zlib.compress(np.rint(255 * np.clip(images, 0, 1)).astype(np.uint8).tobytes(), 9)).decode()
 
 
-@dataclass
-class RecordedSamples:
-    """What is drawn of a model: images of each cluster, from the record."""
-
-    images: np.ndarray
-    weights_: np.ndarray
-
-    @property
-    def n_clusters_(self) -> int:
-        return len(self.weights_)
-
-    def sample(self, n_samples: int, cluster: int, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        return self.images[cluster][:n_samples], np.full(n_samples, cluster)
-
-
 def draw(record: Record) -> Figure:
     """Draw the paper's figure 4a: images of the clusters."""
     row = next(row for row in record.rows.values() if row["part"] == "digits" and "images" in row["figures"])
     shares = np.asarray(row["figures"]["shares"])
     flat = np.frombuffer(zlib.decompress(base64.b64decode(row["figures"]["images"])), np.uint8) / 255
     figure = Figure(figsize=(9.5, 4.2), layout="tight")
-    samples = RecordedSamples(flat.reshape(len(shares), N_SAMPLES, -1), shares)
-    plot_samples(samples, (28, 28), n_rows=N_SAMPLES, random_state=0, ax=figure)
+    draw_samples(flat.reshape(len(shares), N_SAMPLES, 28, 28), shares, ax=figure)
     return figure
 
 
@@ -108,7 +91,7 @@ def quotes(record: Record) -> dict[str, Any]:
     for (data, name), own in rows.groupby(["data", "model"]):
         key = f"{name} {'judged' if data == JUDGED else 'alone'}"
         found[key] = {figure: own[figure].tolist() for figure in ("accuracy", "nmi", "clusters")}
-    return {"of": found, "seeds": {name: len(draws) for name, draws in DRAWS.items()}}
+    return {"of": found, "drawn": DRAWN, "seeds": {name: len(draws) for name, draws in DRAWS.items()}}
 
 
 PART = Part("digits", cells, compute)

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.experiments import Cell, Part, Record
 from benchmarks.experiments.statistics import mean_sd, paired
 from benchmarks.papers.deep_parts.scores import scores
-from benchmarks.papers.paper_plots.deep import plot_worker_weights
+from benchmarks.papers.paper_plots.deep import draw_worker_weights
 from benchmarks.papers.view_parts import faces as peers
 from benchmarks.papers.view_parts.faces import ACCURACIES, DRAWS, N_PAIRS, PLACES, annotated, by_draw, faces
 from consilience.consensus import CSPA
@@ -188,13 +188,6 @@ def quotes(record: Record) -> dict[str, Any]:
     }
 
 
-class RecordedWeights:
-    """What is drawn of a model: the weights of annotators, from the record."""
-
-    def __init__(self, weights: list[float]) -> None:
-        self.annotators_ = pd.DataFrame({"sensitivity": np.nan, "weight": weights})
-
-
 def draw(record: Record) -> Figure:
     """Draw the paper's figure 3: NMI by pairs, and the weight of a judgement of each annotator."""
     figure = Figure(figsize=(8.2, 3.1), layout="constrained")
@@ -216,8 +209,8 @@ def draw(record: Record) -> Figure:
         *axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4, fontsize=SMALL, frameon=False
     )
     row = record.rows["faces", peers.data_of("all", max(N_PAIRS)), "DeepMCVC", DRAWS[0]]
-    true = [2 * np.log(p / (1 - p)) for p in ACCURACIES]
-    plot_worker_weights(RecordedWeights(row["figures"]["weights"]), true, ax=axes[2])
+    true = np.array([2 * np.log(p / (1 - p)) for p in ACCURACIES])
+    draw_worker_weights(pd.Series(row["figures"]["weights"]), true, ax=axes[2])
     return figure
 
 

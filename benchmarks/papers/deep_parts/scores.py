@@ -33,9 +33,9 @@ def line(name: str, rows: pd.DataFrame, paper: str) -> str:
     clusters = f"{rows['clusters'].mean():.1f} ({rows['clusters'].min()} to {rows['clusters'].max()})"
     return (
         f"{name:14s}{mean_sd(rows['accuracy']):>15s} ({rows['accuracy'].min():.3f} to {rows['accuracy'].max():.3f})"
-        f"{mean_sd(rows['nmi']):>17s}{mean_sd(rows['ami']):>17s}{clusters:>15s}{rows['seconds'].mean():7.0f} s"
+        f"{mean_sd(rows['nmi']):>17s}{mean_sd(rows['ami']):>17s}{clusters:>18s}{rows['seconds'].mean():7.0f} s"
         f"{len(rows):6d}   {paper}"
     )
 
 
-HEAD = f"{'':14s}{'accuracy (least to most)':>32s}{'NMI':>17s}{'AMI':>17s}{'clusters':>15s}{'a fit':>9s} seeds   paper"
+HEAD = f"{'':14s}{'accuracy (least to most)':>32s}{'NMI':>17s}{'AMI':>17s}{'clusters':>18s}{'a fit':>9s} seeds   paper"

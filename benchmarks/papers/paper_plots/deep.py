@@ -90,8 +90,16 @@ def plot_samples(
     if values.shape[1] != np.prod(shape):
         pixels = " × ".join(map(str, shape))
         raise InputError(f"Images of {pixels} have {np.prod(shape)} pixels; a sample has {values.shape[1]} features.")
+    return draw_samples(values.reshape(n_clusters, n_rows, *shape), shares, ax=ax, labels=labels)
+
+
+def draw_samples(
+    images: np.ndarray, shares: Float[np.ndarray, " clusters"], *, ax: Place | None = None, labels: bool = True
+) -> Axes:
+    """Draw what `plot_samples` draws, from images (clusters, rows, height, width, …) and the shares of the clusters."""
+    n_clusters, n_rows, *shape = images.shape
     bright = FAINTEST + (1 - FAINTEST) * shares / shares.max()
-    images = _from_0_to_1(values).reshape(n_clusters, n_rows, *shape) * bright.reshape(-1, *[1] * (1 + len(shape)))
+    images = _from_0_to_1(images) * bright.reshape(-1, *[1] * (images.ndim - 1))
     side = float(np.clip(9 / n_clusters, *SIDE))
     ax = axes_of(ax, (max(side * n_clusters + 0.5, 1.8), side * n_rows * shape[0] / shape[1] + 0.6))
     ax.imshow(_sheet(images), cmap="gray", vmin=0, vmax=1, interpolation="none")
@@ -144,8 +152,20 @@ def plot_worker_weights(
     if table.empty:
         raise InputError(f"This {type(estimator).__name__} was fitted without annotators, so there are none to draw.")
     true = _by_annotator(true_weights, table.index)
-    order = np.argsort(-true, kind="stable")
-    found, true = table["weight"].to_numpy(float)[order], true[order]
+    return draw_worker_weights(table["weight"], true, ax=ax, labels=labels, legend=legend)
+
+
+def draw_worker_weights(
+    weights: pd.Series,
+    true_weights: Float[np.ndarray, " annotators"],
+    *,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw what `plot_worker_weights` draws, from the weights by annotator and the true ones in the same order."""
+    order = np.argsort(-true_weights, kind="stable")
+    found, true = weights.to_numpy(float)[order], true_weights[order]
     places = np.arange(len(found))
     ax = axes_of(ax, (float(np.clip(0.6 * len(found) + 1.2, 3.6, 9)), 3.4))
     look = Look.of(ax)
@@ -155,7 +175,7 @@ def plot_worker_weights(
     dots: dict[str, Any] = {"marker": "o", "ms": 6, "mfc": look.colour(0), "mec": look.paper, "mew": 0.5, "zorder": 4}
     ax.plot(places, true, ls="", **rings, label="true")
     ax.plot(places, found, ls="", **dots, label="estimated")
-    _name_annotators(ax, list(table.index[order]), labels=labels)
+    _name_annotators(ax, list(weights.index[order]), labels=labels)
     below = f"{len(places):,} annotators, by true weight" if len(places) > MOST_NAMED else None
     label_axes(ax, below, "weight of a judgement (nats)", labels=labels)
     ax.set_xlim(-0.6, len(places) - 0.4)

@@ -6,7 +6,13 @@ CONSILIENCE_DATA; if a file is missing, a `MissingDataError` names it and the so
 
 from consilience.datasets.cardsorts import load_cardsort_animals, load_cardsort_greek_sites
 from consilience.datasets.catalogue import list_datasets, load_dataset
-from consilience.datasets.crowds import load_crowd_labels, load_dogs_birds, load_mnist_crowd, load_orchestra
+from consilience.datasets.crowds import (
+    load_cifar10h,
+    load_crowd_labels,
+    load_dogs_birds,
+    load_mnist_crowd,
+    load_orchestra,
+)
 from consilience.datasets.features import (
     load_cmu_faces,
     load_digits,
@@ -21,6 +27,7 @@ __all__ = [
     "list_datasets",
     "load_cardsort_animals",
     "load_cardsort_greek_sites",
+    "load_cifar10h",
     "load_cmu_faces",
     "load_crowd_labels",
     "load_dataset",

@@ -47,6 +47,7 @@ _CATALOGUE = {
         *_family(crowds.DOGS_BIRDS, crowds.load_dogs_birds),
         _alone(crowds.MNIST_CROWD, crowds.load_mnist_crowd),
         *_family(crowds.CROWD_LABELS, crowds.load_crowd_labels),
+        _alone(crowds.CIFAR10H, crowds.load_cifar10h),
     ]
 }
 

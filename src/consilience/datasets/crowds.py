@@ -1,4 +1,4 @@
-"""Annotations of pictures and texts by paid workers: partial groupings and labels, with the truth."""
+"""Annotations of pictures and texts by paid workers: partial groupings and labels, with the truth where it is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 from consilience.annotations import Groupings, Labels
 from consilience.datasets._folder import DataSet, bundle, choose, pixels
 
-__all__ = ["load_crowd_labels", "load_dogs_birds", "load_mnist_crowd", "load_orchestra"]
+__all__ = ["load_cifar10h", "load_crowd_labels", "load_dogs_birds", "load_mnist_crowd", "load_orchestra"]
 
 _ORCHESTRA_CITATION = "Jain, Seo, Goel, Kuznetsov, Parameswaran & Sundaram 2016, arXiv 1601.02034"
 
@@ -111,6 +111,22 @@ def _crowd_labels(name: str, title: str, n_items: int, n_classes: int, n_annotat
     )
 
 
+def _benchmark_labels(
+    name: str, title: str, n_items: int, n_classes: int, n_annotators: int, citation: str, notes: str
+) -> DataSet:
+    return DataSet(
+        name=name,
+        title=title,
+        source="the GitHub repository yuan-li/truth-inference-at-scale",
+        citation=f"{citation}; Li, Rubinstein & Cohn 2019",
+        n_items=n_items,
+        n_classes=n_classes,
+        n_annotators=n_annotators,
+        files=(f"crowd-labels/{name}_label.csv.gz", f"crowd-labels/{name}_truth.csv.gz"),
+        notes=notes,
+    )
+
+
 CROWD_LABELS = {
     "bluebird": _crowd_labels(
         "bluebird", "Labels of pictures of birds of two species", 108, 2, 39, "Welinder et al. 2010"
@@ -119,7 +135,76 @@ CROWD_LABELS = {
     "rte": _crowd_labels(
         "rte", "Labels of pairs of sentences: does one entail the other", 800, 2, 164, "Snow et al. 2008"
     ),
+    "cf_amt": _benchmark_labels(
+        "cf_amt",
+        "Labels of messages about the weather by sentiment",
+        300,
+        5,
+        110,
+        "Venanzi et al. 2015",
+        "5 repeated labels are left out.",
+    ),
+    "sp_amt": _benchmark_labels(
+        "sp_amt",
+        "Labels of sentences of film reviews by sentiment",
+        500,
+        2,
+        143,
+        "Venanzi et al. 2015",
+        "No worker labels an item twice.",
+    ),
+    "zencrowd_in": _benchmark_labels(
+        "zencrowd_in",
+        "Labels of links from names in texts to entities: right or wrong",
+        2040,
+        2,
+        25,
+        "Venanzi et al. 2015",
+        "579 repeated labels are left out. A worker gives an item both labels in 131 cases.",
+    ),
+    "sentiment": _benchmark_labels(
+        "sentiment",
+        "Labels of messages: positive or not",
+        1000,
+        2,
+        85,
+        "Zheng et al. 2017",
+        "No worker labels an item twice.",
+    ),
+    "adult": _benchmark_labels(
+        "adult",
+        "Labels of web pages by how adult they are",
+        11040,
+        4,
+        825,
+        "Zheng et al. 2017",
+        "The class of 333 items is known. 2773 repeated labels are left out. A worker gives an item two labels in 149 "
+        "cases.",
+    ),
+    "fact_eval": _benchmark_labels(
+        "fact_eval",
+        "Labels of statements of facts about persons",
+        42624,
+        3,
+        57,
+        "CrowdScale 2013",
+        "The class of 576 items is known. 1765 repeated labels are left out. A worker gives an item two labels in 45 "
+        "cases.",
+    ),
 }
+
+CIFAR10H = DataSet(
+    name="cifar10h",
+    title="511 000 labels of 10 000 pictures of ten classes",
+    source="the GitHub repository jcpeterson/cifar-10h",
+    citation="Peterson, Battleday, Griffiths & Russakovsky 2019",
+    n_items=10_000,
+    n_annotators=511_000,
+    files=("cifar10h/cifar10h-counts.npy",),
+    notes="Annotators are not identified: each label has its own. The source has counts, and not the true classes.",
+)
+
+_CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
 def load_orchestra(name: str) -> Bunch:
@@ -272,18 +357,21 @@ def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
 
 
 def load_crowd_labels(name: str) -> Bunch:
-    """Load labels by workers, with the true labels.
+    """Load labels by workers, with the true labels of all or some items.
 
     Parameters
     ----------
-    name : {"bluebird", "dog", "rte"}
-        Pictures of birds of two species, pictures of dogs of four breeds, pairs of sentences.
+    name : {"bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval"}
+        Pictures of birds of two species, pictures of dogs of four breeds, pairs of sentences; messages about the
+        weather, sentences of film reviews, links to entities, messages by sentiment, web pages, facts about persons.
 
     Returns
     -------
     Bunch
-        `annotations` (Labels; their classes are `target_names`), `target`, `target_names` (numbers, from 1),
-        `item_names` (numbers of the source, from 1), `DESCR`. There are no features.
+        `annotations` (Labels; their classes are `target_names`), `target`, `target_names` (numbers of the source),
+        `item_names` (numbers of the source), `DESCR`. There are no features. All items with labels are loaded. Where
+        the class of some is not known (adult, fact_eval), `target` is of float, and NaN at these items, so that it is
+        not taken for a class; it is of int elsewhere.
 
     Raises
     ------
@@ -292,21 +380,98 @@ def load_crowd_labels(name: str) -> Bunch:
     MissingDataError
         If its files are not in the folder named by CONSILIENCE_DATA.
 
+    Notes
+    -----
+    Repeated labels are left out, and where a worker gives an item two different labels, both are kept, as by Li,
+    Rubinstein and Cohn (2019).
+
     Examples
     --------
     >>> from consilience.datasets import load_crowd_labels
     >>> dogs = load_crowd_labels("dog")  # doctest: +SKIP
     >>> dogs.annotations.n_rows, dogs.target_names.tolist()  # doctest: +SKIP
     (8070, [1, 2, 3, 4])
+
+    Items whose class is known:
+
+    >>> import numpy as np
+    >>> pages = load_crowd_labels("adult")  # doctest: +SKIP
+    >>> known = ~np.isnan(pages.target)  # doctest: +SKIP
+    >>> pages.target_names[pages.target[known].astype(int)][:3].tolist()  # doctest: +SKIP
+    [0, 3, 0]
     """
     data_set = choose(name, CROWD_LABELS, "load_crowd_labels")
     crowd, truth = data_set.paths()
-    labels = pd.read_csv(crowd, sep=r"\s+", header=None, names=["item", "annotator", "label"])
-    truths = pd.read_csv(truth, sep=r"\s+", header=None, names=["item", "label"], index_col="item")["label"]
+    labels = _numbers(crowd, ["item", "annotator", "label"]).drop_duplicates()
+    truths = _numbers(truth, ["item", "label"]).set_index("item")["label"]
     classes = np.union1d(truths, labels["label"])
     labels["annotator"] = "worker " + labels["annotator"].astype(str)
-    annotations = Labels.from_frame(labels, items=truths.index, classes=classes)
-    return bundle(data_set, items=truths.index, classes=truths, class_names=classes, annotations=annotations)
+    items = truths.index if set(labels["item"]) <= set(truths.index) else np.union1d(truths.index, labels["item"])
+    annotations = Labels.from_frame(labels, items=items, classes=classes)
+    if len(truths) == len(items):
+        return bundle(data_set, items=items, classes=truths, class_names=classes, annotations=annotations)
+    code = pd.Series(np.searchsorted(classes, truths), index=truths.index)
+    target = code.reindex(items).to_numpy(float)
+    return bundle(data_set, items=items, target=target, target_names=classes, annotations=annotations)
+
+
+def load_cifar10h() -> Bunch:
+    """Load 47 to 63 labels of each of the 10 000 test pictures of CIFAR-10, by annotators who are not identified.
+
+    Returns
+    -------
+    Bunch
+        `annotations` (Labels; their classes are airplane, automobile, bird, cat, deer, dog, frog, horse, ship, truck),
+        `counts` (DataFrame of shape (10000, 10), indexed by item: how often each class was given), `item_names`
+        (positions in CIFAR-10's test file, from 0), `DESCR`. There are no features, and `target` is None: the source
+        has the counts alone.
+
+    Raises
+    ------
+    MissingDataError
+        If its file is not in the folder named by CONSILIENCE_DATA.
+
+    Notes
+    -----
+    The source counts labels and does not say whose they are, so that each label has its own annotator, as in
+    `load_orchestra`. To number the labels of each picture, and to take those of one number for one annotator's, would
+    invent annotators. Nothing can be learnt about an annotator from one label: combine them with models that treat all
+    annotators alike, such as `MajorityVote`.
+
+    Examples
+    --------
+    >>> from consilience.datasets import load_cifar10h
+    >>> pictures = load_cifar10h()  # doctest: +SKIP
+    >>> pictures.annotations.n_rows  # doctest: +SKIP
+    511000
+    >>> pictures.counts.loc[0, ["cat", "dog", "frog"]].tolist()  # doctest: +SKIP
+    [48, 1, 0]
+    """
+    counts = np.load(CIFAR10H.paths()[0]).astype(int)
+    item, label = (np.repeat(place.ravel(), counts.ravel()) for place in np.indices(counts.shape))
+    number = np.arange(len(item)) - np.repeat(np.cumsum(counts.sum(axis=1)) - counts.sum(axis=1), counts.sum(axis=1))
+    names = np.asarray(_CIFAR10_CLASSES)
+    items = np.arange(len(counts))
+    frame = pd.DataFrame(
+        {
+            "item": item,
+            "annotator": [f"picture {i}, label {k}" for i, k in zip(item, number + 1)],
+            "label": names[label],
+        }
+    )
+    return bundle(
+        CIFAR10H,
+        items=items,
+        annotations=Labels.from_frame(frame, items=items, classes=names),
+        counts=pd.DataFrame(counts, index=pd.Index(items, name="item"), columns=names),
+    )
+
+
+def _numbers(path: Path, names: list[str]) -> pd.DataFrame:
+    """Read columns of integers: of text without names, or of a compressed table with names."""
+    if path.suffix == ".txt":
+        return pd.read_csv(path, sep=r"\s+", header=None, names=names)
+    return pd.read_csv(path).set_axis(names, axis=1)
 
 
 def _memberships(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -1,0 +1,104 @@
+"""The crowds of the page on labels: recorded ones, recorded ones of which few labels are kept, and simulated ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from consilience import Labels
+from consilience.datasets import load_crowd_labels
+from consilience.simulation import simulate_labels
+
+RECORDED = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval")
+THINNED = {f"{name}, {each} labels an item": (name, each) for name in ("bluebird", "dog", "rte") for each in (2, 3)}
+
+N_ITEMS, N_ANNOTATORS, N_AT_RANDOM = 300, 24, 3
+ACCURACY = (0.55, 0.9)  # of those who do not label at random
+LARGEST = 0.7  # share of the largest class, where classes are unbalanced
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Labels, and the class of each item where it is known.
+
+    Attributes
+    ----------
+    labels : of all items
+    truth : code of the class of each item, of shape (n_items,); -1 where it is not known
+    confusion : of the simulated annotators, of shape (n_annotators, n_classes, n_classes)
+    """
+
+    labels: Labels
+    truth: np.ndarray
+    confusion: np.ndarray | None = None
+
+
+def recorded(name: str) -> Crowd:
+    """Return the labels of a recorded set."""
+    bunch = load_crowd_labels(name)
+    return Crowd(bunch.annotations, np.nan_to_num(bunch.target, nan=-1).astype(int))
+
+
+def thinned(setting: str, draw: int) -> Crowd:
+    """Return a recorded set with few random labels of each item, and those who gave them."""
+    name, each = THINNED[setting]
+    whole = recorded(name)
+    labels = whole.labels
+    lot = np.random.default_rng([draw, each]).random(labels.n_rows)
+    order = np.lexsort([lot, labels.item])  # rows are sorted by item: this shuffles those of each
+    place = np.arange(labels.n_rows) - labels.indptr[labels.item]
+    kept = labels.to_frame().iloc[np.sort(order[place < each])]
+    return Crowd(Labels.from_frame(kept, items=labels.items, classes=labels.classes), whole.truth)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of simulated crowd."""
+
+    n_classes: int
+    is_balanced: bool
+    each: int
+
+    @property
+    def name(self) -> str:
+        classes = f"{self.n_classes} classes, {'balanced' if self.is_balanced else 'unbalanced'}"
+        return f"{classes}, {self.each} labels an item"
+
+
+SIMULATED = {
+    kind.name: kind
+    for n_classes in (2, 5, 10)
+    for is_balanced in (True, False)
+    for each in (2, 3, 5)
+    for kind in [Kind(n_classes, is_balanced, each)]
+}
+
+
+def simulated(name: str, draw: int) -> Crowd:
+    """Return a simulated crowd, in which the first annotators label at random."""
+    kind = SIMULATED[name]
+    rng = np.random.default_rng([draw, kind.n_classes, kind.is_balanced, kind.each])
+    truth = rng.permutation(classes_of(kind))
+    confusion = confusions(kind.n_classes, rng)
+    labels = simulate_labels(truth, confusion=confusion, annotators_per_item=kind.each, random_state=rng)
+    return Crowd(labels, truth, confusion)
+
+
+def classes_of(kind: Kind) -> np.ndarray:
+    """Return the classes of the items: as many of each, or most of the first and as many of each of the others."""
+    if kind.is_balanced:
+        return np.arange(N_ITEMS) % kind.n_classes
+    n_others = N_ITEMS - round(LARGEST * N_ITEMS)
+    others = 1 + np.arange(n_others) % (kind.n_classes - 1)
+    return np.concatenate([np.zeros(N_ITEMS - n_others, dtype=int), others])
+
+
+def confusions(n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw confusion matrices: each annotator's accuracy, and for each class how the wrong labels divide."""
+    accuracy = rng.uniform(*ACCURACY, N_ANNOTATORS)[:, None, None]
+    right = np.eye(n_classes, dtype=bool)
+    wrong = np.where(right, 0.0, rng.exponential(size=(N_ANNOTATORS, n_classes, n_classes)))
+    found = np.where(right, accuracy, (1 - accuracy) * wrong / wrong.sum(axis=2, keepdims=True))
+    found[:N_AT_RANDOM] = 1 / n_classes
+    return found
