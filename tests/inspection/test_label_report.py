@@ -101,10 +101,11 @@ def test_most_frequent_error_is_counted_in_the_labels(page, named):
     head, *rows = page.table("annotators")
     errors = {row[0]: row[head.index("Most frequent error (labels)")] for row in rows}
     matrix = labels.to_matrix()
-    owls = model.labels_[:40] == "owl"  # all items with labels are as good as certain
-    assert errors["Cy"] == f"dog for owl ({(matrix['Cy'][:40][owls] == 'dog').sum()})"
-    others = pd.Series(model.labels_[:40])[model.labels_[:40] != "cat"].value_counts()
-    assert errors["Di"] == f"cat for {others.index[0]} ({others.iloc[0]})"
+    owls = model.responsibilities_[:, model.classes_.tolist().index("owl")]
+    assert errors["Cy"] == f"dog for owl ({owls[(matrix['Cy'] == 'dog').to_numpy()].sum():.0f})"
+    said = (matrix["Di"] == "cat").to_numpy()
+    others = pd.Series(model.responsibilities_[said].sum(0), index=model.classes_).drop("cat")
+    assert errors["Di"] == f"cat for {others.idxmax()} ({others.max():.0f})"
     assert errors["Flo"] == "–"
 
 
