@@ -26,8 +26,13 @@ CHOSEN: tuple[tuple[str, str, Callable[[Cell], bool]], ...] = (
     ("partition_labels", "model", lambda cell: cell.data.startswith(("iris", "seeds", "breast_tissue"))),
     ("partition_labels", "competitors", lambda cell: cell.data.startswith(("iris", "seeds"))),
 )
-FIGURES = {"errors": "error", "faces": "nmi", "model": "training", "competitors": "training"}
-"""The figure of each part that is compared."""
+FIGURES = {
+    "errors": ("error",),
+    "faces": ("nmi",),
+    "model": ("training", "validation"),
+    "competitors": ("training", "validation"),
+}
+"""The figures of each part that are compared."""
 LEAST = 0.002  # smaller changes of a mean are counted, not listed
 
 
@@ -60,10 +65,12 @@ def compared(record: Record) -> pd.DataFrame:
     rows[["page", "of", "setting"]] = rows["data"].str.split(", ", n=2, expand=True).to_numpy()
     tables = []
     for (page, name), own in rows.groupby(["page", "of"], sort=False):
-        usual = Record(page, record.path.parent).frame(name).set_index(["data", "model", "draw"])[FIGURES[name]]
+        then = Record(page, record.path.parent).frame(name).set_index(["data", "model", "draw"])
         keys = pd.MultiIndex.from_frame(own[["setting", "model", "draw"]])
-        tables.append(own.assign(figure=own[FIGURES[name]], usual=usual.reindex(keys).to_numpy(), name=FIGURES[name]))
-    return pd.concat(tables)[["page", "of", "setting", "model", "draw", "name", "figure", "usual"]]
+        for figure in FIGURES[name]:
+            tables.append(own.assign(figure=own[figure], usual=then[figure].reindex(keys).to_numpy(), name=figure))
+    columns = ["page", "of", "setting", "model", "draw", "name", "figure", "usual"]
+    return pd.concat(tables)[columns].dropna(subset=["figure", "usual"])
 
 
 def changes(record: Record) -> pd.DataFrame:
@@ -99,14 +106,14 @@ def tables(record: Record) -> dict[str, str]:
     lines = [
         f"Means that move by {LEAST} or more; draws that move at all, and the largest change of one",
         "",
-        f"{'page':18s}{'setting':22s}{'method':28s}{'figure':8s}{usual:>9s}{KERNEL:>9s}{'change ± se':>17s}"
+        f"{'page':18s}{'setting':22s}{'method':28s}{'figure':11s}{usual:>9s}{KERNEL:>9s}{'change ± se':>17s}"
         f"{'moved':>10s}{'largest':>9s}",
     ]
     for _, row in shown.iterrows():
         change = f"{row['change']:+.3f} ± {row['error']:.3f}"
         moved = f"{row['moved']} of {row['draws']}"
         lines.append(
-            f"{row['page']:18s}{row['setting']:22s}{row['model']:28s}{row['name']:8s}{row['usual']:9.3f}"
+            f"{row['page']:18s}{row['setting']:22s}{row['model']:28s}{row['name']:11s}{row['usual']:9.3f}"
             f"{row['other']:9.3f}{change:>17s}{moved:>10s}{row['largest']:9.3f}"
         )
     lines += ["", f"{len(shown)} of {len(rows)} means are listed; {int((rows['moved'] == 0).sum())} do not move at all"]
@@ -124,7 +131,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "still": int((rows["moved"] == 0).sum()),
         "significant": int((rows["change"].abs() > 2 * rows["error"]).sum()),
         "methods": sorted(set(shown["model"])),
-        "fits": int(rows["draws"].sum()),
+        "fits": len(record.frame("kernels")),
         "largest": rows.iloc[0].to_dict(),
     }
 

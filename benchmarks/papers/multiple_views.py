@@ -41,7 +41,7 @@ def claims(record: Record) -> list[Claim]:
             "met" if three["three_views"][20] == three["draws"] else "missed: a view is split in the others",
         ),
         Claim(
-            "MECC and MCVC are better than methods of pairs (faces by pose)", "curves",
+            "MECC and MCVC are better than methods of pairs (faces by pose, all faces annotated)", "curves",
             f"above in {n_above} of {by_pose['n_pairs']} comparisons, level in {by_pose['verdicts'].count('level')}",
             "met" if n_above + by_pose["verdicts"].count("level") == by_pose["n_pairs"] else "missed",
         ),
