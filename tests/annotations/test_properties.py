@@ -173,13 +173,16 @@ def test_wide_files_return_what_was_written(said):
     # what a text file keeps: every cell is text, and a header has no surrounding white space
     wide.index, wide.columns = [f"i{name}" for name in wide.index], [f"a{name}x" for name in wide.columns]
     wide = wide.map(lambda name: None if name is None else f"g{name}")
-    if "\0" in "".join([*wide.index, *wide.columns, *wide.to_numpy().ravel().astype(str)]):
+    if "\0" in "".join(map(str, [*wide.index, *wide.columns, *wide.to_numpy().ravel()])):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "wide.csv"
         wide.to_csv(path, index_label="item", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         kind = type(said).__name__.lower()
-        read = read_annotations(path, kind=kind, item="item", missing=[], transpose=False)
+        with warnings.catch_warnings():
+            # beside empty columns, one with words may be told to be odd; it is read all the same
+            warnings.filterwarnings("ignore", ".* was read as an annotator like them", AnnotationWarning)
+            read = read_annotations(path, kind=kind, item="item", missing=[], transpose=False)
         assert read == type(said).from_matrix(wide)
 
 
