@@ -183,7 +183,7 @@ def test_wide_files_return_what_was_written(said):
             # beside empty columns, one with words may be told to be odd; it is read all the same
             warnings.filterwarnings("ignore", ".* was read as an annotator like them", AnnotationWarning)
             read = read_annotations(path, kind=kind, item="item", missing=[], transpose=False)
-        assert read == type(said).from_matrix(wide)
+            assert read == type(said).from_matrix(wide)
 
 
 @settings(deadline=None, max_examples=40)
