@@ -21,7 +21,7 @@ from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, expectation, posterior
+from consilience.inference.product_distributions import OneHotLabels, expectation, posterior, shared_weights
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -39,6 +39,8 @@ class LabelAggregator(CrowdEstimator):
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
         "_log_table": ("annotators",),
+        "_copy_group": ("annotators",),
+        "labels_apart_": ("items",),
     }
 
     def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
@@ -152,7 +154,17 @@ class LabelAggregator(CrowdEstimator):
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
         shape = (len(labels), len(self._log_table))
-        return OneHotLabels.of(labels.item, annotator * n_labels + label, shape, len(self._log_weights))
+        weight = self._weights_of(labels.item, annotator)
+        column = annotator * n_labels + label
+        return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight)
+
+    def _weights_of(
+        self, item: Int[np.ndarray, " labels"], annotator: Int[np.ndarray, " labels"]
+    ) -> Float[np.ndarray, " labels"] | None:
+        """Weight of each label, where some annotators weigh together."""
+        if not hasattr(self, "_copy_group"):  # saved by an earlier version
+            return None
+        return shared_weights(item, self._copy_group[annotator])
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of labels that known annotators give to other items.

@@ -37,7 +37,7 @@ class Chunk:
     """Consecutive items.
 
     start : number of the first item.
-    onehot : (items, columns) sparse 0/1.
+    onehot : (items, columns) sparse 0/1, or the weights of the labels.
     known_rows, known_component : rows whose component is given, and that component.
     """
 
@@ -70,6 +70,7 @@ class OneHotLabels:
         n_components: int,
         *,
         known: Int[np.ndarray, " items"] | None = None,
+        weight: Float[np.ndarray, " labels"] | None = None,
         n_jobs: int | None = None,
     ) -> OneHotLabels:
         """Encode labels.
@@ -80,6 +81,7 @@ class OneHotLabels:
         shape : (items, columns).
         n_components : int
         known : the component of each item if it is given, else -1.
+        weight : of each label; by default 1. A label of weight w counts as w labels.
         n_jobs : int, optional
         """
         n_items, n_columns = shape
@@ -92,9 +94,11 @@ class OneHotLabels:
         chunks = []
         for first, last, start, stop in zip(edges[:-1], edges[1:], rows[:-1], rows[1:], strict=True):
             pointers = np.searchsorted(item[start:stop], np.arange(first, last + 1)).astype(column.dtype)
-            by_item = csr_array((ones[: stop - start], column[start:stop], pointers), shape=(last - first, n_columns))
+            values = ones[: stop - start] if weight is None else weight[start:stop]
+            by_item = csr_array((values, column[start:stop], pointers), shape=(last - first, n_columns))
             by_column = by_item.tocsc()
-            by_column.data = ones[: stop - start]  # shared: all are 1
+            if weight is None:
+                by_column.data = values  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
             chunks.append(Chunk(int(first), by_column, given, known[first:last][given]))
         return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
@@ -196,9 +200,36 @@ def _column_sums(q: Responsibilities) -> Weights:
     return np.ones(len(q)) @ q
 
 
-def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+def shared_weights(
+    item: Int[np.ndarray, " labels"], group: Int[np.ndarray, " labels"]
+) -> Float[np.ndarray, " labels"] | None:
+    """Weight of each label, such that those of a group of annotators weigh 1 together on each item.
+
+    Parameters
+    ----------
+    item : of each label.
+    group : number of the group of its annotator, -1 for annotators who are alone.
+
+    Returns
+    -------
+    array, or None if all annotators are alone: all labels weigh 1
+    """
+    if not (group >= 0).any():
+        return None
+    inside = group >= 0
+    _, cell, n_labels = np.unique(
+        group[inside] * (np.int64(item.max()) + 1) + item[inside], return_inverse=True, return_counts=True
+    )
+    weight = np.ones(len(item))
+    weight[inside] = 1 / n_labels[cell]
+    return weight
+
+
+def vote_shares(
+    labels: Labels, weight: Float[np.ndarray, " labels"] | None = None
+) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares for items without votes."""
-    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, weight, len(labels) * labels.n_classes)
     shares = votes.reshape(len(labels), labels.n_classes).astype(float)
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
