@@ -230,7 +230,7 @@ def vote_shares(
 ) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares for items without votes."""
     votes = np.bincount(labels.item * labels.n_classes + labels.label, weight, len(labels) * labels.n_classes)
-    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float).round(9)  # three thirds are one vote
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
     return shares

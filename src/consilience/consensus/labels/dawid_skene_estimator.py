@@ -16,6 +16,8 @@ from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
 from consilience.consensus.labels.annotator_models import Counts
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.copies import one_label_of_each
+from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
 from consilience.consensus.labels.dawid_skene import (
     Evidence,
     State,
@@ -56,6 +58,11 @@ class DawidSkene(LabelAggregator):
         Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. They are then less sure
         than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
         from the other labels of their items show. The most probable classes are the same.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups.
     max_iter : int, default=500
         Maximum number of sweeps.
     tol : float, default=1e-6
@@ -87,7 +94,15 @@ class DawidSkene(LabelAggregator):
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Expected number of labels, including the history: it can be the history of the next fit.
+        Expected number of labels, including the history: it can be the history of the next fit. The labels of an item
+        by annotators who weigh together count as one.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain; dependence, how far the agreement goes from there
+        towards 1, beyond chance; p_value of agreement at the limit for independent people, before correction for the
+        number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
     lower_bound_ : float
@@ -118,6 +133,7 @@ class DawidSkene(LabelAggregator):
         "confusion": one_of("full", "one-coin"),
         "prior": one_of("learned", None),
         "calibrate": TRUTH,
+        "copies": COPIES,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
     }
@@ -127,6 +143,7 @@ class DawidSkene(LabelAggregator):
         confusion: Literal["full", "one-coin"] = "full",
         prior: Literal["learned", None] = "learned",
         calibrate: Flag = True,
+        copies: CopiesParameter = "auto",
         max_iter: Integer = 500,
         tol: Real = 1e-6,
         n_jobs: Integer | None = None,
@@ -135,6 +152,7 @@ class DawidSkene(LabelAggregator):
         self.confusion = confusion
         self.prior = prior
         self.calibrate = calibrate
+        self.copies = copies
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -180,7 +198,8 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used; or no item has two labels.
+            Something was left out, treated as missing, or not used; annotators weigh together; or no item has two
+            labels.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
@@ -203,18 +222,22 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
         n_classes, learned = labels.n_classes, self.prior is not None
+        copies = copies_of(self, labels, known=known, annotators=annotators)
+        weight = self._weights_of(labels.item, labels.annotator)
         onehot = OneHotLabels.of(
             labels.item,
             labels.annotator * n_classes + labels.label,
             (len(labels), len(annotators) * n_classes),
             n_classes,
             known=known,
+            weight=weight,
             n_jobs=self.n_jobs,
         )
-        evidence = Evidence(onehot, history, imagined_sizes(labels) if learned else 0.0)
+        heard = one_label_of_each(labels, copies.group)
+        evidence = Evidence(onehot, history, imagined_sizes(heard) if learned else 0.0)
         one_coin = self.confusion == "one-coin"
         trace = run(
-            first_guess(labels, known),
+            first_guess(labels, known, weight),
             evidence,
             one_coin=one_coin,
             learned=learned,
@@ -222,12 +245,14 @@ class DawidSkene(LabelAggregator):
             tol=self.tol,
         )
         keep_trace(self, trace)
-        self._read_off(labels, trace.state, evidence, annotators, known)
+        self._read_off(labels, heard, trace.state, evidence, annotators, known)
+        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         return self
 
     def _read_off(
         self,
         labels: Labels,
+        heard: Labels,
         state: State,
         evidence: Evidence,
         annotators: pd.Index,
@@ -244,7 +269,7 @@ class DawidSkene(LabelAggregator):
         if self.calibrate:
             free = np.full(len(labels), True) if known is None else known < 0
             told = not free.all() or bool(np.any(evidence.history))
-            found = calibration(labels, state.model, state.log_weights, q, free=free, told=told)
+            found = calibration(heard, state.model, state.log_weights, q, free=free, told=told)
             if found.is_assumed:
                 warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         self.temperature_, self._shared, self._shared_confusion = found.temperature, found.shared, found.confusion
