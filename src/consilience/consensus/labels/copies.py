@@ -7,8 +7,8 @@ The score
 ---------
 Of two labels of an item by different annotators, T is the table of their joint frequencies, J = T minus the product of
 its margins, and κ = (tr T - c) / (1 - c) the agreement beyond chance, c the trace of that product. A group S of
-annotators meets the others, R, on its items, which gives J_SS, J_SR and J_RR. If all are independent given a class, with
-the classes' frequencies in D and mean matrices A_S and A_R, centred,
+annotators meets the others, R, on its items, which gives J_SS, J_SR and J_RR. If all are independent given a class,
+with the classes' frequencies in D and mean matrices A_S and A_R, centred,
 
     J_SS = A_S D A_Sᵀ,   J_SR = A_S D A_Rᵀ,   J_RR = A_R D A_Rᵀ                                              (1)
 
@@ -45,8 +45,8 @@ Decided here
 ------------
 Pairs count from `LEAST` common items on. Above `MOST_PAIRS` pairs of labels of one item, a sample of the items is
 taken, at equal distances. In J_RR, members of another group that is tested are one person. Inverses leave out
-directions in which a table is noise. Where the classes of at least `LEAST` items of the group are known, E is the square
-of its members' agreement with these, with a limit from the standard error of this.
+directions in which a table is noise. Where the classes of at least `LEAST` items of the group are known, E is the
+square of its members' agreement with these, with a limit from the standard error of this.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from operator import add
 
 import numpy as np
@@ -168,7 +169,7 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     pairs = common_items(labels)
     found = np.full(labels.n_annotators, ALONE)
     if not len(pairs.first):
-        return Copies(found, evidence_of(labels, found, found, pairs, known))
+        return given_copies(labels, [])
     kappa, n_pairs = pairs.kappa, len(pairs.first)
     loose = kappa < TIGHT if (kappa < TIGHT).any() else np.full(n_pairs, True)
     typical = np.full(n_pairs, np.clip(np.average(kappa[loose], weights=pairs.n_items[loose]), 0, 1))
@@ -194,6 +195,8 @@ def given_copies(
     group = np.full(labels.n_annotators, ALONE)
     for number, members in enumerate(groups):
         group[list(members)] = number
+    if not (group >= 0).any():
+        return Copies(group, Evidence(*np.empty((5, 0))))
     sampled, known = _sampled(labels, known)
     return Copies(group, evidence_of(sampled, group, group, common_items(sampled), known))
 
@@ -237,14 +240,14 @@ def evidence_of(
     person = np.where(unit >= 0, unit, unit.max(initial=ALONE) + 1 + np.arange(len(unit)))
     found = [
         _of_group(labels, rows[start:stop], group == number, person, pairs, known)
-        for number, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+        for number, (start, stop) in enumerate(pairwise(edges))
     ]
     return Evidence(*np.array(found, dtype=float).reshape(n_groups, 5).T)
 
 
 def _of_group(
     labels: Labels,
-    rows: Int[np.ndarray, " labels"],
+    rows: Int[np.ndarray, " rows"],
     member: Bool[np.ndarray, " annotators"],
     person: Int[np.ndarray, " annotators"],
     pairs: Pairs,
@@ -259,8 +262,8 @@ def _of_group(
     whole = reduce(add, parts)
     found = explanations(whole)
     error = SURE * np.sqrt((N_PARTS - 1) * np.var([explanations(whole - one) for one in parts], axis=0))
-    value = explained(*found, whole.members.kappa)
-    at_most = explained(*(found + error * [1, 1, -1]), whole.members.kappa)
+    value = explained(found, whole.members.kappa)
+    at_most = explained(found + error * np.array([1, 1, -1]), whole.members.kappa)
     at_most = max(at_most, whole.others_apart.kappa, max(closest_other(pairs, member), 0.0) ** 2)
     if known is not None and (seen := np.isin(labels.item[rows], np.flatnonzero(known >= 0))).any():
         value, at_most = _by_known(labels, rows[seen], known, (value, at_most))
@@ -272,7 +275,7 @@ def _of_group(
 class Table:
     """Frequencies of pairs of labels of one item."""
 
-    counts: Float[np.ndarray, "labels labels"]
+    counts: Float[np.ndarray, "classes classes"]
 
     @property
     def total(self) -> float:
@@ -280,12 +283,12 @@ class Table:
         return float(self.counts.sum())
 
     @property
-    def joint(self) -> Float[np.ndarray, "labels labels"]:
+    def joint(self) -> Float[np.ndarray, "classes classes"]:
         """T."""
         return self.counts / max(self.total, 1e-300)
 
     @property
-    def beyond(self) -> Float[np.ndarray, "labels labels"]:
+    def beyond(self) -> Float[np.ndarray, "classes classes"]:
         """J."""
         return self.joint - np.outer(self.joint.sum(1), self.joint.sum(0))
 
@@ -325,7 +328,7 @@ class Tables:
     def of(
         cls,
         labels: Labels,
-        rows: Int[np.ndarray, " labels"],
+        rows: Int[np.ndarray, " rows"],
         member: Bool[np.ndarray, " annotators"],
         person: Int[np.ndarray, " annotators"],
     ) -> Tables:
@@ -352,11 +355,16 @@ class Tables:
         return self._with(other, -1)
 
     def _with(self, other: Tables, sign: int) -> Tables:
-        tables = [
-            Table(getattr(self, name).counts + sign * getattr(other, name).counts)
-            for name in ("members", "across", "others", "others_apart")
-        ]
-        return Tables(*tables, self.n_items + sign * other.n_items)
+        def of(one: Table, another: Table) -> Table:
+            return Table(one.counts + sign * another.counts)
+
+        return Tables(
+            of(self.members, other.members),
+            of(self.across, other.across),
+            of(self.others, other.others),
+            of(self.others_apart, other.others_apart),
+            self.n_items + sign * other.n_items,
+        )
 
 
 def explanations(tables: Tables) -> Float[np.ndarray, "3"]:
@@ -368,13 +376,15 @@ def explanations(tables: Tables) -> Float[np.ndarray, "3"]:
     return np.array([by_others / max(1 - tables.members.chance, 1e-9), of_others, np.trace(tables.others.beyond)])
 
 
-def explained(by_others: float, of_others: float, others: float, kappa: float) -> float:
+def explained(found: Float[np.ndarray, "3"], kappa: float) -> float:
     """E from (2); 1 where the others do not agree."""
-    share = min(of_others / others, 1.0) if others > 0 else 1.0
-    return float(np.clip(max(by_others, kappa * share), 0, 1)) if others > 0 else 1.0
+    by_others, of_others, others = found.tolist()
+    if others <= 0:
+        return 1.0
+    return float(np.clip(max(by_others, kappa * min(of_others / others, 1)), 0, 1))
 
 
-def inverse_above(table: Float[np.ndarray, "labels labels"], least: float) -> Float[np.ndarray, "labels labels"]:
+def inverse_above(table: Float[np.ndarray, "classes classes"], least: float) -> Float[np.ndarray, "classes classes"]:
     """Inverse of a symmetric table on the directions whose eigenvalues are at least `least`."""
     values, vectors = np.linalg.eigh((table + table.T) / 2)
     kept = values >= least
@@ -393,7 +403,7 @@ def closest_other(pairs: Pairs, member: Bool[np.ndarray, " annotators"]) -> floa
 
 
 def _by_known(
-    labels: Labels, rows: Int[np.ndarray, " labels"], known: Int[np.ndarray, " items"], otherwise: tuple[float, float]
+    labels: Labels, rows: Int[np.ndarray, " rows"], known: Int[np.ndarray, " items"], otherwise: tuple[float, float]
 ) -> tuple[float, float]:
     """E and its limit from the known classes of the items in `rows`, if there are enough."""
     items, place, n_labels = np.unique(labels.item[rows], return_inverse=True, return_counts=True)
@@ -409,7 +419,7 @@ def _by_known(
 
 
 def _by(
-    labels: Labels, rows: Int[np.ndarray, " labels"], key: Int[np.ndarray, " labels"], *, numbered: bool = False
+    labels: Labels, rows: Int[np.ndarray, " rows"], key: Int[np.ndarray, " labels"], *, numbered: bool = False
 ) -> csr_array:
     """Numbers of labels of each class for each key."""
     key, n_keys = key[rows], len(labels)
@@ -419,7 +429,7 @@ def _by(
     return csr_array((np.ones(len(rows)), (key, labels.label[rows])), shape=(n_keys, labels.n_classes))
 
 
-def _square(counts: csr_array) -> Float[np.ndarray, "labels labels"]:
+def _square(counts: csr_array) -> Float[np.ndarray, "classes classes"]:
     return np.asarray((counts.T @ counts).toarray())
 
 

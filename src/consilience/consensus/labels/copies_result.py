@@ -84,9 +84,7 @@ def _places(estimator: LabelAggregator, group: Sequence[Name], labels: Labels) -
     return places
 
 
-def compare_with_apart(
-    estimator: LabelAggregator, found: Copies, fit: Callable[[Any], object], labels: Labels
-) -> None:
+def compare_with_apart(estimator: LabelAggregator, found: Copies, fit: Callable[[Any], object], labels: Labels) -> None:
     """Set `labels_apart_`, the classes if all annotators weighed alone; warn if groups were found by their labels.
 
     `fit` fits an estimator to the same annotations.

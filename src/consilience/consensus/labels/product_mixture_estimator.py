@@ -66,8 +66,8 @@ class ProductMixture(LabelAggregator):
         Annotators who are copies of each other, such as one person who answered twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
         independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
-        groups. The member with the most labels stands for the group, with the label that most of them gave; all have the
-        same confusion matrix.
+        groups. The member with the most labels stands for the group, with the label that most of them gave; all have
+        the same confusion matrix.
     n_jobs : int, optional
         Number of threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False

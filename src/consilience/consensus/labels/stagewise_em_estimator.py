@@ -72,8 +72,8 @@ class StagewiseEM(LabelAggregator):
         Annotators who are copies of each other, such as one person who answered twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
         independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
-        groups. The member with the most labels stands for the group, with the label that most of them gave; all have the
-        same confusion matrix.
+        groups. The member with the most labels stands for the group, with the label that most of them gave; all have
+        the same confusion matrix.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 
@@ -174,13 +174,15 @@ class StagewiseEM(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> StagewiseEM:
         copies = copies_of(self, labels)
-        self._of_independent(merged(labels, copies.group))
+        study = self._of_independent(merged(labels, copies.group))
         give_to_copies(self, labels, copies)
-        self._pair_information = self._remaining_information(labels)
+        if len(copies):  # of whom conditional_information tells what they share
+            study = Study.of(labels, self.n_clusters_, float(self.entry_level))
+        self._pair_information = self._remaining_information(labels, study)
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known), labels)
         return self
 
-    def _of_independent(self, labels: Labels) -> None:
+    def _of_independent(self, labels: Labels) -> Study:
         """Fit to labels of which none are copies."""
         n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         study = Study.of(labels, n_components, float(self.entry_level))
@@ -196,10 +198,10 @@ class StagewiseEM(LabelAggregator):
         finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
         finish[self.refine](labels, stage, study, n_components)
         self.n_components_ = self.n_clusters_
+        return study
 
-    def _remaining_information(self, labels: Labels) -> pd.DataFrame:
-        """(13) of all pairs of annotators, copies included, under the final posteriors."""
-        study = Study.of(labels, self.n_clusters_, float(self.entry_level))
+    def _remaining_information(self, labels: Labels, study: Study) -> pd.DataFrame:
+        """(13) of all pairs of annotators under the final posteriors."""
         information, total = stagewise.conditional_information(self.responsibilities_, study)
         return pd.DataFrame(
             {
