@@ -286,7 +286,7 @@ def test_report_of_other_labels(judged, fails):
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--set", "tol=1"),
-            "MajorityVote has no parameter 'tol'; it has none.",
+            "MajorityVote has no parameter 'tol'; it has copies.",
         ),
         (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
     ],

@@ -73,7 +73,7 @@ LEAST = 20  # common items
 STEPS = (0.8, 0.9, 0.97)  # limits of κ at which annotators are joined into groups
 N_PARTS = 10  # of the items, for standard errors
 NOISE = 2.0  # eigenvalues of a table of noise, in units of 1 / sqrt(labels * items)
-MOST_PAIRS = 4_000_000  # of labels of one item
+MOST_PAIRS = 1_500_000  # of labels of one item
 ALONE = -1
 
 Group = Int[np.ndarray, " annotators"]
@@ -233,13 +233,14 @@ def evidence_of(
     pairs : of the same labels
     known : the class of each item if it is known, else -1
     """
-    order = np.argsort(group[labels.annotator[inside := group[labels.annotator] >= 0]], kind="stable")
-    rows = np.flatnonzero(inside)[order]
     n_groups = int(group.max(initial=ALONE)) + 1
+    rows = np.flatnonzero(group[labels.annotator] >= 0)
+    rows = rows[np.argsort(group[labels.annotator[rows]], kind="stable")]
     edges = np.searchsorted(group[labels.annotator[rows]], np.arange(n_groups + 1))
+    closest, indptr = closest_others(pairs, group, n_groups), labels.indptr
     person = np.where(unit >= 0, unit, unit.max(initial=ALONE) + 1 + np.arange(len(unit)))
     found = [
-        _of_group(labels, rows[start:stop], group == number, person, pairs, known)
+        _of_group(labels, rows[start:stop], indptr, group == number, person, closest[number], known)
         for number, (start, stop) in enumerate(pairwise(edges))
     ]
     return Evidence(*np.array(found, dtype=float).reshape(n_groups, 5).T)
@@ -248,24 +249,25 @@ def evidence_of(
 def _of_group(
     labels: Labels,
     rows: Int[np.ndarray, " rows"],
+    indptr: Int[np.ndarray, " items_and_one"],
     member: Bool[np.ndarray, " annotators"],
     person: Int[np.ndarray, " annotators"],
-    pairs: Pairs,
+    closest: float,
     known: Int[np.ndarray, " items"] | None,
 ) -> tuple[float, float, float, float, float]:
     """Entries of `Evidence` for one group, of whose members `rows` are the labels."""
-    items = np.unique(labels.item[rows])
-    within = np.bincount(np.searchsorted(items, labels.item[rows]), minlength=len(items))
-    of_items = np.flatnonzero(np.isin(labels.item, items))
-    part = np.searchsorted(items, labels.item[of_items]) % N_PARTS
+    items, within = np.unique(labels.item[rows], return_counts=True)
+    n_labels = indptr[items + 1] - indptr[items]
+    of_items = np.arange(n_labels.sum()) + np.repeat(indptr[items] - np.cumsum(n_labels) + n_labels, n_labels)
+    part = np.repeat(np.arange(len(items)) % N_PARTS, n_labels)
     parts = [Tables.of(labels, of_items[part == number], member, person) for number in range(N_PARTS)]
     whole = reduce(add, parts)
     found = explanations(whole)
     error = SURE * np.sqrt((N_PARTS - 1) * np.var([explanations(whole - one) for one in parts], axis=0))
     value = explained(found, whole.members.kappa)
     at_most = explained(found + error * np.array([1, 1, -1]), whole.members.kappa)
-    at_most = max(at_most, whole.others_apart.kappa, max(closest_other(pairs, member), 0.0) ** 2)
-    if known is not None and (seen := np.isin(labels.item[rows], np.flatnonzero(known >= 0))).any():
+    at_most = max(at_most, whole.others_apart.kappa, max(closest, 0.0) ** 2)
+    if known is not None and (seen := known[labels.item[rows]] >= 0).any():
         value, at_most = _by_known(labels, rows[seen], known, (value, at_most))
     inside = whole.members
     return float((within > 1).sum()), inside.agreement, inside.chance, min(value, 1.0), min(at_most, 1.0)
@@ -391,15 +393,17 @@ def inverse_above(table: Float[np.ndarray, "classes classes"], least: float) -> 
     return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
 
 
-def closest_other(pairs: Pairs, member: Bool[np.ndarray, " annotators"]) -> float:
-    """Largest mean κ of an annotator outside of the group with its members; 0 if there is none."""
-    crossing = member[pairs.first] != member[pairs.second]
-    if not crossing.any():
-        return 0.0
-    other = np.where(member[pairs.first], pairs.second, pairs.first)[crossing]
-    weight = np.bincount(other, pairs.n_items[crossing], len(member))
-    total = np.bincount(other, (pairs.kappa * pairs.n_items)[crossing], len(member))
-    return float((total[weight > 0] / weight[weight > 0]).max())
+def closest_others(pairs: Pairs, group: Group, n_groups: int) -> Float[np.ndarray, " groups"]:
+    """Largest mean κ of the members of each group with an annotator outside of it; 0 if there is none."""
+    ends = np.concatenate([np.stack([pairs.first, pairs.second]), np.stack([pairs.second, pairs.first])], axis=1)
+    n_items, kappa = np.tile(pairs.n_items, 2), np.tile(pairs.kappa, 2)
+    crossing = (group[ends[0]] >= 0) & (group[ends[0]] != group[ends[1]])
+    cell, place = np.unique(group[ends[0, crossing]] * len(group) + ends[1, crossing], return_inverse=True)
+    weight = np.bincount(place, n_items[crossing], len(cell))
+    mean = np.bincount(place, (n_items * kappa)[crossing], len(cell)) / weight
+    closest = np.zeros(n_groups)
+    np.maximum.at(closest, cell // len(group), mean)
+    return closest
 
 
 def _by_known(

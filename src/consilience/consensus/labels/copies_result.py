@@ -12,6 +12,7 @@ from jaxtyping import Int
 from sklearn.base import clone
 
 from consilience.annotations import Labels
+from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import outside, plain
 from consilience.annotations.types import Name
 from consilience.consensus.labels.copies import ALONE, Copies, find_copies, given_copies
@@ -58,7 +59,7 @@ def copies_of(
     else:
         found = given_copies(labels, [_places(estimator, group, labels) for group in asked], known)
     evidence = found.evidence
-    members = [labels.annotators.take(found.members(number)).tolist() for number in range(len(found))]
+    members = [sorted_names(labels.annotators.take(found.members(number))).tolist() for number in range(len(found))]
     estimator.copies_ = pd.DataFrame(
         {
             "annotators": pd.Series([[plain(name) for name in names] for names in members], dtype=object),
