@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -121,7 +120,7 @@ def cut(value: Any) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Return the value that text stands for; numbers with commas between or after them are a tuple, and a list is one in JSON.
+    """Return the value that text stands for; numbers with commas between or after them are a tuple, JSON is a list.
 
     Examples
     --------

@@ -87,6 +87,7 @@ class Pairs:
     n_items : common items.
     agreement : share of equal labels.
     chance : the same for independent labels of the same frequencies.
+    n_further, kappa_further : common items of all other pairs together, and their mean agreement beyond chance.
     """
 
     first: Int[np.ndarray, " pairs"]
@@ -94,11 +95,23 @@ class Pairs:
     n_items: Float[np.ndarray, " pairs"]
     agreement: Float[np.ndarray, " pairs"]
     chance: Float[np.ndarray, " pairs"]
+    n_further: float
+    kappa_further: float
 
     @property
     def kappa(self) -> Float[np.ndarray, " pairs"]:
         """Agreement beyond chance."""
         return beyond_chance(self.agreement, self.chance)
+
+    @property
+    def typical(self) -> float:
+        """Mean κ of all pairs below `TIGHT`; of all pairs if there are no others."""
+        loose = self.kappa < TIGHT
+        total = self.n_further + self.n_items[loose].sum()
+        if total == 0:
+            return float(np.average(self.kappa, weights=self.n_items))
+        mean = (self.n_further * self.kappa_further + (self.n_items * self.kappa)[loose].sum()) / total
+        return float(np.clip(mean, 0, 1))
 
 
 @dataclass(frozen=True)
@@ -171,8 +184,7 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     if not len(pairs.first):
         return given_copies(labels, [])
     kappa, n_pairs = pairs.kappa, len(pairs.first)
-    loose = kappa < TIGHT if (kappa < TIGHT).any() else np.full(n_pairs, True)
-    typical = np.full(n_pairs, np.clip(np.average(kappa[loose], weights=pairs.n_items[loose]), 0, 1))
+    typical = np.full(n_pairs, pairs.typical)
     strange = improbable(pairs.agreement, pairs.n_items, pairs.chance, typical) * n_pairs < LEVEL
     for limit in STEPS:
         joined = strange & (kappa >= limit) & (found[pairs.first] == ALONE) & (found[pairs.second] == ALONE)
@@ -217,7 +229,18 @@ def common_items(labels: Labels) -> Pairs:
         same = np.asarray((cells.T @ cells).tocsr()[first, second], dtype=float).ravel()
     frequency = _shares(labels.annotator * n_classes + labels.label, (n_annotators, n_classes))
     chance = np.einsum("pk,pk->p", frequency[first], frequency[second])
-    return Pairs(first.astype(int), second.astype(int), n_items, np.minimum(same / n_items, 1), chance)
+    n_further, same_further = both.data[~kept].sum(), np.maximum(_n_pairs(row) - same.sum(), 0)
+    overall = float((_shares(labels.label, (1, n_classes)) ** 2).sum())
+    further = beyond_chance(np.array(same_further / max(n_further, 1)), np.array(overall))
+    return Pairs(
+        first.astype(int),
+        second.astype(int),
+        n_items,
+        np.minimum(same / n_items, 1),
+        chance,
+        float(n_further),
+        float(further) if n_further else 0.0,
+    )
 
 
 def evidence_of(
@@ -514,6 +537,12 @@ def _frequency(keys: Int[np.ndarray, " labels"]) -> Float[np.ndarray, " labels"]
     """How often the key of each label occurs."""
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return counts[place].astype(float)
+
+
+def _n_pairs(place: Int[np.ndarray, " labels"]) -> float:
+    """Number of pairs of labels in the same place."""
+    counts = np.bincount(place).astype(float)
+    return float((counts * (counts - 1)).sum() / 2)
 
 
 def _shares(cell: Int[np.ndarray, " labels"], shape: tuple[int, int]) -> Float[np.ndarray, "rows classes"]:
