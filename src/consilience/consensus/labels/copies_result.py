@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import Requirement, one_of
 
-CopiesParameter = Literal["auto"] | None | Sequence[Sequence[Name]]
 MOST_NAMED = 8  # annotators of a group in a warning
 
 

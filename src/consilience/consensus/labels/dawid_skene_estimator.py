@@ -13,11 +13,21 @@ from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.names import outside
-from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Flag,
+    FrameLike,
+    Integer,
+    Literal,
+    Missing,
+    NameGroups,
+    Real,
+    Self,
+)
 from consilience.consensus.labels.annotator_models import Counts
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.copies import one_label_of_each
-from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.dawid_skene import (
     Evidence,
     State,
@@ -143,7 +153,7 @@ class DawidSkene(LabelAggregator):
         confusion: Literal["full", "one-coin"] = "full",
         prior: Literal["learned", None] = "learned",
         calibrate: Flag = True,
-        copies: CopiesParameter = "auto",
+        copies: NameGroups = "auto",
         max_iter: Integer = 500,
         tol: Real = 1e-6,
         n_jobs: Integer | None = None,

@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
+from consilience.annotations.types import NameGroups
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import Requirements
 from consilience.inference.product_distributions import vote_shares
@@ -76,7 +77,7 @@ class MajorityVote(LabelAggregator):
 
     _requirements: ClassVar[Requirements] = {"copies": COPIES}
 
-    def __init__(self, copies: CopiesParameter = "auto"):
+    def __init__(self, copies: NameGroups = "auto"):
         self.copies = copies
 
     def _aggregate(self, labels: Labels, known: np.ndarray | None) -> MajorityVote:

@@ -10,9 +10,18 @@ import pandas as pd
 from consilience.annotations import Labels
 from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.names import plain
-from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
+from consilience.annotations.types import (
+    ArrayLike,
+    Flag,
+    Integer,
+    Literal,
+    NameGroups,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+)
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
 from consilience.errors import InputError
@@ -140,7 +149,7 @@ class ProductMixture(LabelAggregator):
         smoothing: Real = SMOOTHING,
         max_iter: Integer = 500,
         tol: Real = 1e-7,
-        copies: CopiesParameter = "auto",
+        copies: NameGroups = "auto",
         n_jobs: Integer | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,

@@ -10,9 +10,9 @@ from numpy.linalg import LinAlgError
 
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
-from consilience.annotations.types import Flag, Integer, Literal, RandomSource, Real
+from consilience.annotations.types import Flag, Integer, Literal, NameGroups, RandomSource, Real
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
@@ -144,7 +144,7 @@ class SpectralEM(LabelAggregator):
         smoothing: Real = SMOOTHING,
         max_iter: Integer = 500,
         tol: Real = 1e-7,
-        copies: CopiesParameter = "auto",
+        copies: NameGroups = "auto",
         n_jobs: Integer | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,

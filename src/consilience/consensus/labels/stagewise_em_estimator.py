@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
 from consilience.annotations.names import name_index, outside, plain
-from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
+from consilience.annotations.types import Flag, Integer, Literal, NameGroups, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, CopiesParameter, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.informative_set import Selection, criterion, informs, onehot_of, refine
 from consilience.consensus.labels.mixture_result import give_to_copies, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
@@ -160,7 +160,7 @@ class StagewiseEM(LabelAggregator):
         entry_level: Real = 0.001,
         level: Real = 0.01,
         max_iter: Integer = 20,
-        copies: CopiesParameter = "auto",
+        copies: NameGroups = "auto",
         verbose: Flag = False,
     ):
         self.n_clusters = n_clusters
