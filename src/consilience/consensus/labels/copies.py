@@ -142,8 +142,8 @@ class Evidence:
 
     @property
     def dependence(self) -> Float[np.ndarray, " groups"]:
-        """D."""
-        return beyond_chance(self.kappa, self.explained)
+        """D, at least -1."""
+        return np.maximum(beyond_chance(self.kappa, self.explained), -1)
 
     @property
     def p_value(self) -> Float[np.ndarray, " groups"]:
