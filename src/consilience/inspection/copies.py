@@ -48,7 +48,7 @@ def sentences_on_copies(groups: Sequence[Mapping[str, Any]], n_changed: int, n_i
         if len(names) > MOST_NAMED:
             names = [*names[:MOST_NAMED], counted(len(names) - MOST_NAMED, "other")]
         shared = counted(group["n_items"], "item that they share", "items that they share")
-        known = "" if group["expected"] is None else f", where the other annotators explain {group['expected']:.0%}"
+        known = "" if pd.isna(group["expected"]) else f", where the other annotators explain {group['expected']:.0%}"
         agreement = f" They agree on {group['agreement']:.0%} of the {shared}{known}." if group["n_items"] else ""
         sentences.append(f"Weigh together as one annotator: {listed(names)}.{agreement}")
     changed = f"{n_changed:,} of {counted(n_items, 'item')}" if n_changed else "no item"

@@ -344,3 +344,5 @@ def test_given_groups_with_little_in_common():
     np.testing.assert_allclose(vote.responsibilities_, [[0.5, 0.5], [0, 1]])
     assert vote.n_ties_ == 1
     assert vote.copies_.loc[0, "n_items"] == 2
+    assert vote.copies_.loc[0, ["expected", "dependence"]].isna().all()  # there are no two others to compare with
+    assert vote.copies_.loc[0, "p_value"] == 1

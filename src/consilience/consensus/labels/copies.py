@@ -121,7 +121,8 @@ class Evidence:
     n_items : items that at least two members label.
     agreement : share of equal labels of two members.
     chance : the same for independent labels.
-    explained : E, and its upper confidence limit; 1 where the others tell nothing.
+    explained : E, NaN where the others tell nothing.
+    explained_at_most : its upper limit, 1 where the others tell nothing.
     """
 
     n_items: Float[np.ndarray, " groups"]
@@ -142,8 +143,8 @@ class Evidence:
 
     @property
     def dependence(self) -> Float[np.ndarray, " groups"]:
-        """D, at least -1."""
-        return np.maximum(beyond_chance(self.kappa, self.explained), -1)
+        """D, at least -1; NaN where the others tell nothing."""
+        return np.maximum(beyond_chance(self.kappa, self.explained), -1) + 0 * self.explained
 
     @property
     def p_value(self) -> Float[np.ndarray, " groups"]:
@@ -186,11 +187,13 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     kappa, n_pairs = pairs.kappa, len(pairs.first)
     typical = np.full(n_pairs, pairs.typical)
     strange = improbable(pairs.agreement, pairs.n_items, pairs.chance, typical) * n_pairs < LEVEL
+    tried = found
     for limit in STEPS:
         joined = strange & (kappa >= limit) & (found[pairs.first] == ALONE) & (found[pairs.second] == ALONE)
         group = _connected(pairs.first[joined], pairs.second[joined], labels.n_annotators)
-        if not (group >= 0).any():
+        if np.array_equal(group, tried):
             continue
+        tried = group
         unit = np.where(found >= 0, found + group.max() + 1, group)
         evidence = evidence_of(labels, group, unit, pairs, known)
         passed = (evidence.kappa >= TIGHT) & (evidence.p_value * n_pairs < LEVEL)
@@ -279,7 +282,8 @@ def _of_group(
     known: Int[np.ndarray, " items"] | None,
 ) -> tuple[float, float, float, float, float]:
     """Entries of `Evidence` for one group, of whose members `rows` are the labels."""
-    items, within = np.unique(labels.item[rows], return_counts=True)
+    cells = np.unique(labels.item[rows].astype(np.int64) * labels.n_annotators + labels.annotator[rows])
+    items, within = np.unique(cells // labels.n_annotators, return_counts=True)
     n_labels = indptr[items + 1] - indptr[items]
     of_items = np.arange(n_labels.sum()) + np.repeat(indptr[items] - np.cumsum(n_labels) + n_labels, n_labels)
     part = np.repeat(np.arange(len(items)) % N_PARTS, n_labels)
@@ -287,7 +291,7 @@ def _of_group(
     whole = reduce(add, parts)
     found = explanations(whole)
     error = SURE * np.sqrt((N_PARTS - 1) * np.var([explanations(whole - one) for one in parts], axis=0))
-    value = explained(found, whole.members.kappa)
+    value = explained(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
     at_most = explained(found + error * np.array([1, 1, -1]), whole.members.kappa)
     at_most = max(at_most, whole.others_apart.kappa, max(closest, 0.0) ** 2)
     if known is not None and (seen := known[labels.item[rows]] >= 0).any():
