@@ -36,8 +36,8 @@ The test
 --------
 A group is one of copies if κ_SS is at least `TIGHT`, and the number of items on which its members agree is improbable
 (binomial, at `LEVEL` divided by the number of pairs of annotators) where D = `LIMIT` and E is at its upper limit: the
-largest of E + `SURE` standard errors, by the jackknife over ten parts of the items; of κ_RR; and of the square of the
-agreement of S with any other annotator, who would otherwise be one of the group. Groups to be tested are connected by
+largest of its confidence limit, `SURE` standard errors by the jackknife over ten parts of the items and by Fieller's
+theorem; of κ_RR; and of the square of the agreement of S with any other annotator. Groups to be tested are connected by
 pairs of annotators whose agreement is improbable in the same sense under E = the mean κ of all pairs below `TIGHT`, and
 at least 0.8, 0.9 or 0.97: the largest that passes is taken. If no two others agree, nobody is found.
 
@@ -68,7 +68,7 @@ from consilience.annotations import Labels
 TIGHT = 0.8  # least agreement within a group of copies, beyond chance
 LIMIT = 0.5  # of D among independent people
 LEVEL = 0.01  # of the test, for all pairs together
-SURE = 3.0  # standard errors
+SURE = 2.0  # standard errors
 LEAST = 20  # common items
 STEPS = (0.8, 0.9, 0.97)  # limits of κ at which annotators are joined into groups
 N_PARTS = 10  # of the items, for standard errors
@@ -290,9 +290,9 @@ def _of_group(
     parts = [Tables.of(labels, of_items[part == number], member, person) for number in range(N_PARTS)]
     whole = reduce(add, parts)
     found = explanations(whole)
-    error = SURE * np.sqrt((N_PARTS - 1) * np.var([explanations(whole - one) for one in parts], axis=0))
+    spread = (N_PARTS - 1) * np.cov(np.array([explanations(whole - one) for one in parts]).T, bias=True)
     value = explained(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
-    at_most = explained(found + error * np.array([1, 1, -1]), whole.members.kappa)
+    at_most = explained_at_most(found, spread, whole.members.kappa)
     at_most = max(at_most, whole.others_apart.kappa, max(closest, 0.0) ** 2)
     if known is not None and (seen := known[labels.item[rows]] >= 0).any():
         value, at_most = _by_known(labels, rows[seen], known, (value, at_most))
@@ -411,6 +411,17 @@ def explained(found: Float[np.ndarray, "3"], kappa: float) -> float:
     if others <= 0:
         return 1.0
     return float(np.clip(max(by_others, kappa * min(of_others / others, 1)), 0, 1))
+
+
+def explained_at_most(found: Float[np.ndarray, "3"], covariance: Float[np.ndarray, "3 3"], kappa: float) -> float:
+    """Upper confidence limit of E, for the ratio by Fieller's theorem; 1 where the agreement of the others is noise."""
+    by_others, of_others, others = found.tolist()
+    squared = SURE**2 * covariance
+    a, b, c = others**2 - squared[2, 2], of_others * others - squared[1, 2], of_others**2 - squared[1, 1]
+    if others <= 0 or a <= 0:
+        return 1.0
+    share = min((b + np.sqrt(max(b**2 - a * c, 0.0))) / a, 1.0)
+    return float(np.clip(max(by_others + np.sqrt(squared[0, 0]), kappa * share), 0, 1))
 
 
 def inverse_above(table: Float[np.ndarray, "classes classes"], least: float) -> Float[np.ndarray, "classes classes"]:
