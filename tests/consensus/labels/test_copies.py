@@ -10,7 +10,14 @@ import consilience
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture, SpectralEM, StagewiseEM
 from consilience.consensus.labels import copies as science
-from consilience.consensus.labels.copies import Table, Tables, explained, explanations, find_copies
+from consilience.consensus.labels.copies import (
+    Table,
+    Tables,
+    explained,
+    explained_at_most,
+    explanations,
+    find_copies,
+)
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.product_distributions import shared_weights
 from consilience.simulation import simulate_copies, simulate_labels
@@ -128,6 +135,17 @@ def test_copies_are_explained_by_the_square_of_their_quality():
 def test_others_who_do_not_agree_explain_everything():
     assert explained(np.array([0.1, 0.0, 0.0]), 0.9) == 1
     assert explained(np.array([0.1, 0.02, -0.01]), 0.9) == 1
+
+
+def test_the_limit_of_a_ratio():
+    """Without error it is the ratio; with error, the largest ratio that a linear contrast does not exclude."""
+    found, kappa = np.array([0.1, 0.06, 0.2]), 0.9
+    assert explained_at_most(found, np.zeros((3, 3)), kappa) == pytest.approx(explained(found, kappa))
+    covariance = np.diag([1e-8, 4e-4, 9e-4])
+    share = explained_at_most(found, covariance, kappa) / kappa
+    contrast = share * found[2] - found[1]
+    assert contrast == pytest.approx(science.SURE * np.sqrt(share**2 * covariance[2, 2] + covariance[1, 1]))
+    assert explained_at_most(found, np.diag([0, 0, 0.02]), kappa) == 1  # the others' agreement may be noise
 
 
 # ---- who is found
