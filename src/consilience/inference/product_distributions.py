@@ -18,7 +18,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
@@ -38,13 +38,13 @@ class Chunk:
 
     start : number of the first item.
     onehot : (items, columns) sparse 0/1.
-    known_rows, known_component : rows whose component is given, and that component.
+    known_rows, excluded : rows of which some components are excluded, and whether each is.
     """
 
     start: int
     onehot: csc_array
     known_rows: Int[np.ndarray, " known"]
-    known_component: Int[np.ndarray, " known"]
+    excluded: Bool[np.ndarray, "known components"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class OneHotLabels:
         n_components: int,
         *,
         known: Int[np.ndarray, " items"] | None = None,
+        n_classes: int | None = None,
         n_jobs: int | None = None,
     ) -> OneHotLabels:
         """Encode labels.
@@ -79,7 +80,8 @@ class OneHotLabels:
         item, column : of each label; sorted by item.
         shape : (items, columns).
         n_components : int
-        known : the component of each item if it is given, else -1.
+        known : the class of each item if it is given, else -1.
+        n_classes : classes that the components stand for, those of a class adjacent; by default each is a class.
         n_jobs : int, optional
         """
         n_items, n_columns = shape
@@ -89,6 +91,7 @@ class OneHotLabels:
         ones = np.ones(int(np.diff(rows).max()))
         column = column.astype(np.int32 if n_columns < 2**31 else np.int64, copy=False)
         known = np.full(n_items, -1) if known is None else known
+        class_of = np.arange(n_components) // (n_components // (n_classes or n_components))
         chunks = []
         for first, last, start, stop in zip(edges[:-1], edges[1:], rows[:-1], rows[1:], strict=True):
             pointers = np.searchsorted(item[start:stop], np.arange(first, last + 1)).astype(column.dtype)
@@ -96,7 +99,7 @@ class OneHotLabels:
             by_column = by_item.tocsc()
             by_column.data = ones[: stop - start]  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
-            chunks.append(Chunk(int(first), by_column, given, known[first:last][given]))
+            chunks.append(Chunk(int(first), by_column, given, class_of != known[first:last][given, None]))
         return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
 
 
@@ -104,7 +107,7 @@ class OneHotLabels:
 class Expectation:
     """Sums of the posteriors over items.
 
-    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known component, its term alone.
+    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known class, its terms alone.
     sizes : (components,) Σ_n q_nk.
     counts : (columns, components) Σ_n q_nk over the items with the column's label.
     """
@@ -175,16 +178,12 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
     """Posteriors of a chunk's items, and the sum of their log likelihoods."""
     score = chunk.onehot @ log_table
     score += log_weights
-    shift = 0.0
-    if max(-score.min(initial=0), score.max(initial=0)) > SAFE_EXPONENT:
+    shift, largest_size = 0.0, max(-score.min(initial=0), score.max(initial=0))
+    score[chunk.known_rows] = np.where(chunk.excluded, -np.inf, score[chunk.known_rows])
+    if largest_size > SAFE_EXPONENT:
         largest = score.max(1)
-        if len(chunk.known_rows):
-            largest[chunk.known_rows] = score[chunk.known_rows, chunk.known_component]
         score -= largest[:, None]
         shift = float(largest.sum())
-    kept = score[chunk.known_rows, chunk.known_component]
-    score[chunk.known_rows] = -np.inf
-    score[chunk.known_rows, chunk.known_component] = kept
     np.exp(score, out=score)
     total = score @ np.ones(score.shape[1])  # see _column_sums
     score /= total[:, None]

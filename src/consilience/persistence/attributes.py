@@ -157,6 +157,8 @@ OF_EACH: dict[str, Attributes] = {
         **BY_TABLE,
         **BOUNDED,
         "class_proportions_": array(float, "clusters", low=0, high=1),
+        "n_subtypes_": optional(whole(1)),
+        "subtypes_": optional(array(int, "items", low=-1)),
         "temperature_": optional(number(1)),
         "_shared": optional(number(0)),
         "_shared_confusion": optional(array(float, "clusters", "clusters", low=0, high=1)),
