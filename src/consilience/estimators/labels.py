@@ -21,7 +21,7 @@ from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, expectation, posterior
+from consilience.inference.product_distributions import OneHotLabels, Weights, expectation, posterior
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -158,7 +158,8 @@ class LabelAggregator(CrowdEstimator):
         """Mean log probability of labels that known annotators give to other items.
 
         The labels of an item are predicted jointly: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
-        and the confusion matrices of the model. Higher is better, also across numbers of clusters.
+        and the confusion matrices of the model, or those of subtypes of classes. Higher is better, also across numbers
+        of clusters.
 
         Parameters
         ----------
@@ -182,13 +183,17 @@ class LabelAggregator(CrowdEstimator):
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
         annotator, label = self._fitted_codes(labels)
-        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
-        columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
+        shares, columns = self._mixture()
         column = annotator * len(self._label_names) + label
-        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
-        size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
-        found = expectation(onehot, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), len(shares))
+        found = expectation(onehot, np.log(shares), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
+
+    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+        """Share of each class, and probability of each label of each annotator given the class."""
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
+        size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
+        return size / size.sum(), table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None

@@ -18,7 +18,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
@@ -38,13 +38,15 @@ class Chunk:
 
     start : number of the first item.
     onehot : (items, columns) sparse 0/1.
-    known_rows, excluded : rows of which some components are excluded, and whether each is.
+    known_rows, known_class : rows whose class is given, and that class.
+    n_classes : classes that the components stand for, those of a class adjacent.
     """
 
     start: int
     onehot: csc_array
     known_rows: Int[np.ndarray, " known"]
-    excluded: Bool[np.ndarray, "known components"]
+    known_class: Int[np.ndarray, " known"]
+    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,6 @@ class OneHotLabels:
         ones = np.ones(int(np.diff(rows).max()))
         column = column.astype(np.int32 if n_columns < 2**31 else np.int64, copy=False)
         known = np.full(n_items, -1) if known is None else known
-        class_of = np.arange(n_components) // (n_components // (n_classes or n_components))
         chunks = []
         for first, last, start, stop in zip(edges[:-1], edges[1:], rows[:-1], rows[1:], strict=True):
             pointers = np.searchsorted(item[start:stop], np.arange(first, last + 1)).astype(column.dtype)
@@ -99,7 +100,7 @@ class OneHotLabels:
             by_column = by_item.tocsc()
             by_column.data = ones[: stop - start]  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
-            chunks.append(Chunk(int(first), by_column, given, class_of != known[first:last][given, None]))
+            chunks.append(Chunk(int(first), by_column, given, known[first:last][given], n_classes or n_components))
         return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
 
 
@@ -179,7 +180,10 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
     score = chunk.onehot @ log_table
     score += log_weights
     shift, largest_size = 0.0, max(-score.min(initial=0), score.max(initial=0))
-    score[chunk.known_rows] = np.where(chunk.excluded, -np.inf, score[chunk.known_rows])
+    if len(chunk.known_rows):
+        class_of = np.repeat(np.arange(chunk.n_classes), score.shape[1] // chunk.n_classes)
+        is_other = class_of != chunk.known_class[:, None]
+        score[chunk.known_rows] = np.where(is_other, -np.inf, score[chunk.known_rows])
     if largest_size > SAFE_EXPONENT:
         largest = score.max(1)
         score -= largest[:, None]

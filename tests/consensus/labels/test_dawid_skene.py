@@ -120,7 +120,7 @@ def log_polya(counts, concentration):
 
 
 def log_evidence_of_annotator(model, counts):
-    """ln p(counts of one annotator | α, β, and s, e), the accuracy integrated out; counts (labels, classes)."""
+    """ln p(counts of one annotator | α, β, and s, e), the accuracy integrated out; counts (labels, components)."""
     n_classes = len(counts)
     if not isinstance(model, Hierarchical):
         right = np.trace(counts)
@@ -129,7 +129,7 @@ def log_evidence_of_annotator(model, counts):
     a = beta.ppf((np.arange(200) + 0.5) / 200, *model.crowd)[:, None, None]
     a = np.clip(a, 1e-12, 1 - 1e-12)
     mean = (a * np.eye(n_classes) + (1 - a) * model.errors).transpose(0, 2, 1)  # (accuracies, classes, labels)
-    concentration = np.maximum(model.concentration[:, None] * mean, 1e-300)
+    concentration = np.maximum(model.concentration[:, None] * mean, 1e-300).repeat(model.n_subtypes, axis=1)
     return logsumexp(log_polya(counts.T[None], concentration)) - np.log(len(a))
 
 

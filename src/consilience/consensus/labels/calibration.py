@@ -48,6 +48,8 @@ PENALTY = 4.0  # nats for each unit of ln t
 ASSUMED = float(IMAGINED[0] / IMAGINED.sum())  # accuracy where nothing tells it
 GOOD = 0.25  # share of all labels that the best annotators gave
 
+Probabilities = Float[np.ndarray, "items classes"]
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -67,7 +69,7 @@ class Calibration:
         """Whether the accuracy of labels is assumed, since no item has two labels."""
         return self.shared == 1
 
-    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:
+    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Probabilities:
         """P of all items and classes; the components of `onehot` are classes or their subtypes.
 
         Known items keep their class, and those without labels have the probabilities of any item.
@@ -159,7 +161,7 @@ def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
 
 
-def with_best(probabilities: Responsibilities, best: Int[np.ndarray, " items"]) -> Responsibilities:
+def with_best(probabilities: Probabilities, best: Int[np.ndarray, " items"]) -> Probabilities:
     """Exchange the largest probability of an item with that of the class which is to have it."""
     rows = np.arange(len(best))
     top = probabilities.argmax(1)

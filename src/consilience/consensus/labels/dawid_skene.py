@@ -32,8 +32,9 @@ Decided here
 ------------
 A missing label contributes nothing; of several labels that an annotator gives an item, each contributes its own term to
 the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The class of a
-gold item is known: its q(z) is zero elsewhere, and the bound counts only the terms of that class. An annotator's history
-is a table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ, not about z.
+gold item is known: its q(z) is zero elsewhere, and the bound counts only the terms of that class. An annotator's
+history is a table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ,
+not about z.
 The prior of π is worth `PAIRS_WORTH` items for each item with two labels, at the proportions that `pairs_of_labels`
 finds.
 With ``prior=None`` θ and π are point estimates, with a pseudo-count of 1e-6 for each label: maximum likelihood, as in

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
@@ -44,7 +45,7 @@ from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels
+from consilience.inference.product_distributions import OneHotLabels, Weights
 from consilience.inference.threads import one_blas_thread
 
 NOTHING_TELLS = (
@@ -101,7 +102,8 @@ class DawidSkene(LabelAggregator):
     n_subtypes_ : int
         Number of subtypes of each class; 1 if annotators err independently.
     subtypes_ : ndarray of int, shape (n_items,)
-        Subtype of each item: the most probable one of its class, numbered by decreasing size; -1 for items without labels.
+        Subtype of each item: the most probable one of its class, numbered by decreasing size; -1 for items without
+        labels.
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
@@ -135,7 +137,11 @@ class DawidSkene(LabelAggregator):
     True
     """
 
-    _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",), "subtypes_": ("items",)}
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {
+        "confusion_counts_": ("annotators",),
+        "subtypes_": ("items",),
+        "_subtype_rows": ("annotators",),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "confusion": one_of("full", "one-coin"),
@@ -325,6 +331,9 @@ class DawidSkene(LabelAggregator):
         matrices = mean_rows(state.model.matrices(), state.expected.sizes + 1)
         self._set_result(labels, in_classes, labels.classes, matrices, annotators=annotators, known=known)
         self.n_subtypes_ = evidence.n_subtypes
+        if self.n_subtypes_ > 1:
+            rows = state.model.matrices().transpose(0, 2, 1)
+            self._subtype_rows = rows.reshape(-1, rows.shape[2])
         self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
         self.temperature_, self._shared = calibrated.temperature, calibrated.shared
@@ -339,3 +348,8 @@ class DawidSkene(LabelAggregator):
             return super()._probabilities(labels)
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
         return found.probabilities(self._onehot(labels), self._log_weights, self._log_table)
+
+    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+        if getattr(self, "n_subtypes_", 1) == 1:
+            return super()._mixture()
+        return softmax(self._log_weights), self._subtype_rows

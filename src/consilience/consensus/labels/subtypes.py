@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -93,8 +94,7 @@ def found(
 
 def _divided(fit: Fit, onehot: csr_array, evidence: Evidence, *, max_iter: int, tol: float) -> Fit:
     """Run the model with more subtypes, from halves of those of another."""
-    model = fit.trace.state.model
-    assert isinstance(model, Hierarchical)  # the only one with subtypes
+    model = cast(Hierarchical, fit.trace.state.model)  # the only one with subtypes
     n_classes = len(model.errors)
     start = divided(fit.responsibilities(), onehot, n_classes, evidence.n_subtypes)
     expected = expectation_of(evidence.onehot, start)
@@ -107,12 +107,13 @@ def _divided(fit: Fit, onehot: csr_array, evidence: Evidence, *, max_iter: int, 
 
 
 def _rows_alone(state: State, evidence: Evidence) -> State:
-    assert isinstance(state.model, Hierarchical)
-    model = state.model.with_counts(labels_of(state.expected, evidence))
+    model = cast(Hierarchical, state.model).with_counts(labels_of(state.expected, evidence))
     return state_of(model, state.expected, evidence, learned=True)
 
 
-def divided(responsibilities: Responsibilities, onehot: csr_array, n_classes: int, n_subtypes: int) -> Responsibilities:
+def divided(
+    responsibilities: Responsibilities, onehot: csr_array, n_classes: int, n_subtypes: int
+) -> Float[np.ndarray, "items more_components"]:
     """Divide the largest subtypes of each class in two, so that there are `n_subtypes`, at most twice as many."""
     n_components = responsibilities.shape[1]
     sizes = responsibilities.sum(0).reshape(n_classes, -1)
