@@ -14,7 +14,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
-from consilience.consensus.labels.annotator_models import Counts
+from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.dawid_skene import (
     Evidence,
@@ -24,8 +24,9 @@ from consilience.consensus.labels.dawid_skene import (
     labels_of,
     run,
 )
-from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
+from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.errors import AnnotationWarning
+from consilience.estimators.gold import gold_codes
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import NOT_NEGATIVE, TRUTH, Requirements, one_of, whole
 from consilience.estimators.traces import keep_trace
@@ -165,7 +166,8 @@ class DawidSkene(LabelAggregator):
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
             Counts of earlier labels, such as `confusion_counts_` of another fit: indexed by annotator and class, one
-            column per label. Annotators who are not among the annotations are kept, and inform the crowd.
+            column per label. Annotators who are not among the annotations are kept, and inform the crowd; so are
+            classes that no label here names, with a warning.
 
         Returns
         -------
@@ -180,13 +182,14 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used; or no item has two labels.
+            Something was left out, treated as missing, or not used; no item has two labels; or the history has
+            classes that no label names.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = self._labels(annotations, reset=True, missing=missing)
+        labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing))
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -196,8 +199,8 @@ class DawidSkene(LabelAggregator):
         self._restore(arranged)
         return self
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
-        return self._fit(labels, None, labels.annotators, 0.0)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> DawidSkene:
+        return self._fit(labels, known, labels.annotators, 0.0)
 
     def _fit(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
@@ -249,6 +252,7 @@ class DawidSkene(LabelAggregator):
                 warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         self.temperature_, self._shared, self._shared_confusion = found.temperature, found.shared, found.confusion
         self.responsibilities_ = found.probabilities(evidence.onehot, self._log_weights, self._log_table)
+        self._newcomer = of_newcomer(state.model)
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
@@ -257,4 +261,10 @@ class DawidSkene(LabelAggregator):
         if not hasattr(self, "temperature_"):  # saved by an earlier version
             return super()._probabilities(labels)
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
-        return found.probabilities(self._onehot(labels), self._log_weights, self._log_table)
+        onehot, table = self._evidence(labels)
+        return found.probabilities(onehot, self._log_weights, table)
+
+    def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
+        """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""
+        learned: np.ndarray | None = getattr(self, "_newcomer", None)  # none in files of earlier versions
+        return super()._of_newcomer() if learned is None else learned
