@@ -14,6 +14,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
+from consilience.consensus.labels.accuracy_interval import accuracy_interval
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.dawid_skene import (
@@ -83,8 +84,9 @@ class DawidSkene(LabelAggregator):
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
-        is right according to the confusion matrix; information of a label about the class, bits. Annotators of the
-        history who gave no labels here come last.
+        is right according to the confusion matrix; accuracy_low and accuracy_high, its 90 % credible interval, NaN with
+        ``prior=None``; information of a label about the class, bits. Annotators of the history who gave no labels here
+        come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
@@ -243,6 +245,10 @@ class DawidSkene(LabelAggregator):
         sizes = state.expected.sizes + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
+        place = self.annotators_.columns.get_loc("information")
+        for name, end in zip(("accuracy_low", "accuracy_high"), accuracy_interval(state.model, labels, q), strict=True):
+            self.annotators_.insert(place, name, end)
+            place += 1
         found = uncalibrated(n_classes)
         if self.calibrate:
             free = np.full(len(labels), True) if known is None else known < 0
