@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
@@ -17,6 +17,13 @@ from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Inte
 from consilience.consensus.labels.accuracy_interval import accuracy_interval
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.constant_annotators import (
+    as_constant,
+    constant_here_and_before,
+    counts_of,
+    warn_of_constant,
+    without,
+)
 from consilience.consensus.labels.dawid_skene import (
     Evidence,
     State,
@@ -28,7 +35,7 @@ from consilience.consensus.labels.dawid_skene import (
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.errors import AnnotationWarning
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.parameters import NOT_NEGATIVE, TRUTH, Requirements, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
@@ -208,18 +215,24 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
         n_classes, learned = labels.n_classes, self.prior is not None
+        constant = constant_here_and_before(labels, history) if learned else np.zeros(labels.n_annotators, dtype=bool)
+        warn_of_constant(labels, constant, type(self).__name__)
+        heard, before = without(labels, constant), history
+        if isinstance(history, np.ndarray) and constant.any():
+            before = history.copy()
+            before[: len(constant)][constant] = 0
         onehot = OneHotLabels.of(
-            labels.item,
-            labels.annotator * n_classes + labels.label,
+            heard.item,
+            heard.annotator * n_classes + heard.label,
             (len(labels), len(annotators) * n_classes),
             n_classes,
             known=known,
             n_jobs=self.n_jobs,
         )
-        evidence = Evidence(onehot, history, imagined_sizes(labels) if learned else 0.0)
+        evidence = Evidence(onehot, before, imagined_sizes(heard) if learned else 0.0)
         one_coin = self.confusion == "one-coin"
         trace = run(
-            first_guess(labels, known),
+            first_guess(heard, known),
             evidence,
             one_coin=one_coin,
             learned=learned,
@@ -227,7 +240,9 @@ class DawidSkene(LabelAggregator):
             tol=self.tol,
         )
         keep_trace(self, trace)
-        self._read_off(labels, trace.state, evidence, annotators, known)
+        self._read_off(heard, trace.state, evidence, annotators, known)
+        if constant.any():
+            self._add_constant(labels, constant, history - before)
         return self
 
     def _read_off(
@@ -262,6 +277,30 @@ class DawidSkene(LabelAggregator):
         counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
         matrices = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
+
+    def _add_constant(
+        self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: Counts | float
+    ) -> None:
+        """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
+        n_classes, rows = labels.n_classes, np.flatnonzero(constant)
+        here = counts_of(labels, self.responsibilities_, constant)
+        counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
+        self._log_table = self._log_table.copy()
+        self._log_table.reshape(-1, n_classes, n_classes)[rows] = 0.0
+        for name, of_them in (
+            ("confusion_counts_", counts.transpose(0, 2, 1)),
+            ("confusion_matrices_", as_constant(counts)),
+        ):
+            table = getattr(self, name)
+            values = table.to_numpy(copy=True).reshape(-1, n_classes, n_classes)
+            values[rows] = of_them[rows]
+            setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
+        matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
+        names = self.annotators_.index
+        quality = annotator_quality(labels, self.responsibilities_, matrices, names, named=True)
+        self.annotators_.loc[names[rows], quality.columns] = quality.iloc[rows]
+        self.annotators_ = self.annotators_.astype({"n_labels": quality["n_labels"].dtype})
+        self.annotators_.loc[names[rows], ["accuracy_low", "accuracy_high"]] = np.nan
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         if not hasattr(self, "temperature_"):  # saved by an earlier version

@@ -18,6 +18,7 @@ from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
+from consilience.consensus.labels.constant_annotators import constant_annotators, without
 from consilience.consensus.labels.fall_back import evidence_of_others, log_number_of_sets
 from consilience.consensus.labels.informative_set import (
     MOST_ROUNDS,
@@ -272,9 +273,9 @@ class StagewiseEM(LabelAggregator):
         self.fell_back_ = lead > 0
         none = not informs(last.p_values, last.probability, self.level).any()
         if self.fell_back_:
-            members = tuple(np.unique(labels.annotator).tolist())
+            members = heard(labels)[1]
             self._warn_of_fall_back(len(last.members), len(members), lead, none=none)
-            end = end_with_prior_of_all(labels, members, known)
+            end = end_with_prior_of_all(labels, known)
         elif none:
             nothing = "no annotator's labels depend on those of the others; the classes may be chance"
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=outside())
@@ -379,22 +380,36 @@ def end_with_prior(labels: Labels, selection: Selection, known: Known) -> End:
     return _end_of(evidence, _with_learned_prior(q, evidence))
 
 
-def end_with_prior_of_all(labels: Labels, members: tuple[int, ...], known: Known) -> End:
+def heard(labels: Labels) -> tuple[Labels, tuple[int, ...]]:
+    """Return what `DawidSkene` reads: the labels and annotators without constant ones."""
+    rest = without(labels, constant_annotators(labels))
+    return rest, tuple(np.unique(rest.annotator).tolist())
+
+
+def end_with_prior_of_all(labels: Labels, known: Known) -> End:
     """Fit the model of `dawid_skene` to all annotators, as `DawidSkene` does."""
-    sizes = dawid_skene.imagined_sizes(labels)
+    rest, members = heard(labels)
+    sizes = dawid_skene.imagined_sizes(rest)
     evidence = dawid_skene.Evidence(onehot_of(labels, members, labels.n_classes, known), 0.0, sizes)
-    return _end_of(evidence, _with_learned_prior(dawid_skene.first_guess(labels, known), evidence))
+    return _end_of(evidence, _with_learned_prior(dawid_skene.first_guess(rest, known), evidence))
 
 
 def lead_of_all(labels: Labels, members: tuple[int, ...], bound: float, known: Known) -> float:
-    """By how much all annotators explain the labels better than a set whose labels have this bound, nats; 0 if not."""
-    everyone = tuple(np.unique(labels.annotator).tolist())
+    """By how much all annotators explain the labels better than a set whose labels have this bound, nats; 0 if not.
+
+    Constant annotators count as everyone outside the set does.
+    """
+    rest, everyone = heard(labels)
     if set(everyone) <= set(members):
         return 0.0
     evidence = dawid_skene.Evidence(onehot_of(labels, everyone, labels.n_classes, known), 0.0)
-    of_all = _with_learned_prior(dawid_skene.first_guess(labels, known), evidence)
-    of_set = bound + evidence_of_others(labels, members) - log_number_of_sets(len(everyone), len(members))
-    return max(of_all.lower_bound - of_set, 0.0)
+    bound_of_all = _with_learned_prior(dawid_skene.first_guess(rest, known), evidence).lower_bound
+    n_annotators = len(np.unique(labels.annotator))
+    of_all, of_set = (
+        one + evidence_of_others(labels, who) - log_number_of_sets(n_annotators, len(who))
+        for one, who in ((bound_of_all, everyone), (bound, members))
+    )
+    return max(of_all - of_set, 0.0)
 
 
 def _with_learned_prior(q: Responsibilities, evidence: dawid_skene.Evidence) -> Trace[dawid_skene.State]:
