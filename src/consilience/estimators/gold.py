@@ -15,7 +15,7 @@ from consilience.inference.product_distributions import Responsibilities
 
 
 def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
-    """Return the code of each item's known class, -1 where it is unknown; None if no gold is given.
+    """Return the code of each item's known class, -1 where it is unknown; None without gold items.
 
     Parameters
     ----------
@@ -47,6 +47,8 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
             f"The gold item {plain(gold.index[row])!r} has the class {plain(gold.iloc[row])!r}, which nobody gave. "
             "Name all classes when you create the Labels, with classes=[...]."
         )
+    if gold.empty:
+        return None
     known = np.full(len(labels), MISSING)
     known[place] = code
     return known

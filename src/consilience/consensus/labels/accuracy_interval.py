@@ -53,6 +53,8 @@ def accuracy_interval(
     else:
         missing = np.full(len(model.log_table), np.nan)
         return missing, missing
+    if labels.n_classes == 1:  # every label is right
+        return np.ones(len(mean)), np.ones(len(mean))
     spread = np.maximum(mean * (1 - mean), NARROWEST)
     given = model.n_labels()
     of_prior = np.maximum(spread / np.maximum(variance, NARROWEST) - 1 - given, 0)
@@ -62,8 +64,7 @@ def accuracy_interval(
     size = np.maximum(of_prior * (1 - missing_share) ** 2 + np.maximum(given - doubt, 0), FEWEST)
     tail = (1 - LEVEL) / 2
     low, high = (beta.ppf(share, mean * size, (1 - mean) * size) for share in (tail, 1 - tail))
-    alone = spread <= NARROWEST  # a single class: every label is right
-    return np.where(alone, mean, low), np.where(alone, mean, high)
+    return low, high
 
 
 def _of_beta(parameters: Float[np.ndarray, "annotators 2"]) -> tuple[PerAnnotator, PerAnnotator]:

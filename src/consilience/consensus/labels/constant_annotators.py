@@ -37,6 +37,8 @@ from consilience.inference.product_distributions import Responsibilities
 
 LEVEL = 0.01
 
+CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the labels first
+
 
 def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
     """Whether each annotator gave one label to everything, independently of the others' labels.
@@ -68,7 +70,7 @@ def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
     return same & (statistic > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
 
 
-def constant_here_and_before(labels: Labels, history: Counts | float) -> Bool[np.ndarray, " annotators"]:
+def constant_here_and_before(labels: Labels, history: CountsOfAll | float) -> Bool[np.ndarray, " annotators"]:
     """Whether each annotator is constant, and has given no other label in a history, whose annotators begin with these.
 
     history : counts of earlier labels, or 0.

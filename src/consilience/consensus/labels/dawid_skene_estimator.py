@@ -18,6 +18,7 @@ from consilience.consensus.labels.accuracy_interval import accuracy_interval
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import (
+    CountsOfAll,
     as_constant,
     constant_here_and_before,
     counts_of,
@@ -240,7 +241,7 @@ class DawidSkene(LabelAggregator):
             tol=self.tol,
         )
         keep_trace(self, trace)
-        self._read_off(heard, trace.state, evidence, annotators, known)
+        self._read_off(labels, heard, trace.state, evidence, annotators, known)
         if constant.any():
             self._add_constant(labels, constant, history - before)
         return self
@@ -248,6 +249,7 @@ class DawidSkene(LabelAggregator):
     def _read_off(
         self,
         labels: Labels,
+        heard: Labels,
         state: State,
         evidence: Evidence,
         annotators: pd.Index,
@@ -261,14 +263,14 @@ class DawidSkene(LabelAggregator):
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
         place = self.annotators_.columns.get_loc("information")
-        for name, end in zip(("accuracy_low", "accuracy_high"), accuracy_interval(state.model, labels, q), strict=True):
+        for name, end in zip(("accuracy_low", "accuracy_high"), accuracy_interval(state.model, heard, q), strict=True):
             self.annotators_.insert(place, name, end)
             place += 1
         found = uncalibrated(n_classes)
         if self.calibrate:
             free = np.full(len(labels), True) if known is None else known < 0
             told = not free.all() or bool(np.any(evidence.history))
-            found = calibration(labels, state.model, state.log_weights, q, free=free, told=told)
+            found = calibration(heard, state.model, state.log_weights, q, free=free, told=told)
             if found.is_assumed:
                 warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         self.temperature_, self._shared, self._shared_confusion = found.temperature, found.shared, found.confusion
@@ -279,7 +281,7 @@ class DawidSkene(LabelAggregator):
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
 
     def _add_constant(
-        self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: Counts | float
+        self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
     ) -> None:
         """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
         n_classes, rows = labels.n_classes, np.flatnonzero(constant)
@@ -296,11 +298,11 @@ class DawidSkene(LabelAggregator):
             values[rows] = of_them[rows]
             setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
         matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
-        names = self.annotators_.index
-        quality = annotator_quality(labels, self.responsibilities_, matrices, names, named=True)
-        self.annotators_.loc[names[rows], quality.columns] = quality.iloc[rows]
-        self.annotators_ = self.annotators_.astype({"n_labels": quality["n_labels"].dtype})
-        self.annotators_.loc[names[rows], ["accuracy_low", "accuracy_high"]] = np.nan
+        quality = annotator_quality(labels, self.responsibilities_, matrices, self.annotators_.index, named=True)
+        quality[["accuracy_low", "accuracy_high"]] = np.nan
+        mine = np.isin(np.arange(len(quality)), rows)
+        for name in ("accuracy", "accuracy_low", "accuracy_high", "information"):
+            self.annotators_[name] = np.where(mine, quality[name], self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         if not hasattr(self, "temperature_"):  # saved by an earlier version

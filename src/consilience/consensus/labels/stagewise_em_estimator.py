@@ -252,7 +252,7 @@ class StagewiseEM(LabelAggregator):
         onehot = onehot_of(labels, tuple(everyone), study.onehot.n_components, known)
         trace = product_mixture.run(first.q, onehot, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
         mixture = trace.state
-        self._keep_converged(trace.converged, f"EM still improved after {EM_ITER} sweeps")
+        self._keep_converged(trace.converged, f"EM still improved after {EM_ITER} rounds")
         q = posterior(onehot, mixture.log_weights, mixture.log_table)
         self._finish(labels, mixture, q, stage.members, known, deciding=everyone)
 
