@@ -1,7 +1,8 @@
 """How often the 90 % intervals of annotators' accuracy contain the true one, on simulated crowds.
 
-``python -m benchmarks.accuracy_intervals`` prints the share by number of labels an item: over 64 kinds of crowds with ten
-draws each, and the lowest and highest of the kinds. The method was chosen on the even draws; these are the odd ones.
+``python -m benchmarks.accuracy_intervals`` prints the share by number of labels an item: the mean over 32 kinds of
+crowds with ten draws each, and the lowest and highest of the kinds. The method was chosen on even draws, of 8 of these
+kinds; these are the odd ones.
 """
 
 from __future__ import annotations

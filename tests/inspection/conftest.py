@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
 from consilience.consensus import DawidSkene, SubsetFusion
-from consilience.errors import AnnotationWarning, UnannotatedWarning
+from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts

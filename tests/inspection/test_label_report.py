@@ -87,6 +87,8 @@ def test_annotators_the_weakest_last(page, named):
         mine = quality.loc[row[0]]
         assert int(row[head.index("Labels")]) == mine["n_labels"]
         assert float(row[head.index("Accuracy")].rstrip("%")) == pytest.approx(100 * mine["accuracy"], abs=0.51)
+        interval = "" if mine.isna()["accuracy_low"] else "{accuracy_low:.0%} to {accuracy_high:.0%}".format(**mine)
+        assert row[head.index("Accuracy, 90 % interval")].replace(" %", "%") == interval
         assert float(row[head.index("Information (bits)")]) == pytest.approx(mine["information"], abs=0.0051)
     remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert (remarks["Al"], remarks["Bea"], remarks["Cy"], remarks["Flo"]) == ("", "", "", "")
@@ -184,7 +186,8 @@ def test_annotators_of_the_history_are_listed_even_without_labels(named, animals
     others = animals.restrict(annotators=["Al", "Bea", "Cy"])
     again = DawidSkene().fit(others, history=model.confusion_counts_)
     page = read(report(again, others))
-    remarks = {row[0]: row[5] for row in page.table("annotators")[1:]}
+    head, *rows = page.table("annotators")
+    remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert set(remarks) == set(model.annotators_.index)
     assert {name for name, remark in remarks.items() if remark == "no labels here"} == {"Di", "Ed", "Flo"}
 

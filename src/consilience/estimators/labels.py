@@ -261,7 +261,11 @@ class LabelAggregator(CrowdEstimator):
         place = self.annotators_.index.get_indexer(labels.annotators)
         new = np.intersect1d(np.flatnonzero(place == MISSING), labels.annotator)
         if len(new):
-            who = f"{len(new)} annotators were not fitted and are" if len(new) > 1 else "1 annotator was not fitted and is"
+            who = (
+                f"{len(new)} annotators were not fitted and are"
+                if len(new) > 1
+                else "1 annotator was not fitted and is"
+            )
             message = f"{type(self).__name__}: {who} taken to be like the crowd: {first_named(labels.annotators[new])}."
             warnings.warn(message, AnnotationWarning, stacklevel=outside())
         return np.where(place == MISSING, len(self.annotators_), place)[labels.annotator], label

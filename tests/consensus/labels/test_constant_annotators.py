@@ -70,7 +70,7 @@ def test_a_crowd_in_which_all_are_constant_is_heard():
 
 
 def test_an_annotator_whom_the_history_knows_is_heard():
-    labels, true = crowd(1)
+    labels, _ = crowd(1)
     rows = pd.MultiIndex.from_product([["const"], [0, 1, 2]], names=["annotator", "class"])
     history = pd.DataFrame(np.eye(3) * 8 + 1, index=rows, columns=[0, 1, 2])
     model = DawidSkene().fit(with_more(labels, range(300), "const", 0), history=history)
@@ -103,7 +103,7 @@ def test_stagewise_falls_back_without_constant_annotators():
 
 @pytest.mark.slow
 def test_false_alarms_are_as_rare_as_claimed():
-    """At most 1 % of crowds: annotators of the crowd and experts whose labels are all the same, 2 to 5 labels an item."""
+    """At most 1 % of crowds: of annotators of the crowd, and of experts whose labels are all the same."""
     alarms, found = 0, 0
     for seed in range(1, 400, 2):
         rng = np.random.default_rng(seed)

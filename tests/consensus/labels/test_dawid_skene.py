@@ -386,7 +386,9 @@ def test_a_batch_without_a_rare_class_has_the_classes_of_its_history(confusion, 
     labels = simulate_labels(true, n_annotators=8, accuracy=0.7, random_state=0)
     history = DawidSkene(confusion, prior, tol=QUICK).fit(labels).confusion_counts_
     few = Labels.from_matrix([["bee"] * 8, ["ant"] * 8, ["bee"] * 7 + [None]], annotators=list(labels.annotators))
-    with pytest.warns(AnnotationWarning, match=r"^history has classes that no label here names, .* nevertheless: 'cow'"):
+    with pytest.warns(
+        AnnotationWarning, match=r"^history has classes that no label here names, .* nevertheless: 'cow'"
+    ):
         model = DawidSkene(confusion, prior, tol=QUICK).fit(few, history=history)
     assert model.classes_.tolist() == ["ant", "bee", "cow"]
     assert model.labels_.tolist() == ["bee", "ant", "bee"]

@@ -55,7 +55,9 @@ def test_the_newcomer_is_the_mean_of_the_learned_prior():
 def test_known_annotators_are_read_as_before():
     """A newcomer's label changes only the items that have it."""
     fitted = DawidSkene().fit(LABELS)
-    extra = Labels.from_frame(pd.concat([LABELS.to_frame(), pd.DataFrame({"item": [5], "annotator": "Zoe", "label": 1})]))
+    extra = Labels.from_frame(
+        pd.concat([LABELS.to_frame(), pd.DataFrame({"item": [5], "annotator": "Zoe", "label": 1})])
+    )
     with pytest.warns(AnnotationWarning, match=r"^DawidSkene: 1 annotator was not fitted and is taken .*: 'Zoe'\.$"):
         found = fitted.predict_proba(extra)
     same = np.arange(300) != 5

@@ -9,9 +9,9 @@
     interval                      quantiles of the Beta distribution with mean M_j and P_j (1 - f)² + n_j (1 - f_j)
                                   labels; f is the share over all annotators
 
-1 / (1 - f_j) is the factor by which missing information widens a variance (Louis 1982; Dempster, Laird & Rubin 1977). By
-the same f the estimated accuracies of annotators are drawn towards each other, so that they appear to differ by (1 - f)²
-of their variance, and the learned prior to be worth 1 / (1 - f)² as many labels as it is. Both are corrected here.
+1 / (1 - f_j) is the factor by which missing information widens a variance (Louis 1982; Dempster, Laird & Rubin 1977).
+By the same f the estimated accuracies of annotators are drawn towards each other, so that they appear to differ by
+(1 - f)² of their variance, and the learned prior to be worth 1 / (1 - f)² as many labels as it is. Both are corrected.
 
 Decided here
 ------------

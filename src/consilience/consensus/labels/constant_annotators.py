@@ -1,8 +1,8 @@
 """Annotators who give the same label to everything, whatever the others say of the items.
 
-Such labels tell nothing about the items' classes. But they count as votes, they raise the proportion of one class, and a
-model with one accuracy for all classes can take them for the labels of an expert. An annotator whose labels are all the
-same may also have seen items of one class only; then the others' labels of these items are as they are wherever
+Such labels tell nothing about the items' classes. But they count as votes, they raise the proportion of one class, and
+a model with one accuracy for all classes can take them for the labels of an expert. An annotator whose labels are all
+the same may also have seen items of one class only; then the others' labels of these items are as they are wherever
 somebody gives this label, l, and otherwise as they are of any item:
 
     π_z, A_zy     class of an item, and label of an item of class z: the crowd of `pairs_of_labels`

@@ -262,10 +262,9 @@ class DawidSkene(LabelAggregator):
         sizes = state.expected.sizes + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
         self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
-        place = self.annotators_.columns.get_loc("information")
-        for name, end in zip(("accuracy_low", "accuracy_high"), accuracy_interval(state.model, heard, q), strict=True):
-            self.annotators_.insert(place, name, end)
-            place += 1
+        low, high = accuracy_interval(state.model, heard, q)
+        bits = self.annotators_.pop("information")
+        self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
         found = uncalibrated(n_classes)
         if self.calibrate:
             free = np.full(len(labels), True) if known is None else known < 0

@@ -7,12 +7,14 @@ Two models of the labels of all annotators:
     all           everyone by the model of `dawid_skene`
 
 Both are compared by ln p(labels): exactly for those outside S, with α at its most probable value, and elsewhere by the
-bound, with its constants. In a sparse crowd the first is ahead by hundreds of nats. Where each annotator gave few labels
-of the same items as others, no test can tell who is informed; then S is too small, and the second is ahead.
+bound, with its constants. S was chosen from many sets; every set of its size is as probable, so that the logarithm of
+their number is subtracted. In a sparse crowd the first model is ahead by hundreds of nats. Where no two annotators have
+many items in common, no test can tell who is informed; then S is too small, and the second is ahead.
 
 Decided here
 ------------
-The proportions of the classes have the prior Dirichlet(1) under both.
+The proportions of the classes have the prior Dirichlet(1) under both. Annotators whose labels are constant, see
+`constant_annotators`, are outside the set of all.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _always_the_same(labels: Labels) -> pd.Series:
     ).reshape(-1, labels.n_classes)
     total = counts.sum(1)
     by_chance = (counts.sum(0) / max(labels.n_rows, 1))[counts.argmax(1)] ** total
-    rare = by_chance <= CHANCE / max(np.count_nonzero(total), 1)
+    rare = by_chance * np.count_nonzero(total) <= CHANCE
     return pd.Series((counts.max(1) == total) & rare, index=labels.annotators)
 
 
