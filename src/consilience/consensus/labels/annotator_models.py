@@ -290,6 +290,17 @@ class OneCoin:
 AnnotatorModel = Smoothed | Hierarchical | OneCoin
 
 
+def of_newcomer(model: AnnotatorModel) -> Float[np.ndarray, "classes labels"] | None:
+    """Mean confusion matrix of an annotator without labels under the learned prior; None if none was learned."""
+    if isinstance(model, Smoothed) or (isinstance(model, OneCoin) and not model.learned):
+        return None
+    right, n_labels = model.crowd[0] / model.crowd.sum(), model.log_table.shape[1]
+    if n_labels == 1:
+        return np.ones((1, 1))
+    errors = model.errors.T if isinstance(model, Hierarchical) else (1 - np.eye(n_labels)) / (n_labels - 1)
+    return right * np.eye(n_labels) + (1 - right) * errors
+
+
 def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "annotators 2"]) -> Float[np.ndarray, "2"]:
     """Return the α, β that maximise the probability of right and wrong labels, with the imagined annotator.
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
@@ -26,10 +26,19 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.labels.annotator_models import Counts
+from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.constant_annotators import (
+    CountsOfAll,
+    as_constant,
+    constant_here_and_before,
+    counts_of,
+    warn_of_constant,
+    without,
+)
 from consilience.consensus.labels.dawid_skene import Evidence, first_guess, imagined_sizes, labels_of, run
-from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
+from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS
 from consilience.consensus.labels.subtypes import (
     MOST,
@@ -41,7 +50,8 @@ from consilience.consensus.labels.subtypes import (
     subtype_of_item,
 )
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.gold import gold_codes
+from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
@@ -107,8 +117,9 @@ class DawidSkene(LabelAggregator):
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
-        is right according to the confusion matrix; information of a label about the class, bits. Annotators of the
-        history who gave no labels here come last.
+        is right according to the confusion matrix; accuracy_low and accuracy_high, its 90 % credible interval, NaN with
+        ``prior=None``; information of a label about the class, bits. Annotators of the history who gave no labels here
+        come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
@@ -197,7 +208,8 @@ class DawidSkene(LabelAggregator):
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
             Counts of earlier labels, such as `confusion_counts_` of another fit: indexed by annotator and class, one
-            column per label. Annotators who are not among the annotations are kept, and inform the crowd.
+            column per label. Annotators who are not among the annotations are kept, and inform the crowd; so are
+            classes that no label here names, with a warning.
 
         Returns
         -------
@@ -212,13 +224,14 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used; or no item has two labels.
+            Something was left out, treated as missing, or not used; no item has two labels; or the history has
+            classes that no label names.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = self._labels(annotations, reset=True, missing=missing)
+        labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing))
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -228,8 +241,8 @@ class DawidSkene(LabelAggregator):
         self._restore(arranged)
         return self
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
-        return self._fit(labels, None, labels.annotators, 0.0)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> DawidSkene:
+        return self._fit(labels, known, labels.annotators, 0.0)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -242,9 +255,18 @@ class DawidSkene(LabelAggregator):
     def _fit(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
-        first, fit = self._fits(labels, known, len(annotators), history, self._wanted_subtypes(labels, history))
+        learned = self.prior is not None
+        constant = constant_here_and_before(labels, history) if learned else np.zeros(labels.n_annotators, dtype=bool)
+        warn_of_constant(labels, constant, type(self).__name__)
+        heard, before = without(labels, constant), history
+        if isinstance(history, np.ndarray) and constant.any():
+            before = history.copy()
+            before[: len(constant)][constant] = 0
+        first, fit = self._fits(heard, known, len(annotators), before, self._wanted_subtypes(heard, history))
         keep_trace(self, fit.trace)
-        self._read_off(labels, fit, self._calibration(labels, first, known), annotators, known)
+        self._read_off(labels, heard, fit, self._calibration(heard, first, known), annotators, known)
+        if constant.any():
+            self._add_constant(labels, constant, history - before)
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float) -> int | None:
@@ -316,6 +338,7 @@ class DawidSkene(LabelAggregator):
     def _read_off(
         self,
         labels: Labels,
+        heard: Labels,
         fit: Fit,
         calibrated: Calibration,
         annotators: pd.Index,
@@ -328,26 +351,63 @@ class DawidSkene(LabelAggregator):
         in_classes = of_classes(q, n_classes)
         sizes = of_classes(state.expected.sizes, n_classes) + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
-        matrices = mean_rows(state.model.matrices(), state.expected.sizes + 1)
-        self._set_result(labels, in_classes, labels.classes, matrices, annotators=annotators, known=known)
+        matrices = state.model.matrices()
+        of_each_class = mean_rows(matrices, state.expected.sizes + 1)
+        self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
+        low, high = accuracy_interval(state.model, heard, q)
+        bits = self.annotators_.pop("information")
+        self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
         self.n_subtypes_ = evidence.n_subtypes
         if self.n_subtypes_ > 1:
-            rows = state.model.matrices().transpose(0, 2, 1)
-            self._subtype_rows = rows.reshape(-1, rows.shape[2])
+            self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
         self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
         self.temperature_, self._shared = calibrated.temperature, calibrated.shared
         self._shared_confusion = calibrated.confusion
         self.responsibilities_ = calibrated.probabilities(evidence.onehot, self._log_weights, self._log_table)
+        self._newcomer = of_newcomer(state.model)
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         table = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
+
+    def _add_constant(
+        self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
+    ) -> None:
+        """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
+        n_classes, rows = labels.n_classes, np.flatnonzero(constant)
+        here = counts_of(labels, self.responsibilities_, constant)
+        counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
+        self._log_table = self._log_table.copy()
+        self._log_table.reshape(-1, n_classes, self._log_table.shape[1])[rows] = 0.0
+        if self.n_subtypes_ > 1:
+            of_components = np.repeat(as_constant(counts).transpose(0, 2, 1), self.n_subtypes_, axis=2)
+            self._subtype_rows.reshape(-1, n_classes, of_components.shape[2])[rows] = of_components[rows]
+        for name, of_them in (
+            ("confusion_counts_", counts.transpose(0, 2, 1)),
+            ("confusion_matrices_", as_constant(counts)),
+        ):
+            table = getattr(self, name)
+            values = table.to_numpy(copy=True).reshape(-1, n_classes, n_classes)
+            values[rows] = of_them[rows]
+            setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
+        matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
+        quality = annotator_quality(labels, self.responsibilities_, matrices, self.annotators_.index, named=True)
+        quality[["accuracy_low", "accuracy_high"]] = np.nan
+        mine = np.isin(np.arange(len(quality)), rows)
+        for name in ("accuracy", "accuracy_low", "accuracy_high", "information"):
+            self.annotators_[name] = np.where(mine, quality[name], self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         if not hasattr(self, "temperature_"):  # saved by an earlier version
             return super()._probabilities(labels)
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
-        return found.probabilities(self._onehot(labels), self._log_weights, self._log_table)
+        onehot, table = self._evidence(labels)
+        return found.probabilities(onehot, self._log_weights, table)
+
+    def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
+        """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""
+        learned: np.ndarray | None = getattr(self, "_newcomer", None)  # none in files of earlier versions
+        return super()._of_newcomer() if learned is None else learned
 
     def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
         if getattr(self, "n_subtypes_", 1) == 1:
