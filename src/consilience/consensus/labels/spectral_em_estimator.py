@@ -6,6 +6,7 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int
 from numpy.linalg import LinAlgError
 
 from consilience.annotations import Labels
@@ -17,6 +18,7 @@ from consilience.consensus.labels.mixture_result import give_to_copies, keep_bes
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NOT_NEGATIVE,
@@ -31,6 +33,8 @@ from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
+
+UNNAMED = -1e4  # ln of the weight of a class that no label names
 
 
 class SpectralEM(LabelAggregator):
@@ -160,8 +164,8 @@ class SpectralEM(LabelAggregator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
-        copies = copies_of(self, labels)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> SpectralEM:
+        copies = copies_of(self, labels, known=known)
         heard = merged(labels, copies.group)
         _check_size(heard)
         by_chance = self.groups == "random"
@@ -169,7 +173,7 @@ class SpectralEM(LabelAggregator):
         column = heard.annotator * labels.n_classes + heard.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
-        onehot = OneHotLabels.of(heard.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(heard.item, column, shape, labels.n_classes, known=known, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
             return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
@@ -180,7 +184,10 @@ class SpectralEM(LabelAggregator):
                 start = spectral_start(heard, partition(heard, rng if by_chance else None), rng, self.n_starts)
             except LinAlgError:
                 return None
-            return em(posterior(onehot, *start))
+            weights, table = start
+            if known is not None:  # a gold item may be of a class that no label names
+                weights = np.maximum(weights, UNNAMED)
+            return em(posterior(onehot, weights, table))
 
         found = restarts(once, [(seed,) for seed in seeds], n_jobs=self.n_jobs if len(seeds) > 1 else None)
         traces = [trace for trace in found if trace is not None]
@@ -191,12 +198,13 @@ class SpectralEM(LabelAggregator):
                 AnnotationWarning,
                 stacklevel=outside(),
             )
-            traces = [em(vote_shares(heard))]
+            traces = [em(with_known(vote_shares(heard), known))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, heard, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
+        q = posterior(onehot, best.state.log_weights, best.state.log_table)
+        read_off(self, heard, best.state, q, known=known)
         give_to_copies(self, labels, copies)
-        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known), labels)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 
 
