@@ -28,6 +28,7 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Weights,
     expectation,
+    one_of_each,
     posterior,
     shared_weights,
 )
@@ -44,6 +45,8 @@ class LabelAggregator(CrowdEstimator):
     """
 
     _name_of_labels = "label"
+    _merges_copies: ClassVar[bool] = False
+    """Whether one label of each group of copies is read, rather than all with a weight."""
     _reads_alone = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
@@ -178,17 +181,23 @@ class LabelAggregator(CrowdEstimator):
         n_labels = len(self._label_names)
         newcomer = self._columns_of_newcomer(len(self._log_weights))
         table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])
-        weight = self._weights_of(labels.item, annotator)
+        weight = self._weights_of(labels.item, annotator, label)
         column, shape = annotator * n_labels + label, (len(labels), len(table))
         return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
 
     def _weights_of(
-        self, item: Int[np.ndarray, " labels"], annotator: Int[np.ndarray, " labels"]
+        self,
+        item: Int[np.ndarray, " labels"],
+        annotator: Int[np.ndarray, " labels"],
+        label: Int[np.ndarray, " labels"],
     ) -> Float[np.ndarray, " labels"] | None:
         """Weight of each label, where some annotators weigh together; the last code is that of newcomers."""
         if not hasattr(self, "_copy_group"):  # saved by an earlier version
             return None
-        return shared_weights(item, np.append(self._copy_group, MISSING)[annotator])
+        group = np.append(self._copy_group, MISSING)[annotator]
+        if self._merges_copies:
+            return one_of_each(item, group, label).astype(float) if (group >= 0).any() else None
+        return shared_weights(item, group)
 
     def _columns_of_newcomer(self, n_components: int) -> Float[np.ndarray, "labels components"]:
         """Probability of each label of a newcomer given the class, or subtype of a class."""

@@ -18,7 +18,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
@@ -226,6 +226,26 @@ def shared_weights(
     weight = np.ones(len(item))
     weight[inside] = 1 / n_labels[cell]
     return weight
+
+
+def one_of_each(
+    item: Int[np.ndarray, " labels"], group: Int[np.ndarray, " labels"], label: Int[np.ndarray, " labels"]
+) -> Bool[np.ndarray, " labels"]:
+    """Which labels to keep, so that each group has one for each item: that of most members, the first of equal ones.
+
+    Parameters
+    ----------
+    item, label : of each label.
+    group : number of the group of its annotator, -1 for annotators who are alone, whose labels are all kept.
+    """
+    rows = np.flatnonzero(group >= 0)
+    cell = group[rows] * (np.int64(item.max(initial=0)) + 1) + item[rows]
+    key = cell * (np.int64(label.max(initial=0)) + 1) + label[rows]
+    _, inverse, frequency = np.unique(key, return_inverse=True, return_counts=True)
+    order = np.lexsort([rows, label[rows], -frequency[inverse], cell])
+    kept = group < 0
+    kept[rows[order[np.diff(cell[order], prepend=-1) > 0]]] = True
+    return kept
 
 
 def vote_shares(

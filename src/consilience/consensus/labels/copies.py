@@ -64,6 +64,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
 from consilience.annotations import Labels
+from consilience.inference.product_distributions import one_of_each
 
 TIGHT = 0.8  # least agreement within a group of copies, beyond chance
 LIMIT = 0.5  # of D among independent people
@@ -513,15 +514,9 @@ def first_members(group: Group, labels: Labels) -> Int[np.ndarray, " annotators"
 
 def one_label_of_each(labels: Labels, group: Group) -> Labels:
     """Keep one label of each group for each item: the label that most of its members gave, the first of equal ones."""
-    inside = group[labels.annotator] >= 0
-    if not inside.any():
+    if not (group[labels.annotator] >= 0).any():
         return labels
-    cell = group[labels.annotator].astype(np.int64) * len(labels) + labels.item
-    frequency = _frequency(cell * labels.n_classes + labels.label)
-    rows = np.flatnonzero(inside)
-    order = rows[np.lexsort([rows, labels.label[rows], -frequency[rows], cell[rows]])]
-    kept = ~inside
-    kept[order[np.diff(cell[order], prepend=-1) > 0]] = True
+    kept = one_of_each(labels.item, group[labels.annotator], labels.label)
     return replace(labels, item=labels.item[kept], annotator=labels.annotator[kept], label=labels.label[kept])
 
 
@@ -546,12 +541,6 @@ def _sampled(labels: Labels, known: np.ndarray | None) -> tuple[Labels, np.ndarr
         return labels, known
     chosen: Bool[np.ndarray, " items"] = np.diff(np.floor(np.arange(len(labels) + 1) * share)) > 0
     return labels._rows(chosen[labels.item]), known
-
-
-def _frequency(keys: Int[np.ndarray, " labels"]) -> Float[np.ndarray, " labels"]:
-    """How often the key of each label occurs."""
-    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return counts[place].astype(float)
 
 
 def _n_pairs(place: Int[np.ndarray, " labels"]) -> float:

@@ -384,7 +384,7 @@ class DawidSkene(LabelAggregator):
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
-        weight = self._weights_of(heard.item, heard.annotator)
+        weight = self._weights_of(heard.item, heard.annotator, heard.label)
         low, high = accuracy_interval(state.model, heard, q, weight)
         bits = self.annotators_.pop("information")
         self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)

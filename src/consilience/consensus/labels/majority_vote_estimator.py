@@ -84,7 +84,7 @@ class MajorityVote(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> MajorityVote:
         copies = copies_of(self, labels, known=known)
-        shares = with_known(vote_shares(labels, self._weights_of(labels.item, labels.annotator)), known)
+        shares = with_known(vote_shares(labels, self._weights_of(labels.item, labels.annotator, labels.label)), known)
         n_classes = labels.n_classes
         cell = (labels.annotator * n_classes + labels.label) * n_classes
         winner = shares.argmax(1)
@@ -98,7 +98,7 @@ class MajorityVote(LabelAggregator):
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         annotator, label = self._fitted_codes(labels)
-        weight = self._weights_of(labels.item, annotator)
+        weight = self._weights_of(labels.item, annotator, label)
         shares = np.zeros((len(labels), len(self.classes_)))
         np.add.at(shares, (labels.item, label), 1.0 if weight is None else weight)
         shares = shares.round(9)

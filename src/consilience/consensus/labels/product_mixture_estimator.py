@@ -133,6 +133,8 @@ class ProductMixture(LabelAggregator):
     ['a', 'a', 'b', 'b']
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),
         "init": one_of("auto", "votes", "random") | ARRAY,

@@ -130,6 +130,8 @@ class SpectralEM(LabelAggregator):
     0.96
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "groups": one_of("random", "modulo"),
         "n_starts": whole(1),

@@ -160,6 +160,8 @@ class StagewiseEM(LabelAggregator):
     True
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),
         "refine": one_of("informative", "all", None),
