@@ -156,7 +156,7 @@ class Hierarchical:
 
     def with_counts(self, counts: Counts) -> Hierarchical:
         """Estimate the rows alone from counts; there can be more subtypes than before."""
-        found = replace(self, counts=counts)
+        found = replace(self, counts=counts, log_table=counts)
         log_table = digamma(found._pseudo(self.concentration) + counts)
         log_table -= digamma(found._of_components(self.concentration) + counts.sum(1))[:, None, :]
         return replace(found, log_table=log_table, log_rows=found._log_rows(self.concentration))

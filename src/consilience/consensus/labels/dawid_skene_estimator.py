@@ -38,7 +38,7 @@ from consilience.consensus.labels.constant_annotators import (
     warn_of_constant,
     without,
 )
-from consilience.consensus.labels.copies import Group, one_label_of_each
+from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.dawid_skene import Evidence, first_guess, imagined_sizes, labels_of, run
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
@@ -60,6 +60,9 @@ from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference.product_distributions import OneHotLabels, Weights, shared_weights
 from consilience.inference.threads import one_blas_thread
+
+GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
+"""Group of copies of each annotator of the labels, -1 for those alone; a history may have further annotators."""
 
 NOTHING_TELLS = (
     "DawidSkene: no item has two labels, so that nothing tells how often a label is right. The probabilities assume "
@@ -292,7 +295,7 @@ class DawidSkene(LabelAggregator):
         compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         return self
 
-    def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: Group) -> int | None:
+    def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
         """Number of subtypes; None for as many as raise the bound."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
@@ -315,7 +318,7 @@ class DawidSkene(LabelAggregator):
         n_annotators: int,
         history: Counts | float,
         n_subtypes: int | None,
-        copies: Group,
+        copies: GroupOfThose,
     ) -> tuple[Fit, Fit]:
         """Fit with one subtype a class, and with more; None for as many as raise the bound."""
         n_classes, learned = labels.n_classes, self.prior is not None
