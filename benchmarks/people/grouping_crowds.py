@@ -41,7 +41,7 @@ FREE_SORTS = (
     "wines18_ternary_experts",
 )
 SORTS = (*CARD_SORTS, *FREE_SORTS)
-MOST_WORKERS = 200  # of dogs3 and birds5
+MOST_WORKERS = 1000  # of dogs3 and birds5
 OF_TWO = ("radio-2", "radio-2-pilot", "drag-2")  # the questions of dogs3 and birds5 about two pictures
 
 N_ITEMS, N_CLASSES = 60, 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import clone
 
 from benchmarks.people.co_occurrence import CoOccurrence, by_kmeans, by_linkage
 from benchmarks.people.held_out import Crowd, Judgements, held_out, judged
-from consilience import Groupings, Pairs, registry
+from consilience import Groupings, Pairs
 from consilience.consensus import CSPA, KCC, Crowdclustering, MetaClustering, SubsetFusion
 from consilience.metrics import ari, nmi
 from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
@@ -119,7 +120,7 @@ def of_model(model: Any, kept: Groupings | Pairs, pairs: np.ndarray, n_clusters:
     own = clone(model).set_params(random_state=seed)
     if n_clusters is not None:
         own.set_params(n_clusters=n_clusters)
-    if registry.ESTIMATORS[type(own).__name__].kind == "semisupervised":
+    if next(iter(signature(own.fit).parameters)) == "X":
         own.fit(None, kept)
     else:
         own.fit(kept)
