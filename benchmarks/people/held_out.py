@@ -1,4 +1,4 @@
-"""Same/different judgements of people who were held out: how they are divided, weighted, and how predictions are judged.
+"""Same/different judgements of people who were held out: how they are divided and weighted, and predictions judged.
 
 Decided here
 ------------
