@@ -16,7 +16,7 @@ from benchmarks.people.held_out import Crowd, Judgements, held_out, judged
 from consilience import Groupings, Pairs
 from consilience.consensus import CSPA, KCC, Crowdclustering, MetaClustering, SubsetFusion
 from consilience.metrics import ari, nmi
-from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
+from consilience.semisupervised import MECC, PartitionLabelModel
 
 CO_OCCURRENCE, BASE, LINKAGE, KMEANS, LIMIT = (
     "co-occurrence",
@@ -35,9 +35,8 @@ OF_GROUPINGS = {
     "KCC(told)": KCC(),
     "MetaClustering": MetaClustering(),
     "MECC": MECC(),
-    "MCVC": MCVC(),
 }
-OF_PAIRS = {"MECC": MECC(), "MECC(told)": MECC(), "MCVC": MCVC(), "Crowdclustering": Crowdclustering()}
+OF_PAIRS = {"MECC": MECC(), "MECC(told)": MECC(), "Crowdclustering": Crowdclustering()}
 BASELINES = (CO_OCCURRENCE, BASE, LINKAGE, KMEANS)
 
 

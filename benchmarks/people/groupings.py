@@ -21,8 +21,7 @@ DRAWS = (1, 3, 5, 7, 9)
 PARTS = {"pictures": PICTURES, "sorts": SORTS, "simulated": tuple(SIMULATED)}
 SLOW = {
     "PartitionLabelModel": ("dogs3", "birds5"),
-    "MECC": ("dogs3", "birds5"),
-    "MCVC": (*PICTURES, "celestino", "skroutz", "accents45_geller", *SIMULATED),
+    "MECC": ("scenes", "imagenet", "dogs3", "birds5"),
 }  # minutes for the five draws
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from benchmarks.experiments import Record
 from benchmarks.experiments.statistics import Difference, paired
+from benchmarks.people.grouping_crowds import ITEMS_EACH, MOST_WORKERS, N_CLASSES, N_ITEMS
 from benchmarks.people.grouping_methods import BASE, BASELINES, CO_OCCURRENCE, KMEANS, LIMIT, LINKAGE
 from benchmarks.people.held_out import CLIP, N_BINS, N_FOLDS, pooled, pooled_calibration_error
 
@@ -252,4 +253,9 @@ def quotes(record: Record, parts: Mapping[str, Sequence[str]], draws: Sequence[i
         "plain": CO_OCCURRENCE,
         "linkage": LINKAGE,
         "kmeans": KMEANS,
+        "n_items": N_ITEMS,
+        "n_classes": N_CLASSES,
+        "items_each": ITEMS_EACH,
+        "most_workers": MOST_WORKERS,
+        "signed": short,
     }
