@@ -77,10 +77,7 @@ def sorts(name: str) -> Crowd:
 
 @cache
 def recorded_pairs(name: str) -> Crowd:
-    """Return judgements of pairs of pictures whose class is known."""
-    if name == "mnist-crowd":
-        whole = pictures(name)
-        return Crowd(whole.annotations.to_pairs(), whole.truth)
+    """Return the answers about two pictures whose class is known."""
     bunch = load_dogs_birds(name)
     query = bunch.annotator_info["query"]
     chosen = some_people(bunch.annotations, bunch.annotations.annotators[query.isin(OF_TWO).to_numpy()])

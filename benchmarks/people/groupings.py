@@ -72,7 +72,9 @@ def tables(record: Record) -> dict[str, str]:
 
 
 def quotes(record: Record) -> dict[str, Any]:
-    return held_out_tables.quotes(record, PARTS, DRAWS)
+    return held_out_tables.quotes(record, PARTS, DRAWS) | {
+        "slow": {name: held_out_tables.listed(sets) for name, sets in SLOW.items()}
+    }
 
 
 PAGE = Page(
