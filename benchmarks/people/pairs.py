@@ -22,7 +22,7 @@ PARTS = {"recorded": RECORDED, "simulated": tuple(SIMULATED_PAIRS)}
 MANY = 16  # people; the most of a crowd that Crowdclustering is run on
 SLOW = {
     "Crowdclustering": (*RECORDED, *(name for name, kind in SIMULATED_PAIRS.items() if kind.n_people > MANY)),
-}  # minutes for the five draws
+}  # most of the time that the page takes
 
 
 def cells_of(part: str) -> Iterator[Cell]:

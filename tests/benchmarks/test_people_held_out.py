@@ -1,5 +1,8 @@
 """Held-out people are divided, weighted and predicted as the pages on groupings and on pairs say."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -403,3 +406,16 @@ def test_the_settings_say_what_a_method_is_told():
         "CSPA(told)",
         "KCC(told)",
     }
+
+
+# ---- other pages that quote these
+
+
+def test_how_to_choose_quotes_the_pages():
+    """Differences with a sign, such as +.023, stand in the pages on people too."""
+    docs = Path(__file__).parents[2] / "docs"
+    difference = re.compile(r"[+-]\.\d{3}\b")
+    quoted = set(difference.findall((docs / "how-to-choose.rst").read_text("utf-8")))
+    made = {text for page in (docs / "people").glob("*.rst") for text in difference.findall(page.read_text("utf-8"))}
+    assert quoted
+    assert quoted <= made
