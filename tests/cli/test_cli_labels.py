@@ -237,7 +237,6 @@ def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("zoe.csv", "item,annotator,label\nu,Zoe,cat\n", "zoe.csv: The annotator 'Zoe' of item 'u' was not fitted."),
         ("owl.csv", "item,annotator,label\nu,Ann,owl\n", "owl.csv: The label 'owl' of item 'u' was not fitted."),
         (
             "none.csv",
@@ -250,6 +249,22 @@ def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
 def test_predict_errors(name, content, message, judged, fails):
     (judged / name).write_text(content)
     assert fails("predict", MODEL, name).startswith(message)
+
+
+def test_predict_takes_newcomers_to_be_like_the_crowd(judged, run):
+    (judged / "zoe.csv").write_text("item,annotator,label\nu,Zoe,cat\n")
+    result = run("predict", MODEL, "zoe.csv")
+    assert result.stdout.splitlines()[1].startswith("u,cat,")
+    assert "1 annotator was not fitted and is taken to be like the crowd: 'Zoe'." in result.stderr
+
+
+@pytest.mark.parametrize("model", ["MajorityVote", "ProductMixture", "SpectralEM", "StagewiseEM"])
+def test_every_model_of_labels_takes_gold(model, crowd, run, quick_report):
+    (crowd / "gold.csv").write_text("item,class\nitem 0,dog\nitem 11,dog\n")
+    result = run("fit", "labels.csv", "--model", model, "--gold", "gold.csv", "-o", "out")
+    assert "Note: Items whose class is known from gold.csv: 2 of 12.\n" in result.stderr
+    found = table(crowd / "out" / "labels.csv", index_col="item")
+    assert found.loc[["item 0", "item 11"], "label"].tolist() == ["dog", "dog"]
 
 
 def test_predict_needs_a_fitted_model(crowd, fails):
@@ -278,7 +293,8 @@ def test_report_of_other_labels(judged, fails):
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
         (
             ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
-            "PartitionLabelModel takes no --gold; DawidSkene can use it.",
+            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, ProductMixture, SpectralEM and StagewiseEM "
+            "can use it.",
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),
@@ -322,7 +338,7 @@ def test_gold_that_cannot_be_used(content, message, fails, crowd):
         ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
         ("annotator,class,cat\nAnn,,1\n", "counts.csv: class is missing in line 2."),
         ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),
-        ("annotator,class,owl\nAnn,owl,1\n", "history has the class 'owl'"),
+        ("annotator,class,owl\nAnn,owl,1\n", "history has none of the classes of the labels: it has 'owl', the labels"),
     ],
 )
 def test_history_that_cannot_be_used(content, message, fails, crowd):

@@ -7,15 +7,17 @@ Decided here
 ------------
 Ties go to the first class in the order of the classes, and `n_ties_` counts them. An item without labels has equal
 shares, and no class. Confusion matrices are the shares of an annotator's labels of the items of each class by vote,
-with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row.
+with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row. The
+class of a gold item is known, whatever the votes, and counts as its class by vote.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
+from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.inference.product_distributions import vote_shares
 
@@ -33,7 +35,7 @@ class MajorityVote(LabelAggregator):
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
-        Share of the item's votes for each class; equal shares for items without labels.
+        Share of the item's votes for each class; equal shares for items without labels. 1 for the class of a gold item.
     n_ties_ : int
         Number of items with labels for which several classes have the most votes.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -54,8 +56,8 @@ class MajorityVote(LabelAggregator):
     ['cat', 'dog']
     """
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> MajorityVote:
-        shares = vote_shares(labels)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> MajorityVote:
+        shares = with_known(vote_shares(labels), known)
         n_classes = labels.n_classes
         cell = (labels.annotator * n_classes + labels.label) * n_classes
         winner = shares.argmax(1)
@@ -63,7 +65,7 @@ class MajorityVote(LabelAggregator):
         seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
         tied = (shares == shares.max(1, keepdims=True)).sum(1) > 1
         self.n_ties_ = int((tied & (np.diff(labels.indptr) > 0)).sum())
-        self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True))
+        self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True), known=known)
         return self
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:

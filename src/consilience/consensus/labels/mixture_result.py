@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.product_mixture import Mixture, matched
@@ -29,11 +29,13 @@ def read_off(
     responsibilities: Responsibilities,
     deciding: Sequence[int] | None = None,
     evidence: Float[np.ndarray, "columns components"] | None = None,
+    known: Int[np.ndarray, " items"] | None = None,
 ) -> None:
     """Name components after classes if there are as many, else by decreasing size, and set the fitted attributes.
 
     `deciding` are the annotators whose labels decide an item's component, and its name; by default all. `evidence` is
-    the evidence of each of their labels for each component; by default its log probability.
+    the evidence of each of their labels for each component; by default its log probability. With gold items, whose
+    classes are `known`, components are the classes in their order.
     """
     n_labels, n_components = labels.n_classes, len(state.log_weights)
     table = state.log_table.reshape(-1, n_labels, n_components)
@@ -41,14 +43,14 @@ def read_off(
     order = np.argsort(-state.log_weights, kind="stable")
     classes: pd.Index = pd.RangeIndex(n_components)
     if n_components == n_labels:
-        order = matched(state.expected.counts.reshape(table.shape)[who])
+        order = np.arange(n_labels) if known is not None else matched(state.expected.counts.reshape(table.shape)[who])
         classes = labels.classes
     deciding_table = np.zeros_like(table)
     deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
     estimator.weights_ = np.exp(state.log_weights[order])
     estimator._log_weights = state.log_weights[order]
     estimator._log_table = deciding_table[:, :, order].reshape(-1, n_components)
-    estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]))
+    estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]), known=known)
 
 
 def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.alignment import rows_of_items
@@ -14,6 +15,7 @@ from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, Num
 from consilience.consensus.labels.mixture_result import keep_best, read_off
 from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
 from consilience.errors import InputError
+from consilience.estimators.gold import require_named, with_known
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator
 from consilience.estimators.parameters import (
     ARRAY,
@@ -138,19 +140,22 @@ class ProductMixture(LabelAggregator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+    def _aggregate(
+        self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Responsibilities | None
+    ) -> ProductMixture:
         n_components = self._n_components(labels)
+        require_named(known, n_components, labels, type(self).__name__)
         n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
             raise InputError(
                 f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
                 f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Use fewer components or restarts."
             )
-        starts = self._starts(labels, n_components, known)
+        starts = [with_known(start, known) for start in self._starts(labels, n_components, values)]
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
-        onehot = OneHotLabels.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, n_components, known=known, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
@@ -159,10 +164,11 @@ class ProductMixture(LabelAggregator):
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
+        q = posterior(onehot, best.state.log_weights, best.state.log_table)
+        read_off(self, labels, best.state, q, known=known)
         return self
 
-    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+    def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """First responsibilities, if they are given."""
         self._check_parameters()
         return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))

@@ -6,6 +6,7 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int
 from numpy.linalg import LinAlgError
 
 from consilience.annotations import Labels
@@ -15,6 +16,7 @@ from consilience.consensus.labels.mixture_result import keep_best, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NOT_NEGATIVE,
@@ -29,6 +31,8 @@ from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
+
+UNNAMED = -1e4  # ln of the weight of a class that no label names
 
 
 class SpectralEM(LabelAggregator):
@@ -142,14 +146,14 @@ class SpectralEM(LabelAggregator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> SpectralEM:
         _check_size(labels)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
-        onehot = OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(labels.item, column, shape, labels.n_classes, known=known, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
             return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
@@ -160,7 +164,10 @@ class SpectralEM(LabelAggregator):
                 start = spectral_start(labels, partition(labels, rng if by_chance else None), rng, self.n_starts)
             except LinAlgError:
                 return None
-            return em(posterior(onehot, *start))
+            weights, table = start
+            if known is not None:  # a gold item may be of a class that no label names
+                weights = np.maximum(weights, UNNAMED)
+            return em(posterior(onehot, weights, table))
 
         found = restarts(once, [(seed,) for seed in seeds], n_jobs=self.n_jobs if len(seeds) > 1 else None)
         traces = [trace for trace in found if trace is not None]
@@ -171,10 +178,11 @@ class SpectralEM(LabelAggregator):
                 AnnotationWarning,
                 stacklevel=outside(),
             )
-            traces = [em(vote_shares(labels))]
+            traces = [em(with_known(vote_shares(labels), known))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
+        q = posterior(onehot, best.state.log_weights, best.state.log_table)
+        read_off(self, labels, best.state, q, known=known)
         return self
 
 
