@@ -9,6 +9,7 @@ import pytest
 
 from consilience import Labels, load, read_annotations, save
 from consilience.consensus import DawidSkene, MajorityVote
+from consilience.simulation import simulate_copies, simulate_labels
 from tests.cli.conftest import further
 
 FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
@@ -302,7 +303,7 @@ def test_report_of_other_labels(judged, fails):
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--set", "tol=1"),
-            "MajorityVote has no parameter 'tol'; it has none.",
+            "MajorityVote has no parameter 'tol'; it has copies.",
         ),
         (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
     ],
@@ -365,3 +366,43 @@ def test_an_item_that_nobody_labelled_has_a_blank_cell_and_is_counted(judged, ru
         assert result.stderr.count("Note: Items without labels: 1 of 12; their classes are unknown.") == 1
     new = table(io.StringIO(predicted.stdout), index_col="item")
     pd.testing.assert_frame_equal(new, found)
+
+
+COPIES = ["annotator 7", "annotator 7 (copy 1)", "annotator 7 (copy 2)"]
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A file with the labels of six people and of a seventh, poor one, who answered three times."""
+    true = np.array(["ant", "bee", "cow", "dog"])[np.arange(300) % 4]
+    labels = simulate_labels(true, n_annotators=7, accuracy=[0.7] * 6 + [0.35], random_state=0)
+    simulate_copies(labels, "annotator 7", random_state=0).to_frame().to_csv(tmp_path / "labels.csv", index=False)
+    return tmp_path
+
+
+def test_copies_are_named_first(copied, run):
+    result = run(*FIT)
+    first, second, *_ = result.stdout.splitlines()
+    summary = json.loads((copied / "out" / "summary.json").read_text())
+    (group,) = summary["copies"]
+    assert group["annotators"] == COPIES
+    shares = f"{group['agreement']:.0%} of the 300 items that they share, where the other annotators explain "
+    assert first.startswith(
+        f"Weigh together as one annotator: {', '.join(COPIES[:2])} and {COPIES[2]}. They agree on {shares}"
+    )
+    model = load(copied / MODEL)
+    n_changed = int((model.labels_ != model.labels_apart_).sum())
+    assert summary["n_items_changed_by_copies"] == n_changed > 0
+    assert second == f"If all annotators weighed alone, {n_changed} of 300 items would have another class."
+    findings = (copied / "out" / "report.html").read_text().split('class="findings"')[1]
+    assert findings.split("<li>")[1].startswith("Weigh together as one annotator: annotator 7, annotator 7 (copy 1)")
+    assert second in findings.split("<li>")[2]
+    assert "set copies=None" in result.stderr
+
+
+def test_copies_can_be_overruled(copied, run, quick_report):
+    apart = run(*FIT, "--set", "copies=none")
+    assert "Weigh together" not in apart.stdout
+    assert "copies" not in "".join(further(apart.stderr))
+    given = run(*FIT, "--set", f"copies={json.dumps([COPIES[:2]])}")
+    assert given.stdout.startswith(f"Weigh together as one annotator: {COPIES[0]} and {COPIES[1]}. They agree on ")

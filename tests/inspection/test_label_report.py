@@ -139,7 +139,7 @@ def test_votes_are_not_probabilities(animals, read):
     assert page.table("certainty")[0][0] == "Share of votes of its class"
     assert page.table("uncertain")[0][2] == "Share of votes"
     assert page.section("fit") is None
-    assert "parameters" not in page.tables()  # it has none
+    assert dict(page.table("parameters"))["copies"] == "'auto'"  # it has no other
 
 
 def test_components_without_names_of_labels(animals, read):

@@ -23,7 +23,15 @@ from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.gold import gold_codes
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import LogTable, OneHotLabels, Weights, expectation, posterior
+from consilience.inference.product_distributions import (
+    LogTable,
+    OneHotLabels,
+    Weights,
+    expectation,
+    one_of_each,
+    posterior,
+    shared_weights,
+)
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -37,10 +45,14 @@ class LabelAggregator(CrowdEstimator):
     """
 
     _name_of_labels = "label"
+    _merges_copies: ClassVar[bool] = False
+    """Whether one label of each group of copies is read, rather than all with a weight."""
     _reads_alone = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
         "_log_table": ("annotators",),
+        "_copy_group": ("annotators",),
+        "labels_apart_": ("items",),
     }
 
     def fit(
@@ -169,8 +181,23 @@ class LabelAggregator(CrowdEstimator):
         n_labels = len(self._label_names)
         newcomer = self._columns_of_newcomer(len(self._log_weights))
         table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])
-        shape = (len(labels), len(table))
-        return OneHotLabels.of(labels.item, annotator * n_labels + label, shape, len(self._log_weights)), table
+        weight = self._weights_of(labels.item, annotator, label)
+        column, shape = annotator * n_labels + label, (len(labels), len(table))
+        return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
+
+    def _weights_of(
+        self,
+        item: Int[np.ndarray, " labels"],
+        annotator: Int[np.ndarray, " labels"],
+        label: Int[np.ndarray, " labels"],
+    ) -> Float[np.ndarray, " labels"] | None:
+        """Weight of each label, where some annotators weigh together; the last code is that of newcomers."""
+        if not hasattr(self, "_copy_group"):  # saved by an earlier version
+            return None
+        group = np.append(self._copy_group, MISSING)[annotator]
+        if self._merges_copies:
+            return one_of_each(item, group, label).astype(float) if (group >= 0).any() else None
+        return shared_weights(item, group)
 
     def _columns_of_newcomer(self, n_components: int) -> Float[np.ndarray, "labels components"]:
         """Probability of each label of a newcomer given the class, or subtype of a class."""

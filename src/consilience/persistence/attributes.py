@@ -63,6 +63,14 @@ CLASSES: Attributes = {
     "_label_names": names("labels"),
     **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
+    "copies_": optional(
+        table(
+            None,
+            {"annotators": "O", "n_items": "c", "agreement": "p", "expected": "p", "dependence": "f", "p_value": "p"},
+        )
+    ),
+    "labels_apart_": optional(array(None, "items")),
+    "_copy_group": optional(array(int, "annotators", low=-1)),
 }
 BY_TABLE: Attributes = {
     "_log_weights": array(float, "clusters", high=ROUNDING, inf=True),

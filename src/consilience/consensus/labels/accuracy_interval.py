@@ -37,7 +37,10 @@ PerAnnotator = Float[np.ndarray, " annotators"]
 
 
 def accuracy_interval(
-    model: AnnotatorModel, labels: Labels, responsibilities: Responsibilities
+    model: AnnotatorModel,
+    labels: Labels,
+    responsibilities: Responsibilities,
+    weight: Float[np.ndarray, " labels"] | None = None,
 ) -> tuple[PerAnnotator, PerAnnotator]:
     """Lower and upper ends of the 90 % credible interval of the accuracy of each annotator; NaN if none was learned.
 
@@ -46,6 +49,7 @@ def accuracy_interval(
     model : annotator model after the last sweep; the annotators of the labels come first.
     labels : Labels
     responsibilities : (items, components) posterior.
+    weight : of each label; by default 1.
     """
     if isinstance(model, Hierarchical):
         mean, variance = _of_rows(model, responsibilities.mean(0))
@@ -60,7 +64,8 @@ def accuracy_interval(
     given = model.n_labels()
     of_prior = np.maximum(spread / np.maximum(variance, NARROWEST) - 1 - given, 0)
     right = of_classes(responsibilities, labels.n_classes)[labels.item, labels.label]
-    doubt = np.bincount(labels.annotator, right * (1 - right), len(mean)) / spread  # n_j f_j
+    doubted = right * (1 - right) * (1 if weight is None else weight)
+    doubt = np.bincount(labels.annotator, doubted, len(mean)) / spread  # n_j f_j
     missing_share = min(float(doubt @ spread / max(given @ spread, NARROWEST)), 1.0)
     size = np.maximum(of_prior * (1 - missing_share) ** 2 + np.maximum(given - doubt, 0), FEWEST)
     tail = (1 - LEVEL) / 2

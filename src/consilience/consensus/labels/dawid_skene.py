@@ -31,10 +31,11 @@ Updates
 Decided here
 ------------
 A missing label contributes nothing; of several labels that an annotator gives an item, each contributes its own term to
-the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The class of a
-gold item is known: its q(z) is zero elsewhere, and the bound counts only the terms of that class. An annotator's
-history is a table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ,
-not about z.
+the sums over j, as an independent observation. The labels of an item by copies of one annotator (see `copies`) share
+one weight: of m labels, each contributes 1 / m of its terms to q(z), n and the bound. The first responsibilities are
+the shares of the votes. The class of a gold item is known: its q(z) is zero elsewhere, and the bound counts only the
+terms of that class. An annotator's history is a table of counts from earlier labels, such as `confusion_counts_` of
+another fit; it is evidence about θ, not about z.
 The prior of π is worth `PAIRS_WORTH` items for each item with two labels, at the proportions that `pairs_of_labels`
 finds.
 With ``prior=None`` θ and π are point estimates, with a pseudo-count of 1e-6 for each label: maximum likelihood, as in
@@ -171,9 +172,11 @@ def imagined_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
     return PAIRS_WORTH * int((np.diff(labels.indptr) > 1).sum()) * found
 
 
-def first_guess(labels: Labels, known: Int[np.ndarray, " items"] | None) -> Float[np.ndarray, "items classes"]:
+def first_guess(
+    labels: Labels, known: Int[np.ndarray, " items"] | None, weight: Float[np.ndarray, " labels"] | None = None
+) -> Float[np.ndarray, "items classes"]:
     """Shares of the votes, and the classes of gold items."""
-    votes = vote_shares(labels)
+    votes = vote_shares(labels, weight)
     if known is not None:
         votes[known >= 0] = np.eye(labels.n_classes)[known[known >= 0]]
     return votes

@@ -22,6 +22,7 @@ from consilience.annotations.types import (
     Integer,
     Literal,
     Missing,
+    NameGroups,
     NumberOfClusters,
     Real,
     Self,
@@ -37,6 +38,8 @@ from consilience.consensus.labels.constant_annotators import (
     warn_of_constant,
     without,
 )
+from consilience.consensus.labels.copies import Group, one_label_of_each
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.dawid_skene import Evidence, first_guess, imagined_sizes, labels_of, run
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS
@@ -55,7 +58,7 @@ from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, Weights
+from consilience.inference.product_distributions import OneHotLabels, Weights, shared_weights
 from consilience.inference.threads import one_blas_thread
 
 NOTHING_TELLS = (
@@ -86,6 +89,11 @@ class DawidSkene(LabelAggregator):
         them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": as many as
         raise the bound, at most eight; one with a history, ``confusion="one-coin"`` or ``prior=None``, which do not
         know subtypes.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups.
     max_iter : int, default=500
         Maximum number of sweeps.
     tol : float, default=1e-6
@@ -123,7 +131,15 @@ class DawidSkene(LabelAggregator):
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Expected number of labels, including the history: it can be the history of the next fit.
+        Expected number of labels, including the history: it can be the history of the next fit. The labels of an item
+        by annotators who weigh together count as one.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
     lower_bound_ : float
@@ -158,6 +174,7 @@ class DawidSkene(LabelAggregator):
         "confusion": one_of("full", "one-coin"),
         "prior": one_of("learned", None),
         "calibrate": TRUTH,
+        "copies": COPIES,
         "subtypes": AUTO | whole(1, MOST),
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
@@ -169,6 +186,7 @@ class DawidSkene(LabelAggregator):
         prior: Literal["learned", None] = "learned",
         calibrate: Flag = True,
         subtypes: NumberOfClusters = "auto",
+        copies: NameGroups = "auto",
         max_iter: Integer = 500,
         tol: Real = 1e-6,
         n_jobs: Integer | None = None,
@@ -178,6 +196,7 @@ class DawidSkene(LabelAggregator):
         self.prior = prior
         self.calibrate = calibrate
         self.subtypes = subtypes
+        self.copies = copies
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -262,14 +281,18 @@ class DawidSkene(LabelAggregator):
         if isinstance(history, np.ndarray) and constant.any():
             before = history.copy()
             before[: len(constant)][constant] = 0
-        first, fit = self._fits(heard, known, len(annotators), before, self._wanted_subtypes(heard, history))
+        copies = copies_of(self, labels, known=known, annotators=annotators)
+        wanted = self._wanted_subtypes(heard, history, copies.group)
+        first, fit = self._fits(heard, known, len(annotators), before, wanted, copies.group)
         keep_trace(self, fit.trace)
-        self._read_off(labels, heard, fit, self._calibration(heard, first, known), annotators, known)
+        found = self._calibration(one_label_of_each(heard, copies.group), first, known)
+        self._read_off(labels, heard, fit, found, annotators, known)
         if constant.any():
             self._add_constant(labels, constant, history - before)
+        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         return self
 
-    def _wanted_subtypes(self, labels: Labels, history: Counts | float) -> int | None:
+    def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: Group) -> int | None:
         """Number of subtypes; None for as many as raise the bound."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
@@ -280,7 +303,10 @@ class DawidSkene(LabelAggregator):
         if labels.n_rows <= MOST_LABELS:
             return None
         sample = sample_to_decide_on(labels)
-        return self._fits(sample, None, sample.n_annotators, 0.0, None)[1].evidence.n_subtypes if sample.n_rows else 1
+        if not sample.n_rows:
+            return 1
+        of_sample = copies[labels.annotators.get_indexer(sample.annotators)]
+        return self._fits(sample, None, sample.n_annotators, 0.0, None, of_sample)[1].evidence.n_subtypes
 
     def _fits(
         self,
@@ -289,11 +315,13 @@ class DawidSkene(LabelAggregator):
         n_annotators: int,
         history: Counts | float,
         n_subtypes: int | None,
+        copies: Group,
     ) -> tuple[Fit, Fit]:
         """Fit with one subtype a class, and with more; None for as many as raise the bound."""
         n_classes, learned = labels.n_classes, self.prior is not None
         column, n_columns = labels.annotator * n_classes + labels.label, n_annotators * n_classes
-        sizes = imagined_sizes(labels) if learned else 0.0
+        weight = shared_weights(labels.item, copies[labels.annotator])
+        sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
 
         def evidence_for(n_subtypes: int) -> Evidence:
             onehot = OneHotLabels.of(
@@ -303,13 +331,14 @@ class DawidSkene(LabelAggregator):
                 n_classes * n_subtypes,
                 known=known,
                 n_classes=n_classes,
+                weight=weight,
                 n_jobs=self.n_jobs,
             )
             return Evidence(onehot, history, sizes, n_subtypes)
 
         evidence = evidence_for(1)
         trace = run(
-            first_guess(labels, known),
+            first_guess(labels, known, weight),
             evidence,
             one_coin=self.confusion == "one-coin",
             learned=learned,
@@ -319,7 +348,8 @@ class DawidSkene(LabelAggregator):
         first = Fit(trace, evidence)
         if n_classes == 1 or n_subtypes == 1 or (n_subtypes is None and not trace.converged):
             return first, first
-        onehot = csr_array((np.ones(labels.n_rows), column, labels.indptr), shape=(len(labels), n_columns))
+        values = np.ones(labels.n_rows) if weight is None else weight
+        onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_columns))
         is_chosen = is_auto(self.subtypes)
         fit = found(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
         return first, first if is_chosen and fit.trace.lower_bound <= first.trace.lower_bound else fit
@@ -354,7 +384,8 @@ class DawidSkene(LabelAggregator):
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
-        low, high = accuracy_interval(state.model, heard, q)
+        weight = self._weights_of(heard.item, heard.annotator, heard.label)
+        low, high = accuracy_interval(state.model, heard, q, weight)
         bits = self.annotators_.pop("information")
         self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
         self.n_subtypes_ = evidence.n_subtypes

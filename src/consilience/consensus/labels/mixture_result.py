@@ -9,8 +9,9 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
+from consilience.consensus.labels.copies import Copies, first_members
 from consilience.consensus.labels.product_mixture import Mixture, matched
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.traces import keep_trace
 from consilience.inference.iterate import Trace
 from consilience.inference.product_distributions import Responsibilities
@@ -51,6 +52,23 @@ def read_off(
     estimator._log_weights = state.log_weights[order]
     estimator._log_table = deciding_table[:, :, order].reshape(-1, n_components)
     estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]), known=known)
+
+
+def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies) -> None:
+    """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
+    if not len(copies):
+        return
+    stands = first_members(copies.group, labels)
+    shape = (len(stands), labels.n_classes, len(estimator.classes_))
+    estimator._log_table = estimator._log_table.reshape(shape)[stands].reshape(-1, shape[2])
+    matrices = estimator.confusion_matrices_
+    confusion = matrices.to_numpy().reshape(shape[0], shape[2], shape[1])[stands]
+    estimator.confusion_matrices_ = pd.DataFrame(confusion.reshape(matrices.shape), matrices.index, matrices.columns)
+    named = estimator.classes_ is not None and len(estimator.classes_) == labels.n_classes
+    own = annotator_quality(labels, estimator.responsibilities_, confusion, labels.annotators, named=named)
+    further = estimator.annotators_.columns.difference(own.columns, sort=False)
+    own[further] = estimator.annotators_[further].to_numpy()[stands]
+    estimator.annotators_ = own.astype(estimator.annotators_.dtypes.to_dict())
 
 
 def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
 from consilience.annotations.names import name_index, outside, plain
-from consilience.annotations.types import Flag, Integer, Literal, NumberOfClusters, Real
+from consilience.annotations.types import Flag, Integer, Literal, NameGroups, NumberOfClusters, Real
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.consensus.labels.constant_annotators import constant_annotators, without
+from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
 from consilience.consensus.labels.fall_back import evidence_of_others, log_number_of_sets
 from consilience.consensus.labels.informative_set import (
     MOST_ROUNDS,
@@ -29,7 +31,7 @@ from consilience.consensus.labels.informative_set import (
     onehot_of,
     refine,
 )
-from consilience.consensus.labels.mixture_result import read_off
+from consilience.consensus.labels.mixture_result import give_to_copies, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning, InputError
@@ -80,6 +82,12 @@ class StagewiseEM(LabelAggregator):
         In refining, the probability that any annotator enters the informative set by chance.
     max_iter : int, default=20
         Maximum number of rounds of the stagewise algorithm.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups. The member with the most labels stands for the group, with the label that most of them gave; all have
+        the same confusion matrix.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
 
@@ -114,6 +122,13 @@ class StagewiseEM(LabelAggregator):
         the others.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components_, n_labels)
         Probability of each label of an annotator in each class, indexed by annotator and class.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         The same as `n_components_`.
     fell_back_ : bool
@@ -145,6 +160,8 @@ class StagewiseEM(LabelAggregator):
     True
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),
         "refine": one_of("informative", "all", None),
@@ -152,6 +169,7 @@ class StagewiseEM(LabelAggregator):
         "entry_level": interval(0, 1, "neither"),
         "level": interval(0, 1, "neither"),
         "max_iter": whole(1),
+        "copies": COPIES,
     }
 
     def __init__(
@@ -162,6 +180,7 @@ class StagewiseEM(LabelAggregator):
         entry_level: Real = 0.001,
         level: Real = 0.01,
         max_iter: Integer = 20,
+        copies: NameGroups = "auto",
         verbose: Flag = False,
     ):
         self.n_clusters = n_clusters
@@ -170,9 +189,21 @@ class StagewiseEM(LabelAggregator):
         self.entry_level = entry_level
         self.level = level
         self.max_iter = max_iter
+        self.copies = copies
         self.verbose = verbose
 
     def _aggregate(self, labels: Labels, known: Known, values: None) -> StagewiseEM:
+        copies = copies_of(self, labels, known=known)
+        study = self._of_independent(merged(labels, copies.group), known)
+        give_to_copies(self, labels, copies)
+        if len(copies):  # of whom conditional_information tells what they share
+            study = Study.of(labels, self.n_clusters_, float(self.entry_level))
+        self._pair_information = self._remaining_information(labels, study)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
+        return self
+
+    def _of_independent(self, labels: Labels, known: Known) -> Study:
+        """Fit to labels of which none are copies."""
         n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
         require_named(known, n_components, labels, type(self).__name__)
         study = Study.of(labels, n_components, float(self.entry_level))
@@ -193,15 +224,18 @@ class StagewiseEM(LabelAggregator):
         finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
         finish[self.refine](labels, stage, study, known)
         self.n_components_ = self.n_clusters_
+        return study
+
+    def _remaining_information(self, labels: Labels, study: Study) -> pd.DataFrame:
+        """(13) of all pairs of annotators under the final posteriors."""
         information, total = stagewise.conditional_information(self.responsibilities_, study)
-        self._pair_information = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "first": labels.annotators.take(study.tables.first),
                 "second": labels.annotators.take(study.tables.second),
                 "information": stagewise.conditional(information, total),
             }
         )
-        return self
 
     def conditional_information(self) -> pd.DataFrame:
         """Mutual information of every two annotators' labels given the class, nats; (13), Fig. 4 of the paper.
