@@ -98,7 +98,7 @@ class DawidSkene(LabelAggregator):
         independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
         groups.
     max_iter : int, default=500
-        Maximum number of sweeps.
+        Maximum number of sweeps, for each number of subtypes; at most 30 further ones follow a division.
     tol : float, default=1e-6
         Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
@@ -246,8 +246,8 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used; no item has two labels; or the history has
-            classes that no label names.
+            Something was left out, treated as missing, or not used; annotators weigh together, or give the same label
+            to everything; no item has two labels; or the history has classes that no label names.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """

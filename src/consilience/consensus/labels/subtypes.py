@@ -51,7 +51,7 @@ SMOOTHING = 0.5  # labels, spread over the classes, in p_jl
 
 @dataclass(frozen=True)
 class Fit:
-    """A converged model with its evidence."""
+    """A fitted model with its evidence."""
 
     trace: Trace[State]
     evidence: Evidence
@@ -77,7 +77,7 @@ def found(
     Parameters
     ----------
     first : the model with one subtype a class.
-    onehot : (items, annotators × labels) 0/1.
+    onehot : (items, annotators × labels) 0/1, or the weights of the labels.
     evidence_for : the evidence with this number of subtypes.
     n_subtypes : of each class; None for as many as raise the bound.
     max_iter, tol : of the sweeps after each division.
