@@ -170,7 +170,7 @@ def test_each_update_is_the_best_of_its_factor():
 
 
 def test_the_reliability_is_the_best_with_its_confusion():
-    problem = random_problem(np.random.default_rng(1), 12, 2, [2, 3])
+    problem = random_problem(np.random.default_rng(1), 12, 2, [2, 3, 2])
     state, evidence, prior = first_state(problem, n_clusters=3, learned=True)
     cells = problem.cells
     rho, zeta = all_posteriors(state, evidence, prior), by_grouping(cells, state.assignment)
@@ -181,10 +181,10 @@ def test_the_reliability_is_the_best_with_its_confusion():
         a = as_matrices(cells, prior.confusion.values(reliability) + counts)
         return explicit_bound(problem, prior, state.weights, rho, zeta, a, reliability)
 
-    others = [np.array(pair) for pair in itertools.product(RELIABILITIES, RELIABILITIES)]
+    others = [np.where(np.arange(3) == doubted, r, 1.0) for doubted in range(3) for r in RELIABILITIES]
     bounds = [bound(other) for other in others]
     assert bound(reliability) == pytest.approx(max(bounds), abs=1e-9)
-    assert len(set(np.round(bounds, 6))) == len(others)
+    assert np.ptp(bounds) > 1
 
 
 @settings(max_examples=40, deadline=None)

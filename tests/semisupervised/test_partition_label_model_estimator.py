@@ -364,6 +364,9 @@ def test_people_who_sort_at_random_change_little(n_random):
     of = model.annotators_
     assert of["reliability"].iloc[:n_random].max() <= 0.5
     assert of["reliability"].iloc[n_random:].min() >= 0.75
+    (note,) = model.notes_
+    assert note.startswith(f"{n_random} of 8 annotators sort like people who guess, and hardly count")
+    assert all(f"{name} (0." in note for name in range(n_random))
     assert of["expected_accuracy"].iloc[:n_random].max() < 0.55 < 0.78 < of["expected_accuracy"].iloc[n_random:].min()
 
 
@@ -371,6 +374,7 @@ def test_with_the_papers_prior_everybody_is_reliable(iris):
     X, _, experts = iris
     model = quick(reliability="prior", prior_variance=2.0).fit(X, experts)
     assert (model.annotators_["reliability"] == 1).all()
+    assert model.notes_ == []
 
 
 def test_someone_without_labels_is_reliable_and_named():

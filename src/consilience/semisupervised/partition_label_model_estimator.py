@@ -68,6 +68,8 @@ from consilience.semisupervised.partition_label_model import (
 
 MAX_CLUSTERS = 50
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
+GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
+MOST_NAMED = 10  # annotators in a note
 
 Start = Callable[[Evidence, Prior, int, int], State]
 
@@ -155,6 +157,8 @@ class PartitionLabelModel(CrowdEstimator):
         The bound that each restart reached, before merging.
     n_iter_ : int
     converged_ : bool
+    notes_ : list of str
+        A sentence that names the annotators who sort like people who guess, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -288,6 +292,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
+        self.notes_ = _on_guessers(self.annotators_["reliability"])
         self._warn_unless_as_many()
         return self
 
@@ -567,6 +572,19 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
             "Every annotator gave one label only, so the annotations do not distinguish any items. "
             "Expected at least one grouping with two groups."
         )
+
+
+def _on_guessers(reliability: pd.Series) -> list[str]:
+    """Return a note on the annotators who hardly count."""
+    of = reliability[reliability <= GUESSING].sort_values(kind="stable")
+    if of.empty:
+        return []
+    named = [f"{name!r} ({value:.2f})" for name, value in of.head(MOST_NAMED).items()]
+    named += [f"{len(of) - MOST_NAMED:,} more"] * (len(of) > MOST_NAMED)
+    return [
+        f"{len(of):,} of {len(reliability):,} annotators sort like people who guess, and hardly count (reliability in "
+        f"parentheses): {', '.join(named)}."
+    ]
 
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
