@@ -64,7 +64,7 @@ def compute_partition_sweep(cell: Cell) -> dict[str, Any]:
 
 
 def simulate(n_items: int, n_features: int, n_annotators: int, rng: np.random.Generator) -> tuple[Any, Groupings]:
-    """Return data of ten Gaussian clusters; annotators with 2 to 5 labels see three items in ten, and err on a fifth."""
+    """Return data of ten Gaussian clusters; annotators with 2 to 5 labels see three items in ten and err on a fifth."""
     cluster = rng.integers(10, size=n_items)
     features = rng.normal(size=(10, n_features))[cluster] * 2 + rng.normal(size=(n_items, n_features))
     labels = np.full((n_items, n_annotators), np.nan)

@@ -144,8 +144,8 @@ def quotes(record: Record) -> dict[str, Any]:
         "load": loads(record),
         "lacking": [name for name in large if not len(record.frame(name))],
         "ratio": {part.name: ratios(record, part.name) for part in PARTS},
-        "exponents": subset_groupings.exponents(record),
-        "largest": max(run["items"] for runs in subset_groupings.runs_of(record).values() for run in runs),
+        "reading": reading(record),
+        "sweeps": labels.SWEEPS,
         "limit": by_model(record, "labels")[labels.ONE_THREAD]["limit"],
         "difference": by_model(record, "fusion")[subset_groupings.SPARSE]["difference"],
         "start": by_model(record, "deep_start")["BayesSCDC"]["runs"],
@@ -161,6 +161,12 @@ def ratios(record: Record, part: str) -> dict[str, str]:
     first = [next(iter(ratio.values()), None) if isinstance(ratio, dict) else ratio for ratio in rows["ratio"]]
     means = pd.Series(first, rows["model"], dtype=float).groupby(level=0, sort=False).mean()
     return {model: shown(value) for model, value in means.dropna().items()}
+
+
+def reading(record: Record) -> str:
+    """Return how many times as long as the parser our reader takes."""
+    (row,) = record.frame("annotations").to_dict("records")
+    return f"{1 / next(iter(row['ratio'].values())):.1f}"
 
 
 def machines(record: Record) -> list[dict[str, Any]]:

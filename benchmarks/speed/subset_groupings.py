@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Record
-from benchmarks.speed.measuring import Run, busy_machine, compared, exponent, in_own_process, in_turns, megabytes, timed
+from benchmarks.speed.measuring import Run, busy_machine, compared, in_own_process, in_turns, megabytes, timed
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings import distatis
@@ -148,14 +148,6 @@ def runs_of(record: Record) -> dict[str, list[Run]]:
         for _, row in record.frame(part).iterrows():
             found.setdefault(row["model"], []).extend({"items": int(n)} | run for n, run in row["runs"].items())
     return {name: sorted(runs, key=lambda run: run["items"]) for name, runs in found.items()}
-
-
-def exponents(record: Record) -> dict[str, float]:
-    """Return for each setting the exponent of the memberships in time, between the last two sizes."""
-    return {
-        name: exponent([run["memberships"] for run in runs], [run["seconds"] for run in runs])
-        for name, runs in runs_of(record).items()
-    }
 
 
 def draw(record: Record) -> Figure:
