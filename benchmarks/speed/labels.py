@@ -36,8 +36,8 @@ SMALL, LARGE = (100_000, 1000, 4), (1_000_000, 10_000, 10)
 FRAME = "the frame alone"
 ONE_THREAD, TWO_THREADS = "DawidSkene(prior=None)", "DawidSkene(prior=None, n_jobs=2)"
 MODELS = {
-    ONE_THREAD: DawidSkene(prior=None, max_iter=SWEEPS, tol=0),
-    TWO_THREADS: DawidSkene(prior=None, max_iter=SWEEPS, tol=0, n_jobs=2),
+    ONE_THREAD: DawidSkene(prior=None, max_iter=SWEEPS, tol=0.0),
+    TWO_THREADS: DawidSkene(prior=None, max_iter=SWEEPS, tol=0.0, n_jobs=2),
     "DawidSkene()": DawidSkene(),
     "MajorityVote()": MajorityVote(),
 }

@@ -190,7 +190,7 @@ def test_optional_parts_are_computed_only_by_name_and_not_missed(script, folders
     assert list(page.problems(found)) == []
     assert page.compute(found, ["optional"], n_jobs=1) == 1
     assert page.compute(found, n_jobs=1) == 0
-    assert found.record().frame("optional")["value"].tolist() == [9.0]
+    assert found.record().frame("optional")["value"].tolist() == [18.0]
 
 
 def test_stale_rows_of_optional_parts_are_named_and_dropped(script, folders):
