@@ -100,7 +100,7 @@ def test_a_process_of_its_own_has_its_own_peak():
 # ---- what is measured
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.eval is deprecated")  # crowd-kit's own call
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame")  # crowd-kit's own call
 @pytest.mark.filterwarnings("ignore:DawidSkene. The objective still improved")  # after a fixed number of sweeps
 def test_answers_of_our_model_and_of_crowd_kit_are_of_the_same_frame():
     crowd, classes, accuracy = labels.crowd((400, 20, 3))
