@@ -32,9 +32,9 @@ from consilience.simulation import simulate_pairs
 EPOCHS = 3
 N_ITEMS = 1000
 GROWTH: dict[str, list[int]] = {
-    "clusters": [10, 20, 40, 80],
-    "items": [2000, 4000, 8000, 16000],
-    "restarts": [1, 2, 4, 8],
+    "clusters": [10, 30, 90],
+    "items": [2000, 6000, 18_000],
+    "restarts": [1, 3, 9],
     "pairs": [1000, 10_000, 100_000],
 }
 START = """

@@ -100,8 +100,7 @@ def test_a_process_of_its_own_has_its_own_peak():
 # ---- what is measured
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame")  # crowd-kit's own call
-@pytest.mark.filterwarnings("ignore:DawidSkene. The objective still improved")  # after a fixed number of sweeps
+@pytest.mark.filterwarnings("ignore")  # of crowd-kit's own calls, and of sweeps whose number is fixed
 def test_answers_of_our_model_and_of_crowd_kit_are_of_the_same_frame():
     crowd, classes, accuracy = labels.crowd((400, 20, 3))
     frame = crowd.to_frame().set_axis(["task", "worker", "label"], axis=1)
