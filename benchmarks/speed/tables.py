@@ -86,10 +86,14 @@ def table_of_growth(record: Record, part: str, what: str, more: Sequence[str] = 
         for size, run in row["runs"].items():
             lines.append(f"{size:>12s}" + "".join(f"{cell(run, column):>11s}" for column in columns))
         if len(row["runs"]) > 1:
-            seconds = [run["seconds"] for run in row["runs"].values()]
-            lines.append(
-                f"{'last step':>12s}   exponent of the seconds {exponent(list(map(float, row['runs'])), seconds):.2f}"
-            )
+            sizes, last = list(map(float, row["runs"])), list(row["runs"].values())[-2:]
+            names = {"seconds": "seconds", "busy": "processor seconds"}
+            found = [
+                f"of the {name} {exponent(sizes, [run[column] for run in last]):.2f}"
+                for column, name in names.items()
+                if column in columns
+            ]
+            lines.append(f"{'last step':>12s}   exponent {', '.join(found)}")
     return lines[1:]
 
 

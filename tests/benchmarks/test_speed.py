@@ -168,9 +168,15 @@ def test_models_are_shown_fastest_first_with_means_over_draws():
 
 
 def test_growth_is_shown_with_its_exponent():
-    rows = [{"data": "", "model": "Model", "runs": {"10": {"seconds": 1.0}, "100": {"seconds": 10.0}}}]
+    rows = [
+        {
+            "data": "",
+            "model": "Model",
+            "runs": {"10": {"seconds": 1.0, "busy": 1.0}, "100": {"seconds": 10.0, "busy": 1.0}},
+        }
+    ]
     last = table_of_growth(Rows(part=rows), "part", "items")[-1]
-    assert " ".join(last.split()) == "last step exponent of the seconds 1.00"
+    assert " ".join(last.split()) == "last step exponent of the seconds 1.00, of the processor seconds 0.00"
 
 
 def test_parts_without_rows_have_no_table():
