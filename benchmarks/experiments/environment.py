@@ -12,19 +12,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-LIBRARIES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "pandas",
-    "joblib",
-    "jax",
-    "equinox",
-    "optax",
-    "crowd-kit",
-    "metric-learn",
-    "active-semi-supervised-clustering",
-)
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib", "jax", "equinox", "optax", "crowd-kit")
 
 
 @cache

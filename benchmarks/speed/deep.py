@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -64,8 +65,12 @@ def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[p
     return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
 
 
+class Enough(Exception):
+    """Ends a fit after the last epoch that is measured: what follows would be compiled for nothing."""
+
+
 def an_epoch(make: Callable[..., Any], X: pd.DataFrame, judged: Any) -> Run:
-    """Return the fastest and the slowest of the last epochs of a fit, after compilation, with merges of clusters."""
+    """Return the fastest of the epochs of a fit after the first, which is compiled, all with merges of clusters."""
     from consilience.deep import restarts
 
     epochs, advance = [], restarts.advance
@@ -73,12 +78,14 @@ def an_epoch(make: Callable[..., Any], X: pd.DataFrame, judged: Any) -> Run:
     def noted(*arguments: Any) -> Any:
         run, course = timed(lambda: advance(*arguments))
         epochs.append(run)
+        if len(epochs) > EPOCHS:
+            raise Enough
         return course
 
-    with patch.object(restarts, "advance", noted):
-        make(n_epochs=restarts.FIRST_MERGES + EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
-    last = iter(epochs[restarts.FIRST_MERGES :])
-    return in_turns({"epoch": lambda: next(last)}, EPOCHS)["epoch"]
+    with patch.object(restarts, "advance", noted), suppress(Enough):
+        make(n_epochs=2 * EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
+    later = iter(epochs[1:])
+    return in_turns({"epoch": lambda: next(later)}, EPOCHS)["epoch"]
 
 
 def device() -> str:
@@ -106,15 +113,18 @@ def compute_deep(cell: Cell) -> dict[str, Any]:
 
 
 def cells_of_deep_growth() -> Iterator[Cell]:
-    for name, values in GROWTH.items():
-        yield Cell("deep_growth", name, "BayesSCDC", 0, settings={"values": values})
+    yield Cell("deep_growth", "64 features, networks of 100 units", "BayesSCDC", 0, settings=GROWTH)
 
 
 def compute_deep_growth(cell: Cell) -> dict[str, Any]:
-    """Return an epoch for every value of one size."""
-    usual = {name: values[0] for name, values in GROWTH.items()}
-    runs = {str(value): of_sizes(**usual | {cell.data: value}) for value in cell.settings["values"]}
-    return {"runs": runs, "device": device()} | busy_machine()
+    """Return an epoch for every value of each size, the others at their first value."""
+    usual = {name: values[0] for name, values in cell.settings.items()}
+    first = of_sizes(**usual)
+    growth = {
+        name: {str(values[0]): first} | {str(value): of_sizes(**usual | {name: value}) for value in values[1:]}
+        for name, values in cell.settings.items()
+    }
+    return {"growth": growth, "device": device()} | busy_machine()
 
 
 def of_sizes(clusters: int, items: int, restarts: int, pairs: int) -> Run:
@@ -142,7 +152,7 @@ def compute_deep_start(cell: Cell) -> dict[str, Any]:
 
 def draw(record: Record) -> Figure:
     """Draw seconds against each size, with a line of slope 1."""
-    found = {row["data"]: row["runs"] for _, row in record.frame("deep_growth").iterrows()}
+    (found,) = record.frame("deep_growth")["growth"]
     figure = Figure(figsize=(8.2, 2.5), layout="constrained")
     figure.get_layout_engine().set(wspace=0.12)
     axes = figure.subplots(1, len(found), sharey=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import tracemalloc
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from typing import Any
 from unittest.mock import patch
 
@@ -125,14 +126,16 @@ def compute_pair_peers(cell: Cell) -> dict[str, Any]:
 def cells_of_pair_packages() -> Iterator[Cell]:
     for name, accuracy in CROWDS.items():
         for model, peers in PACKAGES.items():
-            settings = {"accuracy": accuracy, "peers": peers, "repeats": 1}
+            package = "active-semi-supervised-clustering" if model == "MPCKMeans" else "metric-learn"
+            settings = {"accuracy": accuracy, "package": package, "peers": peers, "repeats": 1}
             yield Cell("pair_packages", name, model, 0, MODELS[model], settings)
 
 
 def compute_pair_packages(cell: Cell) -> dict[str, Any]:
     """Return the runs of a model and of the same model in another package."""
     packaged = packaged_mpckmeans() if cell.model == "MPCKMeans" else packaged_metrics()
-    return against(cell, {name: packaged[name] for name in cell.settings["peers"]})
+    found = against(cell, {name: packaged[name] for name in cell.settings["peers"]})
+    return found | {"package": f"{cell.settings['package']} {version(cell.settings['package'])}"}
 
 
 def against(cell: Cell, peers: dict[str, Fit]) -> dict[str, Any]:

@@ -120,15 +120,15 @@ def tables(record: Record) -> dict[str, str]:
         "stagewise": table_of_comparisons(record, "stagewise", ("rounds",)),
         "sweeps": table_of_sweeps(record, ("label_sweep", "partition_sweep")),
         "fusion": table_of_comparisons(record, "fusion"),
-        "fusion_growth": table_of_growth(record, "fusion_growth", "items", ("megabytes", "nmi")),
-        "fusion_large": table_of_growth(record, "fusion_large", "items", ("megabytes", "nmi")),
-        "pair_growth": table_of_growth(record, "pair_growth", "items", ("megabytes",)),
+        "fusion_growth": table_of_growth(record, "fusion_growth", ("megabytes", "nmi")),
+        "fusion_large": table_of_growth(record, "fusion_large", ("megabytes", "nmi")),
+        "pair_growth": table_of_growth(record, "pair_growth", ("megabytes",)),
         "pair_restarts": table_of_comparisons(record, "pair_restarts", ("nmi",)),
         "pair_peers": table_of_comparisons(record, "pair_peers", ("nmi",)),
         "pair_packages": table_of_comparisons(record, "pair_packages", ("nmi", "raises")),
         "telling": table_of_telling(record),
         "deep": table_of_comparisons(record, "deep"),
-        "deep_growth": table_of_growth(record, "deep_growth", ""),
+        "deep_growth": table_of_growth(record, "deep_growth"),
         "deep_start": table_of_start(record),
     }
     return {name: "\n".join(lines) for name, lines in found.items() if lines}
@@ -153,6 +153,7 @@ def quotes(record: Record) -> dict[str, Any]:
         "difference": by_model(record, "fusion")[subset_groupings.SPARSE]["difference"],
         "start": by_model(record, "deep_start")["BayesSCDC"]["runs"],
         "seeds": pairs.N_SEEDS,
+        "packages": ", ".join(dict.fromkeys(row["figures"]["package"] for row in rows_of(record, "pair_packages"))),
     }
 
 
@@ -176,6 +177,10 @@ def reading(record: Record) -> str:
     """Return how many times as long as the parser our reader takes."""
     (row,) = record.frame("annotations").to_dict("records")
     return f"{1 / next(iter(row['ratio'].values())):.1f}"
+
+
+def rows_of(record: Record, part: str) -> list[dict[str, Any]]:
+    return [row for row in record.rows.values() if row["part"] == part]
 
 
 def machines(record: Record) -> list[dict[str, Any]]:

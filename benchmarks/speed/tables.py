@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def table_of_comparisons(record: Record, part: str, more: Sequence[str] = ()) ->
     for data, rows in by_data(record, part):
         draws = rows["draw"].nunique()
         means = f"; means of {draws} seeds" if draws > 1 else ""
-        columns = shown_columns(rows, more)
+        columns = shown_columns(rows["runs"], more)
         titles = "".join(f"{COLUMNS[column][0]:>11s}" for column in columns)
         lines += ["", "", f"{data}{means}", f"{'':{NAME}s}{'times':>8s}{titles}"]
         comparisons = [comparison(own) for _, own in rows.groupby("model", sort=False)]
@@ -49,9 +49,9 @@ def by_data(record: Record, part: str) -> Iterator[tuple[str, pd.DataFrame]]:
         yield from rows.groupby("data", sort=False)
 
 
-def shown_columns(rows: pd.DataFrame, more: Sequence[str]) -> list[str]:
+def shown_columns(rows: Iterable[dict[str, dict[str, Any]]], more: Sequence[str]) -> list[str]:
     """Return the columns that some run has."""
-    had = {column for runs in rows["runs"] for run in runs.values() for column in run}
+    had = {column for runs in rows for run in runs.values() for column in run}
     return [column for column in (*ALWAYS, *more) if column in had]
 
 
@@ -76,25 +76,29 @@ def cell(run: dict[str, Any], column: str) -> str:
     return "-" if value is None or np.isnan(value) else f"{value:{COLUMNS[column][1]}}"
 
 
-def table_of_growth(record: Record, part: str, what: str, more: Sequence[str] = ()) -> list[str]:
-    """Return the runs of each row of a part by size, with the exponent of its last step."""
+def table_of_growth(record: Record, part: str, more: Sequence[str] = ()) -> list[str]:
+    """Return the runs of each row of a part by size, or by each of several sizes, with the exponents of the last step."""
     lines: list[str] = []
     for _, row in record.frame(part).iterrows():
-        columns = shown_columns(pd.DataFrame([row]), more)
-        titles = "".join(f"{COLUMNS[column][0]:>11s}" for column in columns)
-        lines += ["", f"{row['model']}, {row['data']}", f"{what or row['data']:>12s}{titles}"]
-        for size, run in row["runs"].items():
-            lines.append(f"{size:>12s}" + "".join(f"{cell(run, column):>11s}" for column in columns))
-        if len(row["runs"]) > 1:
-            sizes, last = list(map(float, row["runs"])), list(row["runs"].values())[-2:]
-            names = {"seconds": "seconds", "busy": "processor seconds"}
-            found = [
-                f"of the {name} {exponent(sizes, [run[column] for run in last]):.2f}"
-                for column, name in names.items()
-                if column in columns
-            ]
-            lines.append(f"{'last step':>12s}   exponent {', '.join(found)}")
+        growth = row.get("growth", {"items": row.get("runs")})
+        for what, runs in growth.items():
+            lines += ["", f"{row['model']}, {row['data']}", *growth_of(what, runs, more)]
     return lines[1:]
+
+
+def growth_of(what: str, runs: dict[str, dict[str, Any]], more: Sequence[str]) -> list[str]:
+    columns = shown_columns([runs], more)
+    lines = [f"{what:>12s}" + "".join(f"{COLUMNS[column][0]:>11s}" for column in columns)]
+    for size, run in runs.items():
+        lines.append(f"{size:>12s}" + "".join(f"{cell(run, column):>11s}" for column in columns))
+    if len(runs) > 1:
+        found = [
+            f"of the {name} {exponent(list(map(float, runs)), [run[column] for run in runs.values()]):.2f}"
+            for column, name in (("seconds", "seconds"), ("busy", "processor seconds"))
+            if column in columns
+        ]
+        lines.append(f"{'last step':>12s}   exponent {', '.join(found)}")
+    return lines
 
 
 def table_of_sweeps(record: Record, parts: Sequence[str]) -> list[str]:

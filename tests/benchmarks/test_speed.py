@@ -175,7 +175,7 @@ def test_growth_is_shown_with_its_exponent():
             "runs": {"10": {"seconds": 1.0, "busy": 1.0}, "100": {"seconds": 10.0, "busy": 1.0}},
         }
     ]
-    last = table_of_growth(Rows(part=rows), "part", "items")[-1]
+    last = table_of_growth(Rows(part=rows), "part")[-1]
     assert " ".join(last.split()) == "last step exponent of the seconds 1.00, of the processor seconds 0.00"
 
 
