@@ -65,7 +65,7 @@ def study(n_items: int, n_features: int, n_pairs: int, n_judged: int) -> tuple[p
     return pd.DataFrame(pixels), judged.reindex(pd.RangeIndex(n_items))
 
 
-class Enough(Exception):
+class EnoughError(Exception):
     """Ends a fit after the last epoch that is measured: what follows would be compiled for nothing."""
 
 
@@ -79,10 +79,10 @@ def an_epoch(make: Callable[..., Any], X: pd.DataFrame, judged: Any) -> Run:
         run, course = timed(lambda: advance(*arguments))
         epochs.append(run)
         if len(epochs) > EPOCHS:
-            raise Enough
+            raise EnoughError
         return course
 
-    with patch.object(restarts, "advance", noted), suppress(Enough):
+    with patch.object(restarts, "advance", noted), suppress(EnoughError):
         make(n_epochs=2 * EPOCHS, warm_epochs=1, random_state=0).fit(X, judged)
     later = iter(epochs[1:])
     return in_turns({"epoch": lambda: next(later)}, EPOCHS)["epoch"]

@@ -77,7 +77,7 @@ def cell(run: dict[str, Any], column: str) -> str:
 
 
 def table_of_growth(record: Record, part: str, more: Sequence[str] = ()) -> list[str]:
-    """Return the runs of each row of a part by size, or by each of several sizes, with the exponents of the last step."""
+    """Return the runs of each row by size, or by each of several sizes, with exponents of the last step."""
     lines: list[str] = []
     for _, row in record.frame(part).iterrows():
         growth = row.get("growth", {"items": row.get("runs")})
