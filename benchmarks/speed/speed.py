@@ -82,12 +82,12 @@ def targets(record: Record) -> Iterator[Target]:
         run = row["runs"][model]
         found = at_most(f"``{model}``, 1000 items, 100 annotators: seconds", run["seconds"], 0.3, ".2f")
         yield replace(found, measured=f"{found.measured}, of the processor {run['busy']:.2f}")
-    (row,) = by_model(record, "partition_sweep").values()
-    yield at_most("A sweep of ``PartitionLabelModel``: seconds / arithmetic", row["ratio"], 1.5, ".2f")
-    yield at_most("Its memory / an array of items × clusters", row["arrays"], 6, ".2f")
-    (row,) = by_model(record, "fusion").values()
-    ratio = row["ratio"][subset_groupings.DENSE]
-    yield at_least("Coordinates of ``SubsetFusion``: seconds of the dense definition / sparse matrices", ratio, 100)
+    for row in by_model(record, "partition_sweep").values():
+        yield at_most("A sweep of ``PartitionLabelModel``: seconds / arithmetic", row["ratio"], 1.5, ".2f")
+        yield at_most("Its memory / an array of items × clusters", row["arrays"], 6, ".2f")
+    for row in by_model(record, "fusion").values():
+        text = "Coordinates of ``SubsetFusion``: seconds of the dense definition / sparse matrices"
+        yield at_least(text, row["ratio"][subset_groupings.DENSE], 100)
 
 
 def at_least(text: str, value: float, least: float) -> Target:
@@ -118,7 +118,8 @@ def tables(record: Record) -> dict[str, str]:
         "labels": table_of_comparisons(record, "labels", ("megabytes", "sweeps", "right")),
         "labels_large": table_of_comparisons(record, "labels_large", ("megabytes", "sweeps", "right")),
         "stagewise": table_of_comparisons(record, "stagewise", ("rounds",)),
-        "sweeps": table_of_sweeps(record, ("label_sweep", "partition_sweep")),
+        "label_sweep": table_of_sweeps(record, "label_sweep"),
+        "partition_sweep": table_of_sweeps(record, "partition_sweep"),
         "fusion": table_of_comparisons(record, "fusion"),
         "fusion_growth": table_of_growth(record, "fusion_growth", ("megabytes", "nmi")),
         "fusion_large": table_of_growth(record, "fusion_large", ("megabytes", "nmi")),
@@ -137,21 +138,20 @@ def tables(record: Record) -> dict[str, str]:
 def quotes(record: Record) -> dict[str, Any]:
     """Return what the page shows and what its sentences quote."""
     reached = list(targets(record))
-    large = [part.name for part in PARTS if part.is_optional]
     return {
         "tables": tables(record),
         "targets": reached,
         "n_met": sum(target.is_met for target in reached),
         "machines": machines(record),
         "load": loads(record),
-        "lacking": [name for name in large if not len(record.frame(name))],
         "ratio": {part.name: ratios(record, part.name) for part in PARTS},
         "busy": {model: busy_ratio(row, model) for model, row in by_model(record, "labels").items()},
         "reading": reading(record),
+            (shown(1 / next(iter(row["ratio"].values()))) for row in by_model(record, "annotations").values()), ""
+        ),
         "sweeps": labels.SWEEPS,
-        "limit": by_model(record, "labels")[labels.ONE_THREAD]["limit"],
-        "difference": by_model(record, "fusion")[subset_groupings.SPARSE]["difference"],
-        "start": by_model(record, "deep_start")["BayesSCDC"]["runs"],
+        "limit": next((row["limit"] for row in by_model(record, "labels").values()), None),
+        "difference": next((row["difference"] for row in by_model(record, "fusion").values()), None),
         "seeds": pairs.N_SEEDS,
         "packages": ", ".join(dict.fromkeys(row["figures"]["package"] for row in rows_of(record, "pair_packages"))),
     }
@@ -175,8 +175,8 @@ def busy_ratio(row: dict[str, Any], model: str) -> str:
 
 def reading(record: Record) -> str:
     """Return how many times as long as the parser our reader takes."""
-    (row,) = record.frame("annotations").to_dict("records")
-    return f"{1 / next(iter(row['ratio'].values())):.1f}"
+    (found,) = [row["ratio"] for row in by_model(record, "annotations").values()] or [{}]
+    return "".join(shown(1 / ratio) for ratio in found.values())
 
 
 def rows_of(record: Record, part: str) -> list[dict[str, Any]]:

@@ -101,23 +101,19 @@ def growth_of(what: str, runs: dict[str, dict[str, Any]], more: Sequence[str]) -
     return lines
 
 
-def table_of_sweeps(record: Record, parts: Sequence[str]) -> list[str]:
+def table_of_sweeps(record: Record, part: str) -> list[str]:
     """Return sweeps beside their bare arithmetic, in milliseconds."""
     lines: list[str] = []
-    for part in parts:
-        for _, row in record.frame(part).iterrows():
-            bare = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in row["bare"].items())
-            lines += [
-                "",
-                f"{row['model']}: {row['data']}",
-                f"    a sweep     {1e3 * row['sweep']:8.1f} ms, {row['ratio']:.2f} times the arithmetic",
-                f"    arithmetic  {1e3 * row['unavoidable']:8.1f} ms (once: {bare})",
-            ]
-            if "evaluations" in row:
-                lines.append(
-                    f"    {row['evaluations']} evaluations of the solver; {row['megabytes']:.0f} MB of its own"
-                )
-    return lines[1:]
+    for _, row in record.frame(part).iterrows():
+        bare = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in row["bare"].items())
+        lines += [
+            f"{row['model']}: {row['data']}",
+            f"    a sweep     {1e3 * row['sweep']:8.1f} ms, {row['ratio']:.2f} times the arithmetic",
+            f"    arithmetic  {1e3 * row['unavoidable']:8.1f} ms (once: {bare})",
+        ]
+        if "evaluations" in row:
+            lines.append(f"    {row['evaluations']} evaluations of the solver; {row['megabytes']:.0f} MB of its own")
+    return lines
 
 
 def table_of_telling(record: Record) -> list[str]:
