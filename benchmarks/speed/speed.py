@@ -147,8 +147,6 @@ def quotes(record: Record) -> dict[str, Any]:
         "ratio": {part.name: ratios(record, part.name) for part in PARTS},
         "busy": {model: busy_ratio(row, model) for model, row in by_model(record, "labels").items()},
         "reading": reading(record),
-            (shown(1 / next(iter(row["ratio"].values()))) for row in by_model(record, "annotations").values()), ""
-        ),
         "sweeps": labels.SWEEPS,
         "limit": next((row["limit"] for row in by_model(record, "labels").values()), None),
         "difference": next((row["difference"] for row in by_model(record, "fusion").values()), None),
