@@ -111,7 +111,7 @@ def dense_coordinates(memberships: Memberships, n_components: int) -> np.ndarray
 
 def cells_of_fusion_growth() -> Iterator[Cell]:
     for name, model in MODELS.items():
-        settings = {"items": list(SIZES), "groupings": list(SIZES.values()), "repeats": 2}
+        settings = {"items": list(SIZES), "groupings": list(SIZES.values()), "repeats": 1}
         yield Cell("fusion_growth", f"groupings of {SIZE}", name, 0, model, settings)
 
 
