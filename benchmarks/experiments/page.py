@@ -149,15 +149,16 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
 def confirm(page: Page, n_rows: int = 1) -> list[str]:
     """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
 
-    A group is the rows of a model in a part that were computed with the same code. Those whose figures differ stay
-    stale.
+    A group is the rows of a model on a data set that were computed with the same code: a change may show on one data
+    set and not on another. Groups whose figures differ stay stale.
     """
     record, lines = page.record(), []
-    groups: dict[tuple[str, str, str], list[tuple[Part, Cell]]] = {}
+    groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
     for part, cell, state in page.states(record):
         if state.startswith("changed code"):
-            groups.setdefault((part.name, cell.model, record.rows[cell.key]["code"]), []).append((part, cell))
-    for (name, model, _), members in groups.items():
+            group = (part.name, cell.data, cell.model, record.rows[cell.key]["code"])
+            groups.setdefault(group, []).append((part, cell))
+    for (name, data, model, _), members in groups.items():
         members.sort(key=lambda member: record.rows[member[1].key]["seconds"])
         tried = members[:n_rows]
         same = all(
@@ -168,7 +169,7 @@ def confirm(page: Page, n_rows: int = 1) -> list[str]:
             for part, cell in members:
                 record.confirm(cell, depends_of(cell, part.compute), commit())
         verdict = f"confirmed by {len(tried)}" if same else "other figures: to be computed again"
-        lines.append(f"{page.name}, {name}, {model}: {len(members)} rows {verdict}")
+        lines.append(f"{page.name}, {name}, {data}, {model}: {len(members)} rows {verdict}")
     record.tidy(cell for _, cell in page.cells())
     return lines
 

@@ -161,6 +161,7 @@ def quotes(record: Record) -> dict[str, Any]:
             for way in WAYS
         },
         "regret": by_clusters["regret"].max(),
+        "firsts": by_clusters["chosen"].value_counts().to_dict(),
         "best": int((~by_clusters["is_wrong"]).sum()),
         "clear": int(by_clusters["is_clear"].sum()),
         "clear_but_wrong": int((by_clusters["is_clear"] & by_clusters["is_wrong"]).sum()),

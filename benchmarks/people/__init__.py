@@ -1,4 +1,4 @@
 """What works on data of people: run with ``python -m benchmarks.people``."""
 
-PAGES = ("labels",)
+PAGES = ("labels", "groupings")
 """Pages that are made from the record of results."""

@@ -89,8 +89,13 @@ def right_of(shares: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Return how right the most probable class of each item is whose class is known: 1, 0, or a share of a tie."""
     known = truth >= 0
     shares, truth = shares[known], truth[known]
-    tied = shares >= shares.max(axis=1, keepdims=True) - TIE
+    tied = most_probable(shares)
     return tied[np.arange(len(truth)), truth] / tied.sum(axis=1)
+
+
+def most_probable(shares: np.ndarray) -> np.ndarray:
+    """Return whether each class is one of the most probable of its item."""
+    return shares >= shares.max(axis=1, keepdims=True) - TIE
 
 
 def judged(shares: np.ndarray, truth: np.ndarray, are_probabilities: bool = True) -> dict[str, Any]:
@@ -101,12 +106,16 @@ def judged(shares: np.ndarray, truth: np.ndarray, are_probabilities: bool = True
         known = truth >= 0
         of_truth = shares[known][np.arange(known.sum()), truth[known]]
         found["log_loss"] = -np.log(np.maximum(of_truth, SMALLEST)).mean()
-        found["calibration"] = calibration_error(shares[known].max(axis=1), right)
+        decided = most_probable(shares[known]).sum(axis=1) == 1
+        found["ties"] = 1 - decided.mean()
+        found["calibration"] = calibration_error(shares[known].max(axis=1)[decided], right[decided])
     return found
 
 
 def calibration_error(top: np.ndarray, right: np.ndarray) -> float:
     """Return the expected calibration error: in bins of the top probability, |share right - mean probability|."""
+    if not len(top):
+        return np.nan
     bins = np.minimum((top * N_BINS).astype(int), N_BINS - 1)
     gap = np.bincount(bins, right - top, N_BINS)
     return float(np.abs(gap).sum() / len(top))

@@ -104,7 +104,7 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
     draws = f"; mean ± sd of {rows['draw'].nunique()} draws" if several else ""
     lines = [
         f"{data}: {size['n_items']} items{truths}, {people} annotators, {size['n_labels']} labels{classes}{draws}",
-        f"{'':34s}{'accuracy':>15s}{'less the vote':>17s}{'log loss':>15s}{'ECE':>15s}{'seconds':>10s}",
+        f"{'':34s}{'accuracy':>15s}{'less the vote':>17s}{'log loss':>15s}{'ECE':>15s}{'ties':>7s}{'seconds':>10s}",
     ]
     means = rows.groupby("model", sort=False)["accuracy"].mean().sort_values(ascending=False, kind="stable")
     for name in means.index:
@@ -116,8 +116,10 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
         against = "" if name == VOTE else f"{lead.mean:+.3f} ± {lead.error:.3f}"
         failed = own["no_answer"].ne("").sum()
         note = f"   no answer in {failed} of {len(own)}" if failed else ""
+        ties = signed(own["ties"].mean(), False)
         lines.append(
-            f"{name:34s}{accuracy:>15s}{against:>17s}{loss:>15s}{calibration:>15s}{own['seconds'].median():10.2f}{note}"
+            f"{name:34s}{accuracy:>15s}{against:>17s}{loss:>15s}{calibration:>15s}{ties:>7s}"
+            f"{own['seconds'].median():10.2f}{note}"
         )
     return lines
 
@@ -140,7 +142,7 @@ def means_of(record: Record, part: str) -> pd.DataFrame:
     """Return one row for each data set and method: means over draws, and the log loss less the vote's."""
     rows = record.frame(part)
     by_fit = rows.groupby(["data", "model"], sort=False)
-    found = by_fit[["accuracy", "lead", "log_loss", "calibration"]].mean().join(by_fit["seconds"].median())
+    found = by_fit[["accuracy", "lead", "log_loss", "calibration", "ties"]].mean().join(by_fit["seconds"].median())
     found["verdict"] = [lead_of(own).verdict for _, own in by_fit]
     vote = found.xs(VOTE, level="model")["log_loss"].rename("loss_of_vote")
     found = found.reset_index().join(vote, on="data")
@@ -151,7 +153,7 @@ def summary(record: Record, part: str) -> pd.DataFrame:
     """Return for each method its means over data sets, and those less the vote's on the same data sets."""
     rows = means_of(record, part)
     by_method = rows.groupby("model", sort=False)
-    found = by_method[["accuracy", "lead", "log_loss", "loss", "calibration", "seconds"]].mean()
+    found = by_method[["accuracy", "lead", "log_loss", "loss", "calibration", "ties", "seconds"]].mean()
     found["sets"] = by_method.size()
     found["worse"] = by_method["lead"].agg(lambda lead: int((lead < -MARGIN).sum()))
     found["better"] = by_method["lead"].agg(lambda lead: int((lead > MARGIN).sum()))
@@ -163,13 +165,14 @@ def table_of_summary(record: Record, part: str, title: str) -> list[str]:
         title,
         f"{'':34s}{'':>5s}{'accuracy':>18s}{'':13s}{'log loss':>12s}",
         f"{'':34s}{'sets':>5s}{'mean':>9s}{'- vote':>9s}{'better':>8s}{'worse':>7s}{'mean':>8s}{'- vote':>9s}"
-        f"{'ECE':>8s}{'seconds':>10s}",
+        f"{'ECE':>8s}{'ties':>7s}{'seconds':>10s}",
     ]
     for name, row in summary(record, part).iterrows():
-        losses = [signed(row["log_loss"], False), signed(row["loss"]), signed(row["calibration"], False)]
+        loss, lead = signed(row["log_loss"], False), signed(row["loss"])
+        calibration, ties = signed(row["calibration"], False), signed(row["ties"], False)
         lines.append(
             f"{name:34s}{row['sets']:5.0f}{row['accuracy']:9.3f}{row['lead']:+9.3f}{row['better']:8.0f}"
-            f"{row['worse']:7.0f}{losses[0]:>8s}{losses[1]:>9s}{losses[2]:>8s}{row['seconds']:10.2f}"
+            f"{row['worse']:7.0f}{loss:>8s}{lead:>9s}{calibration:>8s}{ties:>7s}{row['seconds']:10.2f}"
         )
     return lines
 

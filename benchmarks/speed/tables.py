@@ -20,6 +20,7 @@ COLUMNS = {  # title and format of what a run may have
     "sweeps": ("sweeps", ".0f"),
     "rounds": ("rounds", ".0f"),
     "right": ("right", ".4f"),
+    "alone": ("alone", ".3g"),
     "nmi": ("NMI", ".3f"),
     "raises": ("", ""),
 }

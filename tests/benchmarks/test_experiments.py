@@ -267,7 +267,7 @@ def test_missing_rows_are_counted(script, folders):
 def test_a_change_without_effect_is_confirmed_by_the_quickest_row(script, folders):
     finished(script(), folders)
     changed = page_of(script("3.0 * size", "size * 3.0"), folders)
-    assert page.confirm(changed) == ["test, part, Model: 6 rows confirmed by 1"]
+    assert page.confirm(changed) == [f"test, part, size {size}, Model: 3 rows confirmed by 1" for size in (1, 2)]
     assert not [line for line in page.problems(changed) if "code:" in line]
     rows = changed.record().rows.values()
     assert {row["confirmed"] for row in rows} == {"0123456789"}
@@ -276,9 +276,17 @@ def test_a_change_without_effect_is_confirmed_by_the_quickest_row(script, folder
 def test_a_change_with_effect_is_not_confirmed(script, folders):
     finished(script(), folders)
     changed = page_of(script("3.0 * size", "3.001 * size"), folders)
-    assert page.confirm(changed) == ["test, part, Model: 6 rows other figures: to be computed again"]
+    again = "3 rows other figures: to be computed again"
+    assert page.confirm(changed) == [f"test, part, size {size}, Model: {again}" for size in (1, 2)]
     assert "changed code" in next(page.problems(changed))
     assert page.compute(changed, n_jobs=1) == 6
+
+
+def test_a_change_with_effect_on_one_data_set_is_confirmed_on_the_other_alone(script, folders):
+    finished(script(), folders)
+    changed = page_of(script("3.0 * size", "3.0 * min(size, 1)"), folders)
+    assert [line.split(" rows ")[1].split()[0] for line in page.confirm(changed)] == ["confirmed", "other"]
+    assert page.compute(changed, n_jobs=1) == 3
 
 
 # ---- the pages

@@ -58,7 +58,7 @@ def test_unknown_pages_are_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "There is no page label; there are labels." in capsys.readouterr().err
+    assert "There is no page label; there are labels, groupings." in capsys.readouterr().err
 
 
 # ---- how methods are judged
@@ -75,8 +75,10 @@ def test_accuracy_log_loss_and_calibration_by_hand():
     found = judged(SHARES, TRUTH)
     assert found["accuracy"] == pytest.approx(1.5 / 3)
     assert found["log_loss"] == pytest.approx(-np.log([0.5, 0.7, SMALLEST]).mean())
-    # three bins with an item each: .5 and half right, .7 and right, 1 and wrong
-    assert found["calibration"] == pytest.approx((0.0 + 0.3 + 1.0) / 3)
+    # two classes share the first item; of the others each has a bin: .7 and right, 1 and wrong
+    assert found["ties"] == pytest.approx(1 / 3)
+    assert found["calibration"] == pytest.approx((0.3 + 1.0) / 2)
+    assert np.isnan(judged(SHARES[:1], TRUTH[:1])["calibration"])
     assert judged(SHARES, TRUTH, are_probabilities=False) == {"accuracy": found["accuracy"]}
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from consilience import Labels, load, read_annotations, save
 from consilience.consensus import DawidSkene, MajorityVote
+from consilience.simulation import simulate_copies, simulate_labels
 from tests.cli.conftest import further
 
 FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
@@ -237,7 +238,6 @@ def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("zoe.csv", "item,annotator,label\nu,Zoe,cat\n", "zoe.csv: The annotator 'Zoe' of item 'u' was not fitted."),
         ("owl.csv", "item,annotator,label\nu,Ann,owl\n", "owl.csv: The label 'owl' of item 'u' was not fitted."),
         (
             "none.csv",
@@ -250,6 +250,22 @@ def test_predict_matches_annotators_named_by_numbers(crowd, run, quick_report):
 def test_predict_errors(name, content, message, judged, fails):
     (judged / name).write_text(content)
     assert fails("predict", MODEL, name).startswith(message)
+
+
+def test_predict_takes_newcomers_to_be_like_the_crowd(judged, run):
+    (judged / "zoe.csv").write_text("item,annotator,label\nu,Zoe,cat\n")
+    result = run("predict", MODEL, "zoe.csv")
+    assert result.stdout.splitlines()[1].startswith("u,cat,")
+    assert "1 annotator was not fitted and is taken to be like the crowd: 'Zoe'." in result.stderr
+
+
+@pytest.mark.parametrize("model", ["MajorityVote", "ProductMixture", "SpectralEM", "StagewiseEM"])
+def test_every_model_of_labels_takes_gold(model, crowd, run, quick_report):
+    (crowd / "gold.csv").write_text("item,class\nitem 0,dog\nitem 11,dog\n")
+    result = run("fit", "labels.csv", "--model", model, "--gold", "gold.csv", "-o", "out")
+    assert "Note: Items whose class is known from gold.csv: 2 of 12.\n" in result.stderr
+    found = table(crowd / "out" / "labels.csv", index_col="item")
+    assert found.loc[["item 0", "item 11"], "label"].tolist() == ["dog", "dog"]
 
 
 def test_predict_needs_a_fitted_model(crowd, fails):
@@ -278,7 +294,8 @@ def test_report_of_other_labels(judged, fails):
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
         (
             ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
-            "PartitionLabelModel takes no --gold; DawidSkene can use it.",
+            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, ProductMixture, SpectralEM and StagewiseEM "
+            "can use it.",
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),
@@ -286,7 +303,7 @@ def test_report_of_other_labels(judged, fails):
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--set", "tol=1"),
-            "MajorityVote has no parameter 'tol'; it has none.",
+            "MajorityVote has no parameter 'tol'; it has copies.",
         ),
         (("empty.csv", "--model", "DawidSkene"), "DawidSkene needs labels, and none of the 1 items has any."),
     ],
@@ -322,7 +339,7 @@ def test_gold_that_cannot_be_used(content, message, fails, crowd):
         ("annotator,class,cat\nAnn,cat,\n", "counts.csv: 'cat' in line 2 is ''. Expected a number of labels."),
         ("annotator,class,cat\nAnn,,1\n", "counts.csv: class is missing in line 2."),
         ("annotator,class,cat\nAnn,cat,-1\n", "history of the annotator 'Ann' has -1.0 in the column 'cat'."),
-        ("annotator,class,owl\nAnn,owl,1\n", "history has the class 'owl'"),
+        ("annotator,class,owl\nAnn,owl,1\n", "history has none of the classes of the labels: it has 'owl', the labels"),
     ],
 )
 def test_history_that_cannot_be_used(content, message, fails, crowd):
@@ -349,3 +366,43 @@ def test_an_item_that_nobody_labelled_has_a_blank_cell_and_is_counted(judged, ru
         assert result.stderr.count("Note: Items without labels: 1 of 12; their classes are unknown.") == 1
     new = table(io.StringIO(predicted.stdout), index_col="item")
     pd.testing.assert_frame_equal(new, found)
+
+
+COPIES = ["annotator 7", "annotator 7 (copy 1)", "annotator 7 (copy 2)"]
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A file with the labels of six people and of a seventh, poor one, who answered three times."""
+    true = np.array(["ant", "bee", "cow", "dog"])[np.arange(300) % 4]
+    labels = simulate_labels(true, n_annotators=7, accuracy=[0.7] * 6 + [0.35], random_state=0)
+    simulate_copies(labels, "annotator 7", random_state=0).to_frame().to_csv(tmp_path / "labels.csv", index=False)
+    return tmp_path
+
+
+def test_copies_are_named_first(copied, run):
+    result = run(*FIT)
+    first, second, *_ = result.stdout.splitlines()
+    summary = json.loads((copied / "out" / "summary.json").read_text())
+    (group,) = summary["copies"]
+    assert group["annotators"] == COPIES
+    shares = f"{group['agreement']:.0%} of the 300 items that they share, where the other annotators explain "
+    assert first.startswith(
+        f"Weigh together as one annotator: {', '.join(COPIES[:2])} and {COPIES[2]}. They agree on {shares}"
+    )
+    model = load(copied / MODEL)
+    n_changed = int((model.labels_ != model.labels_apart_).sum())
+    assert summary["n_items_changed_by_copies"] == n_changed > 0
+    assert second == f"If all annotators weighed alone, {n_changed} of 300 items would have another class."
+    findings = (copied / "out" / "report.html").read_text().split('class="findings"')[1]
+    assert findings.split("<li>")[1].startswith("Weigh together as one annotator: annotator 7, annotator 7 (copy 1)")
+    assert second in findings.split("<li>")[2]
+    assert "set copies=None" in result.stderr
+
+
+def test_copies_can_be_overruled(copied, run, quick_report):
+    apart = run(*FIT, "--set", "copies=none")
+    assert "Weigh together" not in apart.stdout
+    assert "copies" not in "".join(further(apart.stderr))
+    given = run(*FIT, "--set", f"copies={json.dumps([COPIES[:2]])}")
+    assert given.stdout.startswith(f"Weigh together as one annotator: {COPIES[0]} and {COPIES[1]}. They agree on ")

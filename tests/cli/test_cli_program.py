@@ -158,6 +158,8 @@ def test_output_contains_no_terminal_control_characters(text, shown):
         ("false", False),
         ("None", None),
         ("auto", "auto"),
+        ('[["Ann", "Bo"]]', [["Ann", "Bo"]]),
+        ("[Ann", "[Ann"),
     ],
 )
 def test_values_of_settings(text, value):

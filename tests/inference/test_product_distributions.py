@@ -128,7 +128,7 @@ def test_an_item_without_labels_has_the_weights_as_its_posterior():
     assert expectation(onehot, np.log(weights), table).log_likelihood == pytest.approx(np.log(0.28))  # ln 1 twice
 
 
-def test_an_item_of_known_component_has_only_its_term():
+def test_an_item_of_known_class_has_only_its_term():
     weights, table = np.array([0.2, 0.8]), np.log([[0.1, 0.4], [0.9, 0.6]])
     onehot = OneHotLabels.of(np.array([0, 1]), np.array([0, 1]), (3, 2), 2, known=np.array([0, -1, 1]))
     found = expectation(onehot, np.log(weights), table)

@@ -7,6 +7,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, aslinearoperator, eigsh
 
 from consilience import Groupings
@@ -14,6 +16,8 @@ from consilience.inference import spectral as module
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import (
     DENSE_SIZE,
+    WEAK_EDGE,
+    degree_normalised_eigenpairs,
     degree_normalised_embedding,
     leading_eigenpairs,
     rows_of_length_one,
@@ -134,6 +138,67 @@ def test_embedding_is_zero_for_items_without_groups_and_separates_parts(n_items)
     expected /= np.linalg.norm(expected, axis=0)
     # vectors of one value are defined up to a rotation; to EMBEDDING_TOLERANCE where Lanczos finds them
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3 if n_items > DENSE_SIZE else 1e-8)
+
+
+def in_many_parts(n_items):
+    """Memberships of few groupings: one large component and many small ones; some items and one group are in none."""
+    rng = np.random.default_rng(3)
+    incidence = np.zeros((n_items, n_items // 2 + 1))
+    for group in range(n_items // 2):
+        incidence[rng.choice(n_items - 5, 1 + group % 4, replace=False), group] = 1
+    return csr_array(incidence)
+
+
+@pytest.mark.parametrize("n_items", [60, DENSE_SIZE + 44])
+def test_weak_edges_connect_items_and_groups_of_more_parts_than_components(n_items):
+    incidence = in_many_parts(n_items)
+    b = incidence.toarray()
+    items, groups = b.any(1), b.any(0)
+    linked = b[np.ix_(items, groups)]
+    linked = linked + WEAK_EDGE * linked.mean()
+    vectors, values, _ = np.linalg.svd(linked / np.sqrt(np.outer(linked.sum(1), linked.sum(0))))
+    assert (np.diff(values[:4]) < -1e-3).all()
+    found = degree_normalised_embedding(incidence, 3)
+    np.testing.assert_allclose(found[~items], 0, atol=1e-12)
+    tol = 1e-9 if n_items <= DENSE_SIZE else 0.02  # Lanczos ends at EMBEDDING_TOLERANCE
+    np.testing.assert_allclose(np.abs((found[items] * vectors[:, :3]).sum(0)), 1, atol=tol)
+    order = np.random.default_rng(0).permutation(n_items)
+    moved = degree_normalised_embedding(csr_array(b[order]), 3)
+    np.testing.assert_allclose(moved, found[order], atol=tol)
+
+
+def test_no_edge_is_added_where_the_components_are_as_many_as_the_parts():
+    incidence = in_many_parts(60)
+    b = incidence.toarray()
+    n_parts = int(connected_components(csr_array(b @ b.T), directed=False)[0] - (~b.any(1)).sum())
+    found = degree_normalised_embedding(incidence, n_parts)
+    items, groups = b.any(1), b.any(0)
+    scaled = b[np.ix_(items, groups)] / np.sqrt(np.outer(b.sum(1)[items], b.sum(0)[groups]))
+    np.testing.assert_allclose(scaled @ scaled.T @ found[items], found[items], atol=1e-9)
+
+
+def test_no_edge_is_added_to_graphs_in_small_pieces():
+    """Three pairs and a group of three: no component holds most of the nine items."""
+    incidence = np.zeros((9, 4))
+    for group, items in enumerate(([0, 1], [2, 3], [4, 5], [6, 7, 8])):
+        incidence[items, group] = 1
+    found = degree_normalised_embedding(csr_array(incidence), 2)
+    together = incidence @ incidence.T
+    np.testing.assert_allclose(together @ found / together.sum(1, keepdims=True), found, atol=1e-9)
+    values, _ = degree_normalised_eigenpairs(csr_array(together), 2)
+    np.testing.assert_allclose(values, 1, atol=1e-9)
+
+
+def test_eigenpairs_of_similarities_in_more_parts_than_components():
+    b = in_many_parts(80).toarray()
+    similarity = (b @ b.T)[np.ix_(b.any(1), b.any(1))]
+    connected = similarity + WEAK_EDGE * similarity.mean()
+    scale = 1 / np.sqrt(connected.sum(1))
+    values, vectors = np.linalg.eigh(scale[:, None] * connected * scale)
+    hold_to(degree_normalised_eigenpairs(csr_array(similarity), 3), values[::-1], vectors[:, ::-1])
+    n_parts, _ = connected_components(csr_array(similarity), directed=False)
+    values, _ = degree_normalised_eigenpairs(csr_array(similarity), n_parts)
+    np.testing.assert_allclose(values, 1, atol=1e-9)
 
 
 def test_rows_of_length_one():

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
 from consilience.consensus import DawidSkene, SubsetFusion
-from consilience.errors import UnannotatedWarning
+from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
@@ -219,7 +219,7 @@ def animals():
 def named(animals):
     """Model of labels alone, and its annotations."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnannotatedWarning)
+        warnings.simplefilter("ignore", AnnotationWarning)  # of items without labels, and of Di, whose labels are equal
         return DawidSkene().fit(animals), animals
 
 

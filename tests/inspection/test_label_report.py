@@ -13,6 +13,7 @@ from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.inspection.plots.projection import own_annotations
+from consilience.inspection.report.tables import percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items
 CLASSES = ["owl", "cat", "dog", "yak"]
@@ -87,6 +88,9 @@ def test_annotators_the_weakest_last(page, named):
         mine = quality.loc[row[0]]
         assert int(row[head.index("Labels")]) == mine["n_labels"]
         assert float(row[head.index("Accuracy")].rstrip("%")) == pytest.approx(100 * mine["accuracy"], abs=0.51)
+        ends = [percent(mine[name]) for name in ("accuracy_low", "accuracy_high")]
+        interval = "" if row[0] == "Di" else " to ".join(ends)  # whose labels are all the same
+        assert row[head.index("Accuracy, 90 % interval")] == interval
         assert float(row[head.index("Information (bits)")]) == pytest.approx(mine["information"], abs=0.0051)
     remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert (remarks["Al"], remarks["Bea"], remarks["Cy"], remarks["Flo"]) == ("", "", "", "")
@@ -135,7 +139,7 @@ def test_votes_are_not_probabilities(animals, read):
     assert page.table("certainty")[0][0] == "Share of votes of its class"
     assert page.table("uncertain")[0][2] == "Share of votes"
     assert page.section("fit") is None
-    assert "parameters" not in page.tables()  # it has none
+    assert dict(page.table("parameters"))["copies"] == "'auto'"  # it has no other
 
 
 def test_components_without_names_of_labels(animals, read):
@@ -184,7 +188,8 @@ def test_annotators_of_the_history_are_listed_even_without_labels(named, animals
     others = animals.restrict(annotators=["Al", "Bea", "Cy"])
     again = DawidSkene().fit(others, history=model.confusion_counts_)
     page = read(report(again, others))
-    remarks = {row[0]: row[5] for row in page.table("annotators")[1:]}
+    head, *rows = page.table("annotators")
+    remarks = {row[0]: row[head.index("Remark")] for row in rows}
     assert set(remarks) == set(model.annotators_.index)
     assert {name for name, remark in remarks.items() if remark == "no labels here"} == {"Di", "Ed", "Flo"}
 

@@ -90,7 +90,9 @@ def test_default_classifier_is_logistic_regression_on_standardised_features():
     np.testing.assert_allclose(found.predict_proba(X), by_hand.predict_proba(X))
 
 
-@pytest.mark.parametrize("consensus", [DawidSkene(), MajorityVote()], ids=["DawidSkene", "MajorityVote"])
+@pytest.mark.parametrize(
+    "consensus", [DawidSkene(calibrate=False, tol=1e-12), MajorityVote()], ids=["DawidSkene", "MajorityVote"]
+)
 def test_models_of_labels_predict_class_names(consensus):
     names = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
     items = [f"flower {i}" for i in range(150)]
@@ -105,7 +107,7 @@ def test_models_of_labels_predict_class_names(consensus):
     alone = clone(consensus).fit(labels)
     np.testing.assert_array_equal(model.labels_[ANNOTATED], alone.labels_)
     # shares of classes are learned up to a tolerance, and items without labels count in them
-    np.testing.assert_allclose(model.responsibilities_[ANNOTATED], alone.responsibilities_, atol=1e-6)
+    np.testing.assert_allclose(model.responsibilities_[ANNOTATED], alone.responsibilities_, atol=1e-5)
     np.testing.assert_array_equal(model.labels_, alone.classes_[model._cluster_codes()])
     assert model.cluster_profile(features).index.tolist() == ["setosa", "versicolor", "virginica"]
     with pytest.raises(InputError, match=r"reads Labels, whose names mean the same to all annotators\. Got Groupings"):

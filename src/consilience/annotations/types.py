@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     """A list of names."""
     Names: TypeAlias = str | int | Iterable[Hashable]
     """A list of names, or one name."""
+    NameGroups: TypeAlias = Literal["auto"] | Sequence[Sequence[Hashable]] | None
+    """Lists of names that belong together, "auto" for the model to find them, or None."""
     Missing: TypeAlias = Hashable | Iterable[Hashable]
     """A value that means missing, or a list of them."""
     RandomSource: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
@@ -61,4 +63,4 @@ else:
 
     AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
     Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
-    Missing = Name = NameList = Names = RandomSource = Self = Any
+    Missing = Name = NameGroups = NameList = Names = RandomSource = Self = Any

@@ -98,8 +98,8 @@ def main() -> None:
     type=Setting(),
     multiple=True,
     shell_complete=complete_settings,
-    help="Set a parameter of the model to a number, numbers separated by commas, true, false, none or text; may be "
-    "repeated.",
+    help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
+    "or text; may be repeated.",
 )
 @out_option
 @scores_option

@@ -28,6 +28,7 @@ from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
+from consilience.inspection.names import listed
 
 AUTO = "auto"
 COMMON = ("random_state", "n_jobs")  # settings of which a model chosen by default may lack some
@@ -194,7 +195,7 @@ def require_arguments(model: str, names: Sequence[str]) -> None:
     for name in names:
         if not _takes(model, name):
             able = [other for other in registry.ESTIMATORS if _takes(other, name)]
-            raise InputError(f"{model} takes no --{name}; {' and '.join(able)} can use it.")
+            raise InputError(f"{model} takes no --{name}; {listed(able)} can use it.")
 
 
 def _takes(model: str, name: str) -> bool:

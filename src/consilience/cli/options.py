@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -38,7 +39,7 @@ WORDS = {"none": None, "true": True, "false": False}
 
 
 class Setting(click.ParamType):
-    """KEY=VALUE, the value read as an integer, a number, true, false, none or else text."""
+    """KEY=VALUE, the value read as an integer, a number, true, false, none, a list in JSON or else text."""
 
     name = "KEY=VALUE"
 
@@ -119,7 +120,7 @@ def cut(value: Any) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Return the value that text stands for; numbers with commas between or after them are a tuple.
+    """Return the value that text stands for; numbers with commas between or after them are a tuple, JSON is a list.
 
     Examples
     --------
@@ -127,9 +128,16 @@ def parse_value(text: str) -> Any:
     [5, 0.5, 0.001, True, None, 'auto']
     >>> [parse_value(text) for text in ("500,500", "(9.5, 1)", "40,", "red,blue")]
     [(500, 500), (9.5, 1), (40,), 'red,blue']
+    >>> parse_value('[["Ann", "Bo"], ["Cy", "Di", "Ed"]]')
+    [['Ann', 'Bo'], ['Cy', 'Di', 'Ed']]
     """
     if text.casefold() in WORDS:
         return WORDS[text.casefold()]
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
     inner = text[1:-1] if text[:1] == "(" and text[-1:] == ")" else text
     if "," in inner:
         parts = tuple(_number(part.strip()) for part in inner.removesuffix(",").split(","))

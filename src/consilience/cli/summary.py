@@ -16,6 +16,7 @@ from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.capabilities import Capabilities, attributes
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
@@ -131,11 +132,18 @@ def _of_classes(model: Any, evidence: Evidence) -> dict[str, Any]:
         "n_items_without_class": int((answer.codes < 0).sum()),
         "classes": classes,
         "measure": answer.measure,
+        "copies": [{name: _plain(value) for name, value in group.items()} for group in groups_of_copies(model)],
+        "n_items_changed_by_copies": n_changed_by_copies(model),
         "n_known_classes": len(evidence.known.get("gold", ())),
         "agreement": _average(quality["agreement"], quality["n_labels"]),
         "information": _average(quality["information"], quality["n_labels"]),
         "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return names as a list, a figure as `_figure` does."""
+    return [_json(name) for name in value] if isinstance(value, list) else _figure(value)
 
 
 def _average(values: pd.Series, n_labels: pd.Series) -> float | None:
@@ -252,7 +260,8 @@ def _how_many(found: dict[str, Any]) -> str:
 def _lines_of_classes(found: dict[str, Any]) -> list[str]:
     classes, worst = found["classes"], found["weakest_annotators"]
     what = [counted(found[f"n_{thing}s"], thing) for thing in ("item", "annotator", "label")]
-    lines = [f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}"]
+    lines = sentences_on_copies(found["copies"], found["n_items_changed_by_copies"], found["n_items"])
+    lines.append(f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}")
     names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
     sizes, means = [row["n_items"] for row in classes], [row["mean_probability"] for row in classes]
     if nowhere := found["n_items_without_class"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -14,14 +15,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import of_groupings, require_no_second, warn_of_unannotated
-from consilience.annotations.names import MISSING, plain
+from consilience.annotations.fit_arguments import first_named, of_groupings, require_no_second, warn_of_unannotated
+from consilience.annotations.names import MISSING, outside, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
+from consilience.estimators.gold import gold_codes
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, expectation, posterior
+from consilience.inference.product_distributions import (
+    LogTable,
+    OneHotLabels,
+    Weights,
+    expectation,
+    one_of_each,
+    posterior,
+    shared_weights,
+)
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -31,17 +41,23 @@ class LabelAggregator(CrowdEstimator):
     """Base class of estimators of a class for each item from labels: ``fit(labels)``, with results as class names.
 
     A subclass implements `_aggregate`, which reads `Labels` in canonical order and ends with `_set_result`. If its
-    parameters have values for each item, `_known_of_items` returns them.
+    parameters have values for each item, `_values_of_items` returns them.
     """
 
     _name_of_labels = "label"
+    _merges_copies: ClassVar[bool] = False
+    """Whether one label of each group of copies is read, rather than all with a weight."""
     _reads_alone = True
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
         "_log_table": ("annotators",),
+        "_copy_group": ("annotators",),
+        "labels_apart_": ("items",),
     }
 
-    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
+    def fit(
+        self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None, gold: Any = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -54,6 +70,8 @@ class LabelAggregator(CrowdEstimator):
         missing : optional
             Value or list of values that means missing, in addition to blank cells. By default -1
             if it is the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
+        gold : Series or dict, optional
+            Known classes by item; items that are not among the annotations are an error.
 
         Returns
         -------
@@ -62,7 +80,8 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            Annotations without labels, features given with them, or an invalid parameter.
+            Annotations without labels, features given with them, gold that does not match them, or an invalid
+            parameter.
 
         Warns
         -----
@@ -72,31 +91,34 @@ class LabelAggregator(CrowdEstimator):
         require_no_second(y, type(self).__name__)
         self._check_parameters()
         labels = self._labels(annotations, reset=True, missing=missing)
-        known = self._known_of_items(labels)
-        arranged = arrange(labels, known)
+        known, values = gold_codes(gold, labels), self._values_of_items(labels)
+        columns = [each for each in (known, values) if each is not None]
+        arranged = arrange(labels, np.column_stack(columns) if columns else None)
+        known, values = (None if each is None else each[arranged.items] for each in (known, values))
         with one_blas_thread(), self._progress():
-            self._aggregate(arranged.ordered, None if known is None else known[arranged.items])
+            self._aggregate(arranged.ordered, known, values)
         self._restore(arranged)
         return self
 
     @abstractmethod
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> Any:
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Any) -> Any:
         """Fit to labels of at least one item by at least one annotator.
 
-        known : one row for each item, from `_known_of_items`.
+        known : code of each item's known class, -1 where it is unknown; None without gold items.
+        values : one row for each item, from `_values_of_items`.
         """
 
-    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+    def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """Values of parameters for each item, one row for each item; by default there are none."""
         return None
 
     def predict(self, annotations: AnnotationsLike, *, missing: Missing | None = None) -> np.ndarray:
-        """Most probable class of fitted or new items, by the labels of known annotators.
+        """Most probable class of fitted or new items, by their labels alone.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            By fitted annotators, with labels among `classes_`.
+            With labels among `classes_`. An annotator who was not fitted is taken to be like the crowd.
         missing : as for `fit`
 
         Returns
@@ -108,12 +130,12 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            An annotator or a label was not fitted.
+            A label was not fitted.
 
         Warns
         -----
         AnnotationWarning
-            Items have no labels.
+            Items have no labels, or annotators were not fitted.
         """
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
@@ -122,12 +144,12 @@ class LabelAggregator(CrowdEstimator):
     def predict_proba(
         self, annotations: AnnotationsLike, *, missing: Missing | None = None
     ) -> Float[np.ndarray, "items classes"]:
-        """Probability of each class of fitted or new items, by the labels of known annotators.
+        """Probability of each class of fitted or new items, by their labels alone.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            By fitted annotators, with labels among `classes_`.
+            With labels among `classes_`. An annotator who was not fitted is taken to be like the crowd.
         missing : as for `fit`
 
         Returns
@@ -139,31 +161,64 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            An annotator or a label was not fitted.
+            A label was not fitted.
+
+        Warns
+        -----
+        AnnotationWarning
+            Annotators were not fitted.
         """
         check_is_fitted(self)
         return self._probabilities(self._labels(annotations, reset=False, missing=missing))
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
-        return posterior(self._onehot(labels), self._log_weights, self._log_table)
+        onehot, table = self._evidence(labels)
+        return posterior(onehot, self._log_weights, table)
 
-    def _onehot(self, labels: Labels) -> OneHotLabels:
-        """Encode labels by known annotators."""
+    def _evidence(self, labels: Labels) -> tuple[OneHotLabels, LogTable]:
+        """Encode labels, and the evidence of each for each class; the last block is that of a newcomer."""
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
-        shape = (len(labels), len(self._log_table))
-        return OneHotLabels.of(labels.item, annotator * n_labels + label, shape, len(self._log_weights))
+        newcomer = self._columns_of_newcomer(len(self._log_weights))
+        table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])
+        weight = self._weights_of(labels.item, annotator, label)
+        column, shape = annotator * n_labels + label, (len(labels), len(table))
+        return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
+
+    def _weights_of(
+        self,
+        item: Int[np.ndarray, " labels"],
+        annotator: Int[np.ndarray, " labels"],
+        label: Int[np.ndarray, " labels"],
+    ) -> Float[np.ndarray, " labels"] | None:
+        """Weight of each label, where some annotators weigh together; the last code is that of newcomers."""
+        if not hasattr(self, "_copy_group"):  # saved by an earlier version
+            return None
+        group = np.append(self._copy_group, MISSING)[annotator]
+        if self._merges_copies:
+            return one_of_each(item, group, label).astype(float) if (group >= 0).any() else None
+        return shared_weights(item, group)
+
+    def _columns_of_newcomer(self, n_components: int) -> Float[np.ndarray, "labels components"]:
+        """Probability of each label of a newcomer given the class, or subtype of a class."""
+        return np.repeat(self._of_newcomer().T, n_components // self.n_clusters_, axis=1)
+
+    def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
+        """Confusion matrix of an annotator who was not fitted: the mean of the crowd, weighted by labels."""
+        matrices = self.confusion_matrices_.to_numpy().reshape(len(self.annotators_), self.n_clusters_, -1)
+        return np.average(matrices, axis=0, weights=self.annotators_["n_labels"])
 
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
-        """Mean log probability of labels that known annotators give to other items.
+        """Mean log probability of labels of other items.
 
         The labels of an item are predicted jointly: ln Σ_k π_k Π_a p(label by a | class k), with the classes' shares π
-        and the confusion matrices of the model. Higher is better, also across numbers of clusters.
+        and the confusion matrices of the model, or those of subtypes of classes. Higher is better, also across numbers
+        of clusters.
 
         Parameters
         ----------
         annotations : Labels, DataFrame or array, as for `fit`
-            By fitted annotators, with labels among those fitted.
+            With labels among those fitted. An annotator who was not fitted is taken to be like the crowd.
         y : ignored
         missing : optional
             Value or list of values that means missing, in addition to blank cells; for tables and arrays.
@@ -177,18 +232,28 @@ class LabelAggregator(CrowdEstimator):
         Raises
         ------
         InputError
-            An annotator or a label was not fitted.
+            A label was not fitted.
+
+        Warns
+        -----
+        AnnotationWarning
+            Annotators were not fitted.
         """
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
         annotator, label = self._fitted_codes(labels)
-        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
-        columns = table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
+        shares, columns = self._mixture()
+        columns = np.concatenate([columns, self._columns_of_newcomer(len(shares))])
         column = annotator * len(self._label_names) + label
-        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), self.n_clusters_)
-        size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
-        found = expectation(onehot, np.log(size / size.sum()), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), len(shares))
+        found = expectation(onehot, np.log(shares), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
+
+    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+        """Share of each class, and probability of each label of each annotator given the class."""
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
+        size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
+        return size / size.sum(), table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
@@ -224,19 +289,23 @@ class LabelAggregator(CrowdEstimator):
         return labels
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of annotator and label in the fitted model."""
-        codes = []
-        for what, codes_now, names, fitted in (
-            ("annotator", labels.annotator, labels.annotators, self.annotators_.index),
-            ("label", labels.label, labels.classes, self._label_names),
-        ):
-            place = fitted.get_indexer(names)[codes_now]
-            if (place == MISSING).any():
-                row = int(np.argmax(place == MISSING))
-                item = plain(labels.items[labels.item[row]])
-                raise InputError(f"The {what} {plain(names[codes_now[row]])!r} of item {item!r} was not fitted.")
-            codes.append(place)
-        return codes[0], codes[1]
+        """Codes of annotator and label in the fitted model; a newcomer's is the number of annotators."""
+        label = self._label_names.get_indexer(labels.classes)[labels.label]
+        if (label == MISSING).any():
+            row = int(np.argmax(label == MISSING))
+            name, item = plain(labels.classes[labels.label[row]]), plain(labels.items[labels.item[row]])
+            raise InputError(f"The label {name!r} of item {item!r} was not fitted.")
+        place = self.annotators_.index.get_indexer(labels.annotators)
+        new = np.intersect1d(np.flatnonzero(place == MISSING), labels.annotator)
+        if len(new):
+            who = (
+                f"{len(new)} annotators were not fitted and are"
+                if len(new) > 1
+                else "1 annotator was not fitted and is"
+            )
+            message = f"{type(self).__name__}: {who} taken to be like the crowd: {first_named(labels.annotators[new])}."
+            warnings.warn(message, AnnotationWarning, stacklevel=outside())
+        return np.where(place == MISSING, len(self.annotators_), place)[labels.annotator], label
 
     def _set_result(
         self,

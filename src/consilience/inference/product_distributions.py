@@ -18,7 +18,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
@@ -37,14 +37,16 @@ class Chunk:
     """Consecutive items.
 
     start : number of the first item.
-    onehot : (items, columns) sparse 0/1.
-    known_rows, known_component : rows whose component is given, and that component.
+    onehot : (items, columns) sparse 0/1, or the weights of the labels.
+    known_rows, known_class : rows whose class is given, and that class.
+    n_classes : classes that the components stand for, those of a class adjacent.
     """
 
     start: int
     onehot: csc_array
     known_rows: Int[np.ndarray, " known"]
-    known_component: Int[np.ndarray, " known"]
+    known_class: Int[np.ndarray, " known"]
+    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class OneHotLabels:
         n_components: int,
         *,
         known: Int[np.ndarray, " items"] | None = None,
+        n_classes: int | None = None,
+        weight: Float[np.ndarray, " labels"] | None = None,
         n_jobs: int | None = None,
     ) -> OneHotLabels:
         """Encode labels.
@@ -79,7 +83,9 @@ class OneHotLabels:
         item, column : of each label; sorted by item.
         shape : (items, columns).
         n_components : int
-        known : the component of each item if it is given, else -1.
+        known : the class of each item if it is given, else -1.
+        n_classes : classes that the components stand for, those of a class adjacent; by default each is a class.
+        weight : of each label; by default 1. A label of weight w counts as w labels.
         n_jobs : int, optional
         """
         n_items, n_columns = shape
@@ -92,11 +98,13 @@ class OneHotLabels:
         chunks = []
         for first, last, start, stop in zip(edges[:-1], edges[1:], rows[:-1], rows[1:], strict=True):
             pointers = np.searchsorted(item[start:stop], np.arange(first, last + 1)).astype(column.dtype)
-            by_item = csr_array((ones[: stop - start], column[start:stop], pointers), shape=(last - first, n_columns))
+            values = ones[: stop - start] if weight is None else weight[start:stop]
+            by_item = csr_array((values, column[start:stop], pointers), shape=(last - first, n_columns))
             by_column = by_item.tocsc()
-            by_column.data = ones[: stop - start]  # shared: all are 1
+            if weight is None:
+                by_column.data = values  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
-            chunks.append(Chunk(int(first), by_column, given, known[first:last][given]))
+            chunks.append(Chunk(int(first), by_column, given, known[first:last][given], n_classes or n_components))
         return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
 
 
@@ -104,7 +112,7 @@ class OneHotLabels:
 class Expectation:
     """Sums of the posteriors over items.
 
-    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known component, its term alone.
+    log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known class, its terms alone.
     sizes : (components,) Σ_n q_nk.
     counts : (columns, components) Σ_n q_nk over the items with the column's label.
     """
@@ -175,16 +183,15 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
     """Posteriors of a chunk's items, and the sum of their log likelihoods."""
     score = chunk.onehot @ log_table
     score += log_weights
-    shift = 0.0
-    if max(-score.min(initial=0), score.max(initial=0)) > SAFE_EXPONENT:
+    shift, largest_size = 0.0, max(-score.min(initial=0), score.max(initial=0))
+    if len(chunk.known_rows):
+        class_of = np.repeat(np.arange(chunk.n_classes), score.shape[1] // chunk.n_classes)
+        is_other = class_of != chunk.known_class[:, None]
+        score[chunk.known_rows] = np.where(is_other, -np.inf, score[chunk.known_rows])
+    if largest_size > SAFE_EXPONENT:
         largest = score.max(1)
-        if len(chunk.known_rows):
-            largest[chunk.known_rows] = score[chunk.known_rows, chunk.known_component]
         score -= largest[:, None]
         shift = float(largest.sum())
-    kept = score[chunk.known_rows, chunk.known_component]
-    score[chunk.known_rows] = -np.inf
-    score[chunk.known_rows, chunk.known_component] = kept
     np.exp(score, out=score)
     total = score @ np.ones(score.shape[1])  # see _column_sums
     score /= total[:, None]
@@ -196,10 +203,57 @@ def _column_sums(q: Responsibilities) -> Weights:
     return np.ones(len(q)) @ q
 
 
-def vote_shares(labels: Labels) -> Float[np.ndarray, "items classes"]:
+def shared_weights(
+    item: Int[np.ndarray, " labels"], group: Int[np.ndarray, " labels"]
+) -> Float[np.ndarray, " labels"] | None:
+    """Weight of each label, such that those of a group of annotators weigh 1 together on each item.
+
+    Parameters
+    ----------
+    item : of each label.
+    group : number of the group of its annotator, -1 for annotators who are alone.
+
+    Returns
+    -------
+    array, or None if all annotators are alone: all labels weigh 1
+    """
+    if not (group >= 0).any():
+        return None
+    inside = group >= 0
+    _, cell, n_labels = np.unique(
+        group[inside] * (np.int64(item.max()) + 1) + item[inside], return_inverse=True, return_counts=True
+    )
+    weight = np.ones(len(item))
+    weight[inside] = 1 / n_labels[cell]
+    return weight
+
+
+def one_of_each(
+    item: Int[np.ndarray, " labels"], group: Int[np.ndarray, " labels"], label: Int[np.ndarray, " labels"]
+) -> Bool[np.ndarray, " labels"]:
+    """Which labels to keep, so that each group has one for each item: that of most members, the first of equal ones.
+
+    Parameters
+    ----------
+    item, label : of each label.
+    group : number of the group of its annotator, -1 for annotators who are alone, whose labels are all kept.
+    """
+    rows = np.flatnonzero(group >= 0)
+    cell = group[rows] * (np.int64(item.max(initial=0)) + 1) + item[rows]
+    key = cell * (np.int64(label.max(initial=0)) + 1) + label[rows]
+    _, inverse, frequency = np.unique(key, return_inverse=True, return_counts=True)
+    order = np.lexsort([rows, label[rows], -frequency[inverse], cell])
+    kept = group < 0
+    kept[rows[order[np.diff(cell[order], prepend=-1) > 0]]] = True
+    return kept
+
+
+def vote_shares(
+    labels: Labels, weight: Float[np.ndarray, " labels"] | None = None
+) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares for items without votes."""
-    votes = np.bincount(labels.item * labels.n_classes + labels.label, minlength=len(labels) * labels.n_classes)
-    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    votes = np.bincount(labels.item * labels.n_classes + labels.label, weight, len(labels) * labels.n_classes)
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float).round(9)  # three thirds are one vote
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
     return shares

@@ -63,6 +63,14 @@ CLASSES: Attributes = {
     "_label_names": names("labels"),
     **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
+    "copies_": optional(
+        table(
+            None,
+            {"annotators": "O", "n_items": "c", "agreement": "p", "expected": "p", "dependence": "f", "p_value": "p"},
+        )
+    ),
+    "labels_apart_": optional(array(None, "items")),
+    "_copy_group": optional(array(int, "annotators", low=-1)),
 }
 BY_TABLE: Attributes = {
     "_log_weights": array(float, "clusters", high=ROUNDING, inf=True),
@@ -154,12 +162,17 @@ OF_EACH: dict[str, Attributes] = {
     "MajorityVote": {**CLASSES, "n_ties_": whole()},
     "DawidSkene": {
         **CLASSES,
-        **BY_TABLE,
+        "_log_weights": array(float, "components", high=ROUNDING, inf=True),
+        "_log_table": array(float, "annotators × labels", "components", high=ROUNDING, inf=True),
         **BOUNDED,
         "class_proportions_": array(float, "clusters", low=0, high=1),
+        "n_subtypes_": optional(whole(1)),
+        "subtypes_": optional(array(int, "items", low=-1)),
+        "_subtype_rows": optional(array(float, "annotators × labels", "components", low=0, high=1)),
         "temperature_": optional(number(1)),
         "_shared": optional(number(0)),
         "_shared_confusion": optional(array(float, "clusters", "clusters", low=0, high=1)),
+        "_newcomer": optional(or_none(array(float, "clusters", "clusters", low=0, high=1, shares=True))),
         "confusion_counts_": table("annotators × clusters", "labels", keys=("annotator", "class")),
     },
     "ProductMixture": MIXTURE,
@@ -171,6 +184,7 @@ OF_EACH: dict[str, Attributes] = {
         "weights_": array(float, "clusters", low=0, high=1),
         "trace_": table(None, {"n_components": "c", "log_likelihood": "f", "information": "f", "n_informative": "c"}),
         "starts_": or_none(table(None, {})),
+        "fell_back_": optional(TRUTH),
         "informative_set_": list_of(NAME),
         "n_components_": whole(1),
         "_pair_information": table(None, {"first": "O", "second": "O", "information": "f"}),

@@ -4,7 +4,7 @@ from consilience.simulation.agents import CooccurrenceAgent, ReplayAgent
 from consilience.simulation.clustering_agents import ClusteringAgent, ClusteringPopulation
 from consilience.simulation.clusters import gaussian_clusters
 from consilience.simulation.experts import simulate_crowd, simulate_experts
-from consilience.simulation.labels import simulate_labels, sparse_crowd
+from consilience.simulation.labels import simulate_copies, simulate_labels, sparse_crowd
 from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
 
@@ -17,6 +17,7 @@ __all__ = [
     "gaussian_clusters",
     "present",
     "random_subsets",
+    "simulate_copies",
     "simulate_crowd",
     "simulate_experts",
     "simulate_labels",

@@ -2,13 +2,15 @@
 
 Decided here
 ------------
-Annotators err independently of each other given the class, as in the model of Dawid and Skene. Which items an
+Annotators err independently of each other given the class, as in the model of Dawid and Skene; `simulate_copies` adds
+some who do not. Which items an
 annotator labels does not depend on the class.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import pandas as pd
 from consilience.annotations import Labels
 from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import is_default, unique_names
-from consilience.annotations.types import RandomSource
+from consilience.annotations.types import Name, RandomSource
 from consilience.errors import InputError
 from consilience.simulation._checks import (
     accuracies,
@@ -28,7 +30,7 @@ from consilience.simulation._checks import (
     require_size,
 )
 
-__all__ = ["simulate_labels", "sparse_crowd"]
+__all__ = ["simulate_copies", "simulate_labels", "sparse_crowd"]
 
 
 def simulate_labels(
@@ -106,6 +108,68 @@ def simulate_labels(
         item=item,
         annotator=annotator,
         label=label,
+    ).in_order()
+
+
+def simulate_copies(
+    labels: Labels, annotator: Name, *, n_copies: int = 2, alike: float = 0.95, random_state: RandomSource = None
+) -> Labels:
+    """Add copies of an annotator: the same person again, or one language model with further prompts.
+
+    Parameters
+    ----------
+    labels : Labels
+    annotator : name
+        Who is copied.
+    n_copies : int, default=2
+        Number of further annotators; those of "a" are called "a (copy 1)", "a (copy 2)", ...
+    alike : float, default=0.95
+        Probability that a copy repeats a label. Otherwise it gives a random one of the classes, which may be the same.
+    random_state : int, RandomState, Generator or None
+        Source of the randomness; an int gives the same labels each time.
+
+    Returns
+    -------
+    Labels
+        With the copies after the other annotators, each with labels of the same items as the original.
+
+    Raises
+    ------
+    InputError
+        The annotator is not among those of the labels, there already is one with the name of a copy, or a parameter is
+        out of range.
+
+    Examples
+    --------
+    >>> from consilience.simulation import simulate_copies, simulate_labels
+    >>> labels = simulate_labels(["cat", "dog"] * 50, n_annotators=3, random_state=0)
+    >>> copied = simulate_copies(labels, "annotator 2", n_copies=2, random_state=0)
+    >>> copied.annotators.tolist()
+    ['annotator 1', 'annotator 2', 'annotator 3', 'annotator 2 (copy 1)', 'annotator 2 (copy 2)']
+    >>> matrix = copied.to_matrix()
+    >>> float((matrix["annotator 2"] == matrix["annotator 2 (copy 1)"]).mean().round(2))
+    0.96
+    """
+    require_count("n_copies", n_copies, "simulate_copies")
+    require_share("alike", alike, "simulate_copies")
+    place = labels.annotators.get_indexer(pd.Index([annotator], tupleize_cols=False))[0]
+    if place < 0:
+        raise InputError(
+            f"The 'annotator' parameter of simulate_copies must name an annotator of the labels. Got {annotator!r} "
+            "instead."
+        )
+    names = [*labels.annotators, *(f"{annotator} (copy {number})" for number in range(1, n_copies + 1))]
+    rows = np.flatnonzero(labels.annotator == place)
+    rng = generator(random_state)
+    shape = (n_copies, len(rows))
+    repeated = rng.random(shape) < alike
+    label = np.where(repeated, labels.label[rows], rng.integers(labels.n_classes, size=shape))
+    return replace(
+        labels,
+        annotators=unique_names(names, "annotators"),
+        item=np.append(labels.item, np.tile(labels.item[rows], n_copies)),
+        annotator=np.append(labels.annotator, np.repeat(labels.n_annotators + np.arange(n_copies), len(rows))),
+        label=np.append(labels.label, label.ravel()),
     ).in_order()
 
 

@@ -71,9 +71,9 @@ def test_coordinates_of_the_paper_and_of_the_graph():
 def test_coordinates_of_few_items_are_exact():
     _, memberships = crowd()
     for least, tol in ((memberships.n_items, 0.0), (memberships.n_items - 1, spectral.EMBEDDING_TOLERANCE)):
-        for normalize, where in ((None, distatis), ("presented", fusing)):
+        for normalize, where, reads in ((None, distatis, fusing), ("presented", spectral, spectral)):
             with (
-                patch.object(fusing, "MACHINE_ACCURACY_ITEMS", least),
+                patch.object(reads, "MACHINE_ACCURACY_ITEMS", least),
                 patch.object(where, "leading_eigenpairs", wraps=spectral.leading_eigenpairs) as called,
             ):
                 fusing.coordinates(memberships, normalize, 2)

@@ -5,7 +5,7 @@ import pytest
 
 from consilience import Labels
 from consilience.consensus import DawidSkene
-from consilience.consensus.labels import calibration as module
+from consilience.consensus.labels import samples
 from consilience.consensus.labels.calibration import with_best
 from consilience.errors import AnnotationWarning
 from consilience.simulation import simulate_labels
@@ -82,22 +82,8 @@ def test_shared_errors_make_the_probabilities_less_sure(seed):
 def test_a_sample_of_the_items_gives_nearly_the_same(monkeypatch):
     labels, _ = with_shared_errors(5, 3000)
     whole = DawidSkene().fit(labels)
-    monkeypatch.setattr(module, "MOST_LABELS", 10_000)
+    monkeypatch.setattr(samples, "MOST_LABELS", 10_000)
     assert DawidSkene().fit(labels).temperature_ == pytest.approx(whole.temperature_, rel=0.15)
-
-
-def test_the_sample_has_all_labels_of_its_items(monkeypatch):
-    monkeypatch.setattr(module, "MOST_LABELS", 20)
-    rng = np.random.default_rng(0)
-    said = np.where(rng.random((40, 4)) < 0.6, rng.integers(2, size=(40, 4)), -1)
-    labels = Labels.from_matrix(said, missing=-1, classes=[0, 1])
-    wanted = np.diff(labels.indptr) > 1
-    rows, item = module._sample(labels, wanted)
-    np.testing.assert_array_equal(labels.item[rows], item)
-    assert 10 < len(rows) < 30
-    for one in np.unique(item):
-        assert wanted[one]
-        assert (item == one).sum() == np.diff(labels.indptr)[one]
 
 
 def test_gold_items_keep_their_class_and_items_without_labels_the_proportions():

@@ -120,7 +120,7 @@ def log_polya(counts, concentration):
 
 
 def log_evidence_of_annotator(model, counts):
-    """ln p(counts of one annotator | α, β, and s, e), the accuracy integrated out; counts (labels, classes)."""
+    """ln p(counts of one annotator | α, β, and s, e), the accuracy integrated out; counts (labels, components)."""
     n_classes = len(counts)
     if not isinstance(model, Hierarchical):
         right = np.trace(counts)
@@ -129,7 +129,7 @@ def log_evidence_of_annotator(model, counts):
     a = beta.ppf((np.arange(200) + 0.5) / 200, *model.crowd)[:, None, None]
     a = np.clip(a, 1e-12, 1 - 1e-12)
     mean = (a * np.eye(n_classes) + (1 - a) * model.errors).transpose(0, 2, 1)  # (accuracies, classes, labels)
-    concentration = np.maximum(model.concentration[:, None] * mean, 1e-300)
+    concentration = np.maximum(model.concentration[:, None] * mean, 1e-300).repeat(model.n_subtypes, axis=1)
     return logsumexp(log_polya(counts.T[None], concentration)) - np.log(len(a))
 
 
@@ -378,6 +378,53 @@ def test_history_is_matched_by_name():
     )
 
 
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+@pytest.mark.parametrize("prior", ["learned", None])
+def test_a_batch_without_a_rare_class_has_the_classes_of_its_history(confusion, prior):
+    names = np.array(["ant", "bee", "cow"])
+    true = names[np.random.default_rng(0).choice(3, 300, p=[0.45, 0.45, 0.1])]
+    labels = simulate_labels(true, n_annotators=8, accuracy=0.7, random_state=0)
+    history = DawidSkene(confusion, prior, tol=QUICK).fit(labels).confusion_counts_
+    few = Labels.from_matrix([["bee"] * 8, ["ant"] * 8, ["bee"] * 7 + [None]], annotators=list(labels.annotators))
+    with pytest.warns(
+        AnnotationWarning, match=r"^history has classes that no label here names, .* nevertheless: 'cow'"
+    ):
+        model = DawidSkene(confusion, prior, tol=QUICK).fit(few, history=history)
+    assert model.classes_.tolist() == ["ant", "bee", "cow"]
+    assert model.labels_.tolist() == ["bee", "ant", "bee"]
+    assert model.confusion_counts_.to_numpy().sum() == pytest.approx(2400 + 23)
+    # the same as a batch whose classes are all declared
+    declared = Labels.from_frame(few.to_frame(), classes=names)
+    there = DawidSkene(confusion, prior, tol=QUICK).fit(declared, history=history)
+    np.testing.assert_array_equal(model.responsibilities_, there.responsibilities_)
+
+
+def test_a_batch_with_a_class_that_its_history_does_not_know():
+    """Its counts are 0; classes that are declared keep their order, and those of the history follow."""
+    history = pd.DataFrame(
+        [[9, 1], [1, 9], [8, 2], [2, 8]],
+        index=pd.MultiIndex.from_product([[0, 1], ["a", "b"]], names=["annotator", "class"]),
+        columns=["a", "b"],
+    )
+    said = [["c", "c"], ["c", "c"], ["a", "a"], ["a", "c"]]
+    with pytest.warns(AnnotationWarning, match="nevertheless: 'b'"):
+        model = DawidSkene(tol=QUICK, calibrate=False).fit(said, history=history)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.labels_.tolist()[:3] == ["c", "c", "a"]
+    new = model.confusion_counts_.loc[(slice(None), "c"), ["a", "b"]]
+    assert new["b"].eq(0).all()
+    with pytest.warns(AnnotationWarning, match="nevertheless: 'b'"):
+        model = DawidSkene(tol=QUICK).fit(Labels.from_matrix(said, classes=["c", "a"]), history=history)
+    assert model.classes_.tolist() == ["c", "a", "b"]
+
+
+def test_gold_of_a_class_that_only_the_history_has():
+    history = DawidSkene(tol=QUICK).fit([["a", "a"], ["b", "b"], ["c", "c"]] * 4).confusion_counts_
+    with pytest.warns(AnnotationWarning, match="nevertheless: 'c'"):
+        model = DawidSkene(tol=QUICK).fit([["a", "a"], ["b", "b"]], history=history, gold={1: "c"})
+    assert model.labels_.tolist() == ["a", "c"]
+
+
 def test_annotators_only_in_the_history_are_kept_and_inform_the_crowd():
     labels, true, _ = crowd(7, 200, n_annotators=8)
     history = DawidSkene(tol=QUICK).fit(labels, gold=pd.Series(true, labels.items)).confusion_counts_
@@ -528,8 +575,10 @@ TWICE = "history has a duplicate row or column. Expected one row for each annota
             COUNTS.astype(object).where(COUNTS != 1, "many"),
             "history of the annotator 'Ann' has 'many' in the column 'b'. Expected a count of at least 0.",
         ),
-        (COUNTS.set_axis(["a", "c"], axis=1), "history has the class 'c', which the labels do not have."),
-        (COUNTS.rename(index={"b": "d"}), "history has the class 'd', which the labels do not have."),
+        (
+            COUNTS.set_axis(["c", "d"], axis=1).rename(index={"a": "c", "b": "d"}),
+            "history has none of the classes of the labels: it has 'c', 'd', the labels 'a', 'b'.",
+        ),
     ],
 )
 def test_invalid_history(history, message):

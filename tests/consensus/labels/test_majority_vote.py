@@ -7,7 +7,7 @@ import pytest
 from consilience import Labels
 from consilience.consensus import MajorityVote
 from consilience.consensus.labels.majority_vote_estimator import SMOOTHING
-from consilience.errors import InputError, UnannotatedWarning
+from consilience.errors import AnnotationWarning, UnannotatedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of item 3
 
@@ -77,8 +77,8 @@ def test_new_items_by_labels_that_were_fitted(vote):
     np.testing.assert_allclose(vote.predict_proba(silent)[2], 1 / 3)
     with pytest.warns(UnannotatedWarning, match="^1 item has no annotations and no class .*: 'r'\\.$"):
         assert vote.predict(silent).tolist() == ["dog", "ant", None]
-    with pytest.raises(InputError, match="The annotator 'Di' of item 'p' was not fitted"):
-        vote.predict(new.replace("Cy", "Di"))
+    with pytest.warns(AnnotationWarning, match="1 annotator was not fitted and is taken to be like the crowd: 'Di'"):
+        assert vote.predict(new.replace("Cy", "Di")).tolist() == ["dog", "ant"]
 
 
 def test_predict_on_the_labels_fitted_gives_labels_(vote):

@@ -20,18 +20,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import aslinearoperator
 
 from consilience.annotations import Groupings
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with, determined_clusters, kmeans, numbered_by_size
 from consilience.inference.memberships import Memberships, parts, shares_together
-from consilience.inference.spectral import (
-    EMBEDDING_TOLERANCE,
-    MACHINE_ACCURACY_ITEMS,
-    leading_eigenpairs,
-    rows_of_length_one,
-)
+from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of_length_one
 
 Clusters = Int[np.ndarray, " items"]
 
@@ -97,25 +91,13 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
     if determined is not None:
         return Partition(numbered_by_size(determined), np.empty(0), len(part) - len(linked))
     n_parts = len(np.unique(part[linked]))
-    wanted = max_clusters + 1 if n_clusters is None else n_clusters
-    values, vectors = embedding(share[linked][:, linked], min(max(wanted, n_parts), len(linked)))
+    wanted = max(max_clusters + 1, n_parts) if n_clusters is None else n_clusters
+    values, vectors = degree_normalised_eigenpairs(share[linked][:, linked], min(wanted, len(linked)))
     number = eigengap(values, max(2, n_parts)) if n_clusters is None else min(n_clusters, len(linked))
     found = kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10)
     cluster = np.full(memberships.n_items, -1)
     cluster[linked] = own_of_parts(found, part[linked])
     return Partition(numbered_by_size(_with_loners(memberships, part, cluster)), values, len(part) - len(linked))
-
-
-def embedding(
-    similarity: csr_array, n_components: int
-) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "items components"]]:
-    """Leading eigenvalues and eigenvectors of D^(-1/2) S D^(-1/2); no row of S may be empty."""
-    scale = 1 / np.sqrt(np.asarray(similarity.sum(1)))
-    row = np.repeat(np.arange(len(scale)), np.diff(similarity.indptr))
-    entries = similarity.data * scale[row] * scale[similarity.indices]
-    scaled = csr_array((entries, similarity.indices, similarity.indptr), shape=similarity.shape)
-    tol = 0.0 if len(scale) <= MACHINE_ACCURACY_ITEMS else EMBEDDING_TOLERANCE
-    return leading_eigenpairs(aslinearoperator(scaled), n_components, tol=tol)
 
 
 def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:

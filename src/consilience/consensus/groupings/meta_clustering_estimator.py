@@ -20,7 +20,7 @@ from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import agreement_with, kmeans
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import spawn_generator
-from consilience.inference.spectral import rows_of_length_one
+from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of_length_one
 
 
 class MetaClustering(GroupingConsensus):
@@ -150,7 +150,7 @@ class MetaClustering(GroupingConsensus):
         """View of each annotator, and the eigenvalues."""
         auto = isinstance(self.n_views, str)
         wanted = min(int(self.max_views) + 1 if auto else int(self.n_views), len(affinity))
-        values, vectors = core.embedding(csr_array(affinity), wanted)
+        values, vectors = degree_normalised_eigenpairs(csr_array(affinity), wanted)
         # negative eigenvalues carry no information, and there is none after the last
         positive = np.append(np.maximum(values, 0.0), [0.0] * (len(affinity) == wanted))
         number = min(core.eigengap(positive, 1), int(self.max_views)) if auto else wanted

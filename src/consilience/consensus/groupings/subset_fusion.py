@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array, identity
-from scipy.sparse.linalg import aslinearoperator
 from scipy.special import softmax
 
 from consilience.consensus.groupings import distatis
@@ -21,8 +20,8 @@ from consilience.inference.progress import counting
 from consilience.inference.spectral import (
     EMBEDDING_TOLERANCE,
     MACHINE_ACCURACY_ITEMS,
+    degree_normalised_eigenpairs,
     degree_normalised_embedding,
-    leading_eigenpairs,
     rows_of_length_one,
 )
 
@@ -83,10 +82,7 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
         vectors, _ = distatis.coordinates(memberships, weights, n_components, tol=tol)
         return Coordinates(vectors, directions=False, grouping_weights=weights)
     share = csr_array(shares_together(memberships, weights) + identity(memberships.n_items, format="csr"))
-    scale = 1 / np.sqrt(share.sum(1))
-    row = np.repeat(np.arange(memberships.n_items), np.diff(share.indptr))
-    share.data *= scale[row] * scale[share.indices]
-    _, vectors = leading_eigenpairs(aslinearoperator(share), n_components, tol=tol)
+    _, vectors = degree_normalised_eigenpairs(share, n_components)
     return Coordinates(vectors, directions=True, grouping_weights=weights)
 
 

@@ -4,14 +4,15 @@ Each is a distribution over the matrices. `log_table` is the expected log probab
 the E-step reads; `update(counts)` returns the distribution given these counts of labels by class; `log_prior(labels)`
 is its contribution to the bound in addition to the items' log likelihood, where `labels` are the counts of the items in
 that likelihood, and any further counts are history, which is evidence too; `matrices()` are mean confusion matrices,
-(annotators, classes, labels). Counts and tables have the axes (annotators, labels, classes).
+(annotators, components, labels). Counts and tables have the axes (annotators, labels, components). A component is a
+class, or one of the subtypes of a class, which are adjacent; only `Hierarchical` has subtypes.
 
 `Smoothed`: every row of every matrix separately, at its most probable value.
 
 `Hierarchical`: the rows of an annotator are drawn towards the annotator's accuracy, and that towards the crowd's.
 
     a_j  ~ Beta(α, β)                                     accuracy of annotator j
-    θ_jk ~ Dirichlet(s_k m_jk)                            row k of annotator j's matrix
+    θ_jk ~ Dirichlet(s_k m_jk)                            row k of annotator j's matrix, one for each subtype of k
     m_jkk = a_j;   m_jkl = (1 - a_j) e_kl  for l ≠ k      e_k: how the crowd errs about class k
 
 α, β, s and e are learned from the crowd (empirical Bayes). q(θ_jk) is a Dirichlet distribution, q(a_j) a Beta.
@@ -47,15 +48,16 @@ from scipy.special import digamma, gammaln
 
 from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
 
-Counts = Float[np.ndarray, "annotators labels classes"]
+Counts = Float[np.ndarray, "annotators labels components"]
+Matrices = Float[np.ndarray, "annotators components labels"]
 Codes = Int[np.ndarray, " rows"]
-Rows = Float[np.ndarray, "rows classes"]
+Rows = Float[np.ndarray, "rows components"]
 
 IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
 LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 TINY = 1e-12  # stands for a prior probability of zero
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
-MOST_STRIDE = 64.0
+LONGEST_STEP = 1.0  # of ln s in a sweep
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
 
@@ -94,7 +96,7 @@ class Smoothed:
         seen = 1 + np.maximum(self.counts[annotator, label] - responsibilities, 0)
         return seen / (self.counts.shape[1] + np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0))
 
-    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+    def matrices(self) -> Matrices:
         """Most probable matrices."""
         return np.exp(self.log_table).transpose(0, 2, 1)
 
@@ -109,8 +111,8 @@ class Hierarchical:
     crowd : (2,) α, β.
     concentration : (classes,) s.
     errors : (labels, classes) e, zero on the diagonal.
-    log_rows : Σ_jk ln of the Polya probability of n_jk, nats.
-    stride : factor tried on the minorising step of ln s, which is short where annotators are very much alike.
+    log_rows : (classes,) Σ_j ln of the Polya probability of n_jk, nats.
+    before : (classes,) ln s a sweep ago, and the slope there, d log_rows / d ln s.
     """
 
     log_table: Counts
@@ -119,8 +121,8 @@ class Hierarchical:
     crowd: Float[np.ndarray, "2"]
     concentration: Float[np.ndarray, " classes"]
     errors: Float[np.ndarray, "labels classes"]
-    log_rows: float
-    stride: float
+    log_rows: Float[np.ndarray, " classes"]
+    before: tuple[Float[np.ndarray, " classes"], Float[np.ndarray, " classes"]]
 
     @classmethod
     def of(cls, counts: Counts) -> Hierarchical:
@@ -128,48 +130,71 @@ class Hierarchical:
         n_annotators, n_classes, _ = counts.shape
         accuracy = np.tile(IMAGINED, (n_annotators, 1))
         others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
-        first = cls(counts, counts, accuracy, IMAGINED, np.full(n_classes, 10.0), others, 0.0, 2.0)
+        concentration, nothing = np.full(n_classes, 10.0), np.zeros(n_classes)
+        first = cls(
+            counts, counts, accuracy, IMAGINED, concentration, others, nothing, (np.log(concentration), nothing)
+        )
         return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
 
     def update(self, counts: Counts) -> Hierarchical:
-        """Estimate anew from counts: a minorising step, then a longer step of s the same way if that is better."""
-        total = counts.sum(1)
-        pseudo = self._pseudo(self.concentration)
-        tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
-        seated = (digamma(self.concentration + total) - digamma(self.concentration)).sum(0)
-        concentration = np.clip((tables.sum((0, 1)) + TINY) / (seated + TINY), LEAST, MOST)
+        """Estimate anew from counts: a minorising step, or for s a secant step where that is better."""
+        pseudo, total = self._pseudo(self.concentration), counts.sum(1)
+        concentration = self._of_components(self.concentration)
+        tables = self._by_class(pseudo * (digamma(pseudo + counts) - digamma(pseudo)))
+        seated = self._by_class((digamma(concentration + total) - digamma(concentration)).sum(0))
         right = np.einsum("jkk->j", tables)
         right_wrong = np.column_stack([right, tables.sum((1, 2)) - right])
         crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
         moved = replace(self, counts=counts, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
-        near = moved._at(concentration)
-        far = moved._at(np.clip(self.concentration * (concentration / self.concentration) ** self.stride, LEAST, MOST))
-        if far.log_rows > near.log_rows:
-            best = replace(far, stride=min(2 * self.stride, MOST_STRIDE))
-        else:
-            best = replace(near, stride=max(self.stride / 2, 2.0))
-        log_table = digamma(best._pseudo(best.concentration) + counts)
-        log_table -= digamma(best.concentration + total)[:, None, :]
-        return replace(best, log_table=log_table)
+        drawn = tables.sum((0, 1))
+        near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)
+        slope, place = drawn - self.concentration * seated, np.log(self.concentration)
+        far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
+        better = moved._log_rows(far) > moved._log_rows(near)
+        moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
+        return moved.with_counts(counts)
 
-    def _at(self, concentration: Float[np.ndarray, " classes"]) -> Hierarchical:
-        """Set s, and compute the Polya probability of the counts under it."""
+    def with_counts(self, counts: Counts) -> Hierarchical:
+        """Estimate the rows alone from counts; there can be more subtypes than before."""
+        found = replace(self, counts=counts, log_table=counts)
+        log_table = digamma(found._pseudo(self.concentration) + counts)
+        log_table -= digamma(found._of_components(self.concentration) + counts.sum(1))[:, None, :]
+        return replace(found, log_table=log_table, log_rows=found._log_rows(self.concentration))
+
+    @property
+    def n_subtypes(self) -> int:
+        """Number of components of each class."""
+        return self.counts.shape[2] // len(self.errors)
+
+    def _of_components(self, of_classes: np.ndarray) -> np.ndarray:
+        """Repeat the last axis for each subtype."""
+        return of_classes if self.n_subtypes == 1 else np.repeat(of_classes, self.n_subtypes, axis=-1)
+
+    def _by_class(self, of_components: np.ndarray) -> np.ndarray:
+        """Sum the last axis over the subtypes of each class."""
+        if self.n_subtypes == 1:
+            return of_components
+        return of_components.reshape(*of_components.shape[:-1], -1, self.n_subtypes).sum(-1)
+
+    def _log_rows(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+        """ln of the Polya probability of the counts under s."""
         pseudo, total = self._pseudo(concentration), self.counts.sum(1)
-        log_rows = (gammaln(pseudo + self.counts) - gammaln(pseudo)).sum()
-        log_rows -= (gammaln(concentration + total) - gammaln(concentration)).sum()
-        return replace(self, concentration=concentration, log_rows=float(log_rows))
+        concentration = self._of_components(concentration)
+        rows = (gammaln(pseudo + self.counts) - gammaln(pseudo)).sum((0, 1))
+        rows -= (gammaln(concentration + total) - gammaln(concentration)).sum(0)
+        return np.asarray(self._by_class(rows))
 
     def _pseudo(self, concentration: Float[np.ndarray, " classes"]) -> Counts:
         """s m̃, with m̃ = exp(E ln m)."""
         right, wrong = np.exp(expected_log_dirichlet(self.accuracy)).T
         mean = right[:, None, None] * np.eye(len(self.errors)) + wrong[:, None, None] * self.errors
-        return np.maximum(concentration * mean, TINY)
+        return np.asarray(self._of_components(np.maximum(concentration * mean, TINY)))
 
     def log_prior(self, labels: Counts) -> float:
         """History · E ln θ - KL(q(θ) ‖ p(θ | m̃)) - KL(q(a) ‖ p(a)) + ln p(crowd, errors)."""
         imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
         said = float(np.vdot(labels, self.log_table))
-        return self.log_rows - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
+        return float(self.log_rows.sum()) - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
 
     def n_labels(self) -> Float[np.ndarray, " annotators"]:
         """Number of labels of each annotator, those of the history included."""
@@ -179,13 +204,14 @@ class Hierarchical:
         """Mean of θ given the counts without these labels, with m̃ for m."""
         pseudo = self._pseudo(self.concentration)[annotator, label]
         total = np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0)
-        return (pseudo + np.maximum(self.counts[annotator, label] - responsibilities, 0)) / (self.concentration + total)
+        total += self._of_components(self.concentration)
+        return (pseudo + np.maximum(self.counts[annotator, label] - responsibilities, 0)) / total
 
-    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+    def matrices(self) -> Matrices:
         """Posterior means, m at the mean accuracy."""
         right = (self.accuracy[:, 0] / self.accuracy.sum(1))[:, None, None]
         mean = right * np.eye(len(self.errors)) + (1 - right) * self.errors
-        seen = self.concentration * mean + self.counts
+        seen = self._of_components(self.concentration * mean) + self.counts
         return (seen / seen.sum(1, keepdims=True)).transpose(0, 2, 1)
 
 
@@ -251,7 +277,7 @@ class OneCoin:
         n_labels = self.log_table.shape[1]
         return np.where(label[:, None] == np.arange(n_labels), p, (1 - p) / max(n_labels - 1, 1))
 
-    def matrices(self) -> Float[np.ndarray, "annotators classes labels"]:
+    def matrices(self) -> Matrices:
         """Posterior means."""
         n_labels = self.log_table.shape[1]
         seen = self.accuracy if self.learned else self.accuracy - 1
@@ -262,6 +288,17 @@ class OneCoin:
 
 
 AnnotatorModel = Smoothed | Hierarchical | OneCoin
+
+
+def of_newcomer(model: AnnotatorModel) -> Float[np.ndarray, "classes labels"] | None:
+    """Mean confusion matrix of an annotator without labels under the learned prior; None if none was learned."""
+    if isinstance(model, Smoothed) or (isinstance(model, OneCoin) and not model.learned):
+        return None
+    right, n_labels = model.crowd[0] / model.crowd.sum(), model.log_table.shape[1]
+    if n_labels == 1:
+        return np.ones((1, 1))
+    errors = model.errors.T if isinstance(model, Hierarchical) else (1 - np.eye(n_labels)) / (n_labels - 1)
+    return right * np.eye(n_labels) + (1 - right) * errors
 
 
 def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "annotators 2"]) -> Float[np.ndarray, "2"]:
@@ -298,6 +335,21 @@ def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray
     divergence = ((accuracy - crowd) * logs).sum() + log_normalizer_dirichlet(accuracy).sum()
     imagined = float((crowd - 1) @ expected_log_dirichlet(IMAGINED)) + normalizer
     return float(divergence) - len(accuracy) * normalizer - imagined
+
+
+def _secant_step(
+    place: Float[np.ndarray, " classes"],
+    slope: Float[np.ndarray, " classes"],
+    place_before: Float[np.ndarray, " classes"],
+    slope_before: Float[np.ndarray, " classes"],
+) -> Float[np.ndarray, " classes"]:
+    """Step to where the line through two slopes is zero; the longest step uphill if they do not fall towards it."""
+    curvature = (slope - slope_before) * np.sign(place - place_before)
+    is_concave = curvature < 0
+    step = np.divide(
+        -slope * np.abs(place - place_before), curvature, out=np.sign(slope) * LONGEST_STEP, where=is_concave
+    )
+    return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
 
 
 def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:

@@ -19,6 +19,10 @@ would say of the item:
 Θ is the mean confusion matrix of the best annotators, who gave a quarter of all labels. If annotators err
 independently, T is about 1, and P the posterior. The most probable class stays that of the posterior.
 
+The temperature is that of the model with one subtype a class, also for the posterior of more, whose probabilities are
+added up for each class: subtypes explain why labels agree, but which class a subtype is of, nothing but these labels
+tells.
+
 If no item has two labels, nothing tells how often a label is right. Then T = 1, and Θ, with w = 1, is the matrix of the
 imagined annotator of `annotator_models`.
 """
@@ -35,13 +39,16 @@ from scipy.special import log_softmax, softmax
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import IMAGINED, TINY, AnnotatorModel
+from consilience.consensus.labels.samples import sampled_items
+from consilience.consensus.labels.subtypes import of_classes
 from consilience.inference.product_distributions import LogTable, OneHotLabels, Responsibilities, Weights, posterior
 
 HIGHEST = 50.0  # temperature
 PENALTY = 4.0  # nats for each unit of ln t
 ASSUMED = float(IMAGINED[0] / IMAGINED.sum())  # accuracy where nothing tells it
 GOOD = 0.25  # share of all labels that the best annotators gave
-MOST_LABELS = 100_000  # the temperature is found on a sample of items with about so many labels
+
+Probabilities = Float[np.ndarray, "items classes"]
 
 
 @dataclass(frozen=True)
@@ -62,13 +69,17 @@ class Calibration:
         """Whether the accuracy of labels is assumed, since no item has two labels."""
         return self.shared == 1
 
-    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:
-        """P of all items; known items keep their class, and those without labels the probabilities of any item."""
-        found = posterior(onehot, log_weights, log_table)
+    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Probabilities:
+        """P of all items and classes; the components of `onehot` are classes or their subtypes.
+
+        Known items keep their class, and those without labels have the probabilities of any item.
+        """
+        n_classes = len(self.confusion)
+        found = of_classes(posterior(onehot, log_weights, log_table), n_classes)
         if self.shared == 0:
             return found
-        tempered = posterior(onehot, log_weights, log_table / self.temperature)
-        mixed = tempered @ ((1 - self.shared) * np.eye(len(log_weights)) + self.shared * self.confusion)
+        tempered = of_classes(posterior(onehot, log_weights, log_table / self.temperature), n_classes)
+        mixed = tempered @ ((1 - self.shared) * np.eye(n_classes) + self.shared * self.confusion)
         for chunk in onehot.chunks:
             silent = np.bincount(chunk.onehot.indices, minlength=chunk.onehot.shape[0]) == 0
             kept = chunk.start + np.union1d(np.flatnonzero(silent), chunk.known_rows)
@@ -108,10 +119,12 @@ def calibration(
     if not several.any():
         wrong = (1 - ASSUMED) / (n_classes - 1)
         return Calibration(1.0, 1.0, np.where(np.eye(n_classes, dtype=bool), ASSUMED, wrong))
-    rows, item = _sample(labels, several)
+    items = sampled_items(labels, several)
+    n_labels = np.diff(labels.indptr)[items]
+    starts = np.cumsum(n_labels) - n_labels
+    own = np.repeat(np.arange(len(items)), n_labels)
+    rows, item = (labels.indptr[items] - starts)[own] + np.arange(len(own)), items[own]
     annotator, label = labels.annotator[rows], labels.label[rows]
-    starts = np.flatnonzero(np.diff(item, prepend=-1))
-    own = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(item))))
     probability = model.left_out(annotator, label, responsibilities[item])
     logs = np.log(probability)
     score, without = (np.add.reduceat(table, starts) for table in (model.log_table[annotator, label], logs))
@@ -124,18 +137,6 @@ def calibration(
     target = softmax(without / _least(of_labels) + log_weights, axis=1)
     temperature = _least(lambda t: -float((target * log_softmax(score / t + log_weights, axis=1)).sum()))
     return Calibration(temperature, 1 - 1 / temperature, _of_good_annotators(model, log_weights))
-
-
-def _sample(labels: Labels, wanted: Bool[np.ndarray, " items"]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the labels of the items wanted, or of evenly spaced ones of them, and the items of these rows."""
-    items = np.flatnonzero(wanted)
-    n_labels = np.diff(labels.indptr)[items]
-    if n_labels.sum() > MOST_LABELS:
-        number = max(int(len(items) * MOST_LABELS / n_labels.sum()), 1)
-        items = items[np.linspace(0, len(items) - 1, number).astype(int)]
-        n_labels = np.diff(labels.indptr)[items]
-    first = np.repeat(labels.indptr[items] - np.cumsum(n_labels) + n_labels, n_labels)
-    return first + np.arange(n_labels.sum()), np.repeat(items, n_labels)
 
 
 def _least(objective: Callable[[float], float]) -> float:
@@ -160,7 +161,7 @@ def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
 
 
-def with_best(probabilities: Responsibilities, best: Int[np.ndarray, " items"]) -> Responsibilities:
+def with_best(probabilities: Probabilities, best: Int[np.ndarray, " items"]) -> Probabilities:
     """Exchange the largest probability of an item with that of the class which is to have it."""
     rows = np.arange(len(best))
     top = probabilities.argmax(1)

@@ -6,31 +6,36 @@ Dawid & Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Usin
 Model
 -----
     π           ~ Dirichlet(1 + prior)            class proportions; see `pairs_of_labels`
-    z_n         ~ Categorical(π)                  class of item n
+    ρ_k         ~ Dirichlet(1, …, 1)              proportions of the subtypes of class k
+    z_n         ~ Categorical(π ρ)                class and subtype of item n: its component
     y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
     θ                                             see `annotator_models`
+
+With one subtype a class, the component is the class, and there is no ρ. `subtypes` finds how many there are.
 
 Symbols
 -------
     here                     shape
-    z       responsibilities   (items, classes)             q(z_n = k)
-    θ       model.log_table    (annotators, labels, classes)  E ln θ_jkl
-    π       log_weights        (classes,)                   E ln π_k
-    n       counts             (annotators, labels, classes)  expected labels of items of each class
+    z       responsibilities   (items, components)               q(z_n = k)
+    θ       model.log_table    (annotators, labels, components)  E ln θ_jkl
+    π ρ     log_weights        (components,)                     E ln π_k, + E ln ρ_k
+    n       counts             (annotators, labels, components)  expected labels of items of each component
 
 Updates
 -------
     q(z_n = k) ∝ exp(E ln π_k + Σ_j E ln θ_j,k,y_nj)
     n_jkl      = Σ_n q(z_n = k) 1[y_nj = l]
-    q(π)       = Dirichlet(1 + prior + Σ_n q(z_n))
+    q(π)       = Dirichlet(1 + prior + Σ_n q(z_n)),  of classes;  q(ρ) likewise, of subtypes
     q(θ)       from n, by the annotator model
 
 Decided here
 ------------
 A missing label contributes nothing; of several labels that an annotator gives an item, each contributes its own term to
-the sums over j, as an independent observation. The first responsibilities are the shares of the votes. The class of a
-gold item is known: its q(z) is fixed, and the bound counts only the term of that class. An annotator's history is a
-table of counts from earlier labels, such as `confusion_counts_` of another fit; it is evidence about θ, not about z.
+the sums over j, as an independent observation. The labels of an item by copies of one annotator (see `copies`) share
+one weight: of m labels, each contributes 1 / m of its terms to q(z), n and the bound. The first responsibilities are
+the shares of the votes. The class of a gold item is known: its q(z) is zero elsewhere, and the bound counts only the
+terms of that class. An annotator's history is a table of counts from earlier labels, such as `confusion_counts_` of
+another fit; it is evidence about θ, not about z.
 The prior of π is worth `PAIRS_WORTH` items for each item with two labels, at the proportions that `pairs_of_labels`
 finds.
 With ``prior=None`` θ and π are point estimates, with a pseudo-count of 1e-6 for each label: maximum likelihood, as in
@@ -67,13 +72,15 @@ class Evidence:
     """Labels, gold items, history, and what is known of the proportions.
 
     onehot : labels in chunks, with the known classes of gold items.
-    history : (annotators, labels, classes) counts of earlier labels, or 0.
+    history : (annotators, labels, components) counts of earlier labels, or 0.
     sizes : (classes,) imagined items of each class in the learned prior of π, or 0.
+    n_subtypes : components of each class.
     """
 
     onehot: OneHotLabels
     history: Counts | float
     sizes: Float[np.ndarray, " classes"] | float = 0.0
+    n_subtypes: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,13 +88,13 @@ class State:
     """Distributions of the annotators' matrices and of the proportions, and the sums of q(z) under them.
 
     model : annotator model.
-    log_weights : (classes,) E ln π, or ln π.
-    log_prior : contribution of q(θ) and q(π) to the bound, nats.
+    log_weights : (components,) E ln π + E ln ρ, or ln π.
+    log_prior : contribution of q(θ), q(π) and q(ρ) to the bound, nats.
     expected : sums of q(z).
     """
 
     model: AnnotatorModel
-    log_weights: Float[np.ndarray, " classes"]
+    log_weights: Float[np.ndarray, " components"]
     log_prior: float
     expected: Expectation
 
@@ -118,8 +125,12 @@ def step(state: State, evidence: Evidence, *, learned: bool) -> State:
 
 
 def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
-    """Update q(π), and run the E-step under q(θ) and q(π)."""
-    log_weights, from_weights = proportions(expected.sizes, evidence.sizes, learned=learned)
+    """Update q(π) and q(ρ), and run the E-step under q(θ) and these."""
+    sizes = expected.sizes.reshape(-1, evidence.n_subtypes)
+    log_weights, from_weights = proportions(sizes.sum(1), evidence.sizes, learned=learned)
+    if evidence.n_subtypes > 1:
+        log_shares, from_shares = shares_of_subtypes(sizes)
+        log_weights, from_weights = (log_weights[:, None] + log_shares).ravel(), from_weights + from_shares
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
     return State(model, log_weights, log_prior, expectation(evidence.onehot, log_weights, table))
@@ -138,15 +149,21 @@ def proportions(
     return logs, float(SMOOTHING * logs.sum() + constant)
 
 
+def shares_of_subtypes(sizes: Float[np.ndarray, "classes subtypes"]) -> tuple[np.ndarray, float]:
+    """E ln ρ and -KL(q(ρ) ‖ p(ρ))."""
+    flat = np.ones_like(sizes)
+    return expected_log_dirichlet(1 + sizes), -float(np.sum(kl_dirichlet(1 + sizes, flat)))
+
+
 def lower_bound(state: State) -> float:
     """Bound on ln p(labels, history), all constants kept; for maximum likelihood, ln p(labels, history, θ, π)."""
     return state.expected.log_likelihood + state.log_prior
 
 
 def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
-    """Expected number of labels of each annotator by class."""
-    n_classes = evidence.onehot.n_components
-    return expected.counts.reshape(-1, n_classes, n_classes)
+    """Expected number of labels of each annotator by component."""
+    n_components = evidence.onehot.n_components
+    return expected.counts.reshape(-1, n_components // evidence.n_subtypes, n_components)
 
 
 def imagined_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
@@ -155,9 +172,11 @@ def imagined_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
     return PAIRS_WORTH * int((np.diff(labels.indptr) > 1).sum()) * found
 
 
-def first_guess(labels: Labels, known: Int[np.ndarray, " items"] | None) -> Float[np.ndarray, "items classes"]:
+def first_guess(
+    labels: Labels, known: Int[np.ndarray, " items"] | None, weight: Float[np.ndarray, " labels"] | None = None
+) -> Float[np.ndarray, "items classes"]:
     """Shares of the votes, and the classes of gold items."""
-    votes = vote_shares(labels)
+    votes = vote_shares(labels, weight)
     if known is not None:
         votes[known >= 0] = np.eye(labels.n_classes)[known[known >= 0]]
     return votes

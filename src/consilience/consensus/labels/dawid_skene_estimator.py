@@ -7,31 +7,62 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
-from consilience.annotations.names import outside
-from consilience.annotations.types import AnnotationsLike, Flag, FrameLike, Integer, Literal, Missing, Real, Self
-from consilience.consensus.labels.annotator_models import Counts
-from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
-from consilience.consensus.labels.dawid_skene import (
-    Evidence,
-    State,
-    first_guess,
-    imagined_sizes,
-    labels_of,
-    run,
+from consilience.annotations.names import MISSING, outside
+from consilience.annotations.types import (
+    AnnotationsLike,
+    Flag,
+    FrameLike,
+    Integer,
+    Literal,
+    Missing,
+    NameGroups,
+    NumberOfClusters,
+    Real,
+    Self,
 )
-from consilience.consensus.labels.prior_knowledge import gold_codes, history_counts
-from consilience.errors import AnnotationWarning
-from consilience.estimators.labels import LabelAggregator
-from consilience.estimators.parameters import NOT_NEGATIVE, TRUTH, Requirements, one_of, whole
+from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.annotator_models import Counts, of_newcomer
+from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.constant_annotators import (
+    CountsOfAll,
+    as_constant,
+    constant_here_and_before,
+    counts_of,
+    warn_of_constant,
+    without,
+)
+from consilience.consensus.labels.copies import one_label_of_each
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.dawid_skene import Evidence, first_guess, imagined_sizes, labels_of, run
+from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
+from consilience.consensus.labels.samples import MOST_LABELS
+from consilience.consensus.labels.subtypes import (
+    MOST,
+    Fit,
+    found,
+    mean_rows,
+    of_classes,
+    sample_to_decide_on,
+    subtype_of_item,
+)
+from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.gold import gold_codes
+from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, posterior
+from consilience.inference.product_distributions import OneHotLabels, Weights, shared_weights
 from consilience.inference.threads import one_blas_thread
+
+GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
+"""Group of copies of each annotator of the labels, -1 for those alone; a history may have further annotators."""
 
 NOTHING_TELLS = (
     "DawidSkene: no item has two labels, so that nothing tells how often a label is right. The probabilities assume "
@@ -56,8 +87,18 @@ class DawidSkene(LabelAggregator):
         Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. They are then less sure
         than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
         from the other labels of their items show. The most probable classes are the same.
+    subtypes : "auto" or int, default="auto"
+        Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
+        them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": as many as
+        raise the bound, at most eight; one with a history, ``confusion="one-coin"`` or ``prior=None``, which do not
+        know subtypes.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups.
     max_iter : int, default=500
-        Maximum number of sweeps.
+        Maximum number of sweeps, for each number of subtypes; at most 30 further ones follow a division.
     tol : float, default=1e-6
         Converged when the relative gain of the bound is less than this.
     n_jobs : int, optional
@@ -79,15 +120,29 @@ class DawidSkene(LabelAggregator):
     classes_ : ndarray of class names, shape (n_classes,)
     class_proportions_ : ndarray, shape (n_classes,)
         π, posterior mean.
+    n_subtypes_ : int
+        Number of subtypes of each class; 1 if annotators err independently.
+    subtypes_ : ndarray of int, shape (n_items,)
+        Subtype of each item: the most probable one of its class, numbered by decreasing size; -1 for items without
+        labels.
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
-        is right according to the confusion matrix; information of a label about the class, bits. Annotators of the
-        history who gave no labels here come last.
+        is right according to the confusion matrix; accuracy_low and accuracy_high, its 90 % credible interval, NaN with
+        ``prior=None``; information of a label about the class, bits. Annotators of the history who gave no labels here
+        come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
     confusion_counts_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Expected number of labels, including the history: it can be the history of the next fit.
+        Expected number of labels, including the history: it can be the history of the next fit. The labels of an item
+        by annotators who weigh together count as one.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
     lower_bound_ : float
@@ -112,12 +167,18 @@ class DawidSkene(LabelAggregator):
     True
     """
 
-    _axes: ClassVar[Axes] = LabelAggregator._axes | {"confusion_counts_": ("annotators",)}
+    _axes: ClassVar[Axes] = LabelAggregator._axes | {
+        "confusion_counts_": ("annotators",),
+        "subtypes_": ("items",),
+        "_subtype_rows": ("annotators",),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "confusion": one_of("full", "one-coin"),
         "prior": one_of("learned", None),
         "calibrate": TRUTH,
+        "copies": COPIES,
+        "subtypes": AUTO | whole(1, MOST),
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
     }
@@ -127,6 +188,8 @@ class DawidSkene(LabelAggregator):
         confusion: Literal["full", "one-coin"] = "full",
         prior: Literal["learned", None] = "learned",
         calibrate: Flag = True,
+        subtypes: NumberOfClusters = "auto",
+        copies: NameGroups = "auto",
         max_iter: Integer = 500,
         tol: Real = 1e-6,
         n_jobs: Integer | None = None,
@@ -135,6 +198,8 @@ class DawidSkene(LabelAggregator):
         self.confusion = confusion
         self.prior = prior
         self.calibrate = calibrate
+        self.subtypes = subtypes
+        self.copies = copies
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -165,7 +230,8 @@ class DawidSkene(LabelAggregator):
             Known classes by item; items that are not among the annotations are an error.
         history : DataFrame, optional
             Counts of earlier labels, such as `confusion_counts_` of another fit: indexed by annotator and class, one
-            column per label. Annotators who are not among the annotations are kept, and inform the crowd.
+            column per label. Annotators who are not among the annotations are kept, and inform the crowd; so are
+            classes that no label here names, with a warning.
 
         Returns
         -------
@@ -180,13 +246,14 @@ class DawidSkene(LabelAggregator):
         Warns
         -----
         AnnotationWarning
-            Something was left out, treated as missing, or not used; or no item has two labels.
+            Something was left out, treated as missing, or not used; annotators weigh together, or give the same label
+            to everything; no item has two labels; or the history has classes that no label names.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = self._labels(annotations, reset=True, missing=missing)
+        labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing))
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -196,65 +263,187 @@ class DawidSkene(LabelAggregator):
         self._restore(arranged)
         return self
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> DawidSkene:
-        return self._fit(labels, None, labels.annotators, 0.0)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> DawidSkene:
+        return self._fit(labels, known, labels.annotators, 0.0)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not is_auto(self.subtypes) and int(self.subtypes) > 1 and (self.confusion != "full" or self.prior is None):
+            raise InputError(
+                f"subtypes={self.subtypes} of DawidSkene needs confusion='full' and prior='learned'. "
+                f"Got confusion={self.confusion!r} and prior={self.prior!r}."
+            )
 
     def _fit(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
     ) -> DawidSkene:
+        learned = self.prior is not None
+        constant = constant_here_and_before(labels, history) if learned else np.zeros(labels.n_annotators, dtype=bool)
+        warn_of_constant(labels, constant, type(self).__name__)
+        heard, before = without(labels, constant), history
+        if isinstance(history, np.ndarray) and constant.any():
+            before = history.copy()
+            before[: len(constant)][constant] = 0
+        copies = copies_of(self, labels, known=known, annotators=annotators)
+        wanted = self._wanted_subtypes(heard, history, copies.group)
+        first, fit = self._fits(heard, known, len(annotators), before, wanted, copies.group)
+        keep_trace(self, fit.trace)
+        found = self._calibration(one_label_of_each(heard, copies.group), first, known)
+        self._read_off(labels, heard, fit, found, annotators, known)
+        if constant.any():
+            self._add_constant(labels, constant, history - before)
+        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
+        return self
+
+    def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
+        """Number of subtypes; None for as many as raise the bound."""
+        if not is_auto(self.subtypes):
+            if int(self.subtypes) > 1 and np.any(history):
+                raise InputError("history has counts of classes, not of subtypes. Leave out subtypes, or the history.")
+            return int(self.subtypes)
+        if self.confusion != "full" or self.prior is None or np.any(history):
+            return 1
+        if labels.n_rows <= MOST_LABELS:
+            return None
+        sample = sample_to_decide_on(labels)
+        if not sample.n_rows:
+            return 1
+        of_sample = copies[labels.annotators.get_indexer(sample.annotators)]
+        return self._fits(sample, None, sample.n_annotators, 0.0, None, of_sample)[1].evidence.n_subtypes
+
+    def _fits(
+        self,
+        labels: Labels,
+        known: Int[np.ndarray, " items"] | None,
+        n_annotators: int,
+        history: Counts | float,
+        n_subtypes: int | None,
+        copies: GroupOfThose,
+    ) -> tuple[Fit, Fit]:
+        """Fit with one subtype a class, and with more; None for as many as raise the bound."""
         n_classes, learned = labels.n_classes, self.prior is not None
-        onehot = OneHotLabels.of(
-            labels.item,
-            labels.annotator * n_classes + labels.label,
-            (len(labels), len(annotators) * n_classes),
-            n_classes,
-            known=known,
-            n_jobs=self.n_jobs,
-        )
-        evidence = Evidence(onehot, history, imagined_sizes(labels) if learned else 0.0)
-        one_coin = self.confusion == "one-coin"
+        column, n_columns = labels.annotator * n_classes + labels.label, n_annotators * n_classes
+        weight = shared_weights(labels.item, copies[labels.annotator])
+        sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
+
+        def evidence_for(n_subtypes: int) -> Evidence:
+            onehot = OneHotLabels.of(
+                labels.item,
+                column,
+                (len(labels), n_columns),
+                n_classes * n_subtypes,
+                known=known,
+                n_classes=n_classes,
+                weight=weight,
+                n_jobs=self.n_jobs,
+            )
+            return Evidence(onehot, history, sizes, n_subtypes)
+
+        evidence = evidence_for(1)
         trace = run(
-            first_guess(labels, known),
+            first_guess(labels, known, weight),
             evidence,
-            one_coin=one_coin,
+            one_coin=self.confusion == "one-coin",
             learned=learned,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        keep_trace(self, trace)
-        self._read_off(labels, trace.state, evidence, annotators, known)
-        return self
+        first = Fit(trace, evidence)
+        if n_classes == 1 or n_subtypes == 1 or (n_subtypes is None and not trace.converged):
+            return first, first
+        values = np.ones(labels.n_rows) if weight is None else weight
+        onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_columns))
+        is_chosen = is_auto(self.subtypes)
+        fit = found(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
+        return first, first if is_chosen and fit.trace.lower_bound <= first.trace.lower_bound else fit
+
+    def _calibration(self, labels: Labels, fit: Fit, known: Int[np.ndarray, " items"] | None) -> Calibration:
+        if not self.calibrate:
+            return uncalibrated(labels.n_classes)
+        free = np.full(len(labels), True) if known is None else known < 0
+        told = not free.all() or bool(np.any(fit.evidence.history))
+        state = fit.trace.state
+        found = calibration(labels, state.model, state.log_weights, fit.responsibilities(), free=free, told=told)
+        if found.is_assumed:
+            warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
+        return found
 
     def _read_off(
         self,
         labels: Labels,
-        state: State,
-        evidence: Evidence,
+        heard: Labels,
+        fit: Fit,
+        calibrated: Calibration,
         annotators: pd.Index,
         known: Int[np.ndarray, " items"] | None,
     ) -> None:
-        n_classes = labels.n_classes
+        n_classes, state, evidence = labels.n_classes, fit.trace.state, fit.evidence
         self._log_weights = state.log_weights
-        self._log_table = state.model.log_table.reshape(-1, n_classes)
-        q = posterior(evidence.onehot, self._log_weights, self._log_table)
-        sizes = state.expected.sizes + (self.prior is not None) + evidence.sizes
+        self._log_table = state.model.log_table.reshape(-1, len(state.log_weights))
+        q = fit.responsibilities()
+        in_classes = of_classes(q, n_classes)
+        sizes = of_classes(state.expected.sizes, n_classes) + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
-        self._set_result(labels, q, labels.classes, state.model.matrices(), annotators=annotators, known=known)
-        found = uncalibrated(n_classes)
-        if self.calibrate:
-            free = np.full(len(labels), True) if known is None else known < 0
-            told = not free.all() or bool(np.any(evidence.history))
-            found = calibration(labels, state.model, state.log_weights, q, free=free, told=told)
-            if found.is_assumed:
-                warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
-        self.temperature_, self._shared, self._shared_confusion = found.temperature, found.shared, found.confusion
-        self.responsibilities_ = found.probabilities(evidence.onehot, self._log_weights, self._log_table)
-        counts = (labels_of(state.expected, evidence) + evidence.history).transpose(0, 2, 1)
-        matrices = self.confusion_matrices_
-        self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), matrices.index, matrices.columns)
+        matrices = state.model.matrices()
+        of_each_class = mean_rows(matrices, state.expected.sizes + 1)
+        self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
+        weight = self._weights_of(heard.item, heard.annotator, heard.label)
+        low, high = accuracy_interval(state.model, heard, q, weight)
+        bits = self.annotators_.pop("information")
+        self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
+        self.n_subtypes_ = evidence.n_subtypes
+        if self.n_subtypes_ > 1:
+            self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
+        self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
+        self.subtypes_[pd.isna(self.labels_)] = MISSING
+        self.temperature_, self._shared = calibrated.temperature, calibrated.shared
+        self._shared_confusion = calibrated.confusion
+        self.responsibilities_ = calibrated.probabilities(evidence.onehot, self._log_weights, self._log_table)
+        self._newcomer = of_newcomer(state.model)
+        counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
+        table = self.confusion_matrices_
+        self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
+
+    def _add_constant(
+        self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
+    ) -> None:
+        """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
+        n_classes, rows = labels.n_classes, np.flatnonzero(constant)
+        here = counts_of(labels, self.responsibilities_, constant)
+        counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
+        self._log_table = self._log_table.copy()
+        self._log_table.reshape(-1, n_classes, self._log_table.shape[1])[rows] = 0.0
+        if self.n_subtypes_ > 1:
+            of_components = np.repeat(as_constant(counts).transpose(0, 2, 1), self.n_subtypes_, axis=2)
+            self._subtype_rows.reshape(-1, n_classes, of_components.shape[2])[rows] = of_components[rows]
+        for name, of_them in (
+            ("confusion_counts_", counts.transpose(0, 2, 1)),
+            ("confusion_matrices_", as_constant(counts)),
+        ):
+            table = getattr(self, name)
+            values = table.to_numpy(copy=True).reshape(-1, n_classes, n_classes)
+            values[rows] = of_them[rows]
+            setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
+        matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
+        quality = annotator_quality(labels, self.responsibilities_, matrices, self.annotators_.index, named=True)
+        quality[["accuracy_low", "accuracy_high"]] = np.nan
+        mine = np.isin(np.arange(len(quality)), rows)
+        for name in ("accuracy", "accuracy_low", "accuracy_high", "information"):
+            self.annotators_[name] = np.where(mine, quality[name], self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         if not hasattr(self, "temperature_"):  # saved by an earlier version
             return super()._probabilities(labels)
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
-        return found.probabilities(self._onehot(labels), self._log_weights, self._log_table)
+        onehot, table = self._evidence(labels)
+        return found.probabilities(onehot, self._log_weights, table)
+
+    def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
+        """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""
+        learned: np.ndarray | None = getattr(self, "_newcomer", None)  # none in files of earlier versions
+        return super()._of_newcomer() if learned is None else learned
+
+    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+        if getattr(self, "n_subtypes_", 1) == 1:
+            return super()._mixture()
+        return softmax(self._log_weights), self._subtype_rows

@@ -32,7 +32,7 @@ free only because annotator j is in S.
 Decided here
 ------------
 At least three annotators stay in S, those with the strongest evidence: with fewer, a mixture is not identified. If S
-returns to an earlier value, refinement stops.
+returns to an earlier value, refinement stops. A gold item has its class in step 1, and in the tests of all annotators.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ from consilience.inference.product_distributions import OneHotLabels, Responsibi
 LEAST = 3  # annotators in S
 EDGE = 1e-6  # distance of the share of informative annotators from 0 and 1
 MOST_ROUNDS = 20
+
+Known = Int[np.ndarray, " items"] | None
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,22 @@ class Selection:
 
 
 def refine(
-    labels: Labels, members: tuple[int, ...], q: Responsibilities, *, level: float, max_iter: int, tol: float
+    labels: Labels,
+    members: tuple[int, ...],
+    q: Responsibilities,
+    *,
+    level: float,
+    max_iter: int,
+    tol: float,
+    known: Known = None,
 ) -> Trace[Selection]:
-    """Refine an informative set, starting from posteriors."""
+    """Refine an informative set, starting from posteriors; `known` are the classes of gold items, -1 for the others."""
 
     def fitted(members: tuple[int, ...], q: Responsibilities, seen: frozenset[tuple[int, ...]]) -> Selection:
-        onehot = onehot_of(labels, members, q.shape[1])
+        onehot = onehot_of(labels, members, q.shape[1], known)
         mixture = product_mixture.run(q, onehot, labels.n_classes, max_iter=max_iter, tol=tol)
         state = mixture.state
-        scores = np.concatenate(list(log_scores(onehot, state.log_weights, state.log_table)))
+        scores = _with_known(np.concatenate(list(log_scores(onehot, state.log_weights, state.log_table))), known)
         statistic, degrees = dependence(labels, scores, members, state.log_table)
         p_values = chi2.sf(statistic, np.maximum(degrees, 1))
         probability = benefit_of_doubt(statistic, degrees, np.bincount(labels.annotator, minlength=len(degrees)))
@@ -120,13 +129,22 @@ def criterion(labels: Labels, state: Selection) -> tuple[float, float]:
     return log_likelihood, log_likelihood - float((free * np.log(np.maximum(total, 1)))[inside].sum()) / 2
 
 
-def onehot_of(labels: Labels, members: tuple[int, ...], n_components: int) -> OneHotLabels:
+def _with_known(scores: Responsibilities, known: Known) -> Responsibilities:
+    """Return scores under which gold items have their class, whatever their labels."""
+    if known is None:
+        return scores
+    certain = np.where(np.eye(scores.shape[1], dtype=bool), 0.0, -np.inf)
+    return np.where((known >= 0)[:, None], certain[known], scores)
+
+
+def onehot_of(labels: Labels, members: tuple[int, ...], n_components: int, known: Known = None) -> OneHotLabels:
     """One-hot labels of some annotators, in the order of `members`."""
     place = np.full(labels.n_annotators, -1)
     place[list(members)] = np.arange(len(members))
     rows = place[labels.annotator] >= 0
     column = place[labels.annotator[rows]] * labels.n_classes + labels.label[rows]
-    return OneHotLabels.of(labels.item[rows], column, (len(labels), len(members) * labels.n_classes), n_components)
+    shape = (len(labels), len(members) * labels.n_classes)
+    return OneHotLabels.of(labels.item[rows], column, shape, n_components, known=known)
 
 
 def dependence(

@@ -7,16 +7,24 @@ Decided here
 ------------
 Ties go to the first class in the order of the classes, and `n_ties_` counts them. An item without labels has equal
 shares, and no class. Confusion matrices are the shares of an annotator's labels of the items of each class by vote,
-with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row.
+with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row. The
+votes of copies of one annotator share one vote: see `copies`. The class of a gold item is known, whatever the votes,
+and counts as its class by vote.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
+from consilience.annotations.types import NameGroups
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.parameters import Requirements
 from consilience.inference.product_distributions import vote_shares
 
 SMOOTHING = 0.01
@@ -24,6 +32,14 @@ SMOOTHING = 0.01
 
 class MajorityVote(LabelAggregator):
     """The class that most annotators gave each item.
+
+    Parameters
+    ----------
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups.
 
     Attributes
     ----------
@@ -33,7 +49,7 @@ class MajorityVote(LabelAggregator):
     labels_series_ : Series
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
-        Share of the item's votes for each class; equal shares for items without labels.
+        Share of the item's votes for each class; equal shares for items without labels. 1 for the class of a gold item.
     n_ties_ : int
         Number of items with labels for which several classes have the most votes.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -43,6 +59,13 @@ class MajorityVote(LabelAggregator):
         and information (bits) of the confusion matrix.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Share of each label of an annotator among the items of each class by vote, indexed by annotator and class.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
 
@@ -54,8 +77,14 @@ class MajorityVote(LabelAggregator):
     ['cat', 'dog']
     """
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> MajorityVote:
-        shares = vote_shares(labels)
+    _requirements: ClassVar[Requirements] = {"copies": COPIES}
+
+    def __init__(self, copies: NameGroups = "auto"):
+        self.copies = copies
+
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> MajorityVote:
+        copies = copies_of(self, labels, known=known)
+        shares = with_known(vote_shares(labels, self._weights_of(labels.item, labels.annotator, labels.label)), known)
         n_classes = labels.n_classes
         cell = (labels.annotator * n_classes + labels.label) * n_classes
         winner = shares.argmax(1)
@@ -63,12 +92,15 @@ class MajorityVote(LabelAggregator):
         seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
         tied = (shares == shares.max(1, keepdims=True)).sum(1) > 1
         self.n_ties_ = int((tied & (np.diff(labels.indptr) > 0)).sum())
-        self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True))
+        self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True), known=known)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
-        _, label = self._fitted_codes(labels)
+        annotator, label = self._fitted_codes(labels)
+        weight = self._weights_of(labels.item, annotator, label)
         shares = np.zeros((len(labels), len(self.classes_)))
-        np.add.at(shares, (labels.item, label), 1.0)
+        np.add.at(shares, (labels.item, label), 1.0 if weight is None else weight)
+        shares = shares.round(9)
         shares[shares.sum(1) == 0] = 1.0
         return shares / shares.sum(1, keepdims=True)

@@ -1,60 +1,26 @@
-"""Knowledge that users give in addition to labels: gold items, and the history of annotators."""
+"""Knowledge of annotators that users give in addition to labels: the counts of earlier ones, a history."""
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from consilience.annotations import Labels
-from consilience.annotations.names import MISSING, name_index, plain, union
-from consilience.errors import InputError
+from consilience.annotations.fit_arguments import first_named
+from consilience.annotations.labels import sorted_names
+from consilience.annotations.names import MISSING, name_index, outside, plain, union
+from consilience.errors import AnnotationWarning, InputError
 
 Counts = Float[np.ndarray, "annotators labels classes"]
 
 
-def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
-    """Return the code of each item's known class, -1 where it is unknown; None if no gold is given.
-
-    Parameters
-    ----------
-    gold : Series, or dict of classes by item, or None
-    labels : Labels
-
-    Raises
-    ------
-    InputError
-        It is neither, an item is unknown or has two classes, or a class is not among those of the labels.
-    """
-    if gold is None:
-        return None
-    if isinstance(gold, dict):
-        gold = pd.Series(list(gold.values()), index=name_index(list(gold)), dtype=object)
-    if not isinstance(gold, pd.Series):
-        raise InputError(f"gold must be a Series or a dict of classes by item. Got {type(gold).__name__} instead.")
-    twice = gold.index.duplicated()
-    if twice.any():
-        raise InputError(f"gold has two classes for the item {plain(gold.index[twice][0])!r}.")
-    if gold.isna().any():
-        raise InputError(f"The gold item {plain(gold.index[gold.isna()][0])!r} has no class; leave it out.")
-    place, code = labels.items.get_indexer(gold.index), labels.classes.get_indexer(name_index(gold.to_numpy()))
-    if (place == MISSING).any():
-        raise InputError(f"The gold item {plain(gold.index[place == MISSING][0])!r} is not among the items.")
-    if (code == MISSING).any():
-        row = int(np.argmax(code == MISSING))
-        raise InputError(
-            f"The gold item {plain(gold.index[row])!r} has the class {plain(gold.iloc[row])!r}, which nobody gave. "
-            "Name all classes when you create the Labels, with classes=[...]."
-        )
-    known = np.full(len(labels), MISSING)
-    known[place] = code
-    return known
-
-
-def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | float]:
-    """Return all annotators, those of the labels first, and the counts of earlier labels; 0 if there are none.
+def with_classes_of(history: Any, labels: Labels) -> Labels:
+    """Return the labels with the classes of a history too, sorted if those of the labels are; else these come last.
 
     Parameters
     ----------
@@ -64,11 +30,15 @@ def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | flo
     Raises
     ------
     InputError
-        Another shape, a duplicate row or column, a class that is not among those of the labels, or an entry that is
-        not a count.
+        Another shape, a duplicate row or column, or no class of the labels.
+
+    Warns
+    -----
+    AnnotationWarning
+        No label names some of the classes of the history.
     """
     if history is None:
-        return labels.annotators, 0.0
+        return labels
     if not isinstance(history, pd.DataFrame) or history.index.nlevels != 2:
         raise InputError(
             "history must be a DataFrame indexed by annotator and class with a column for each label, such as "
@@ -76,10 +46,46 @@ def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | flo
         )
     if history.index.has_duplicates or history.columns.has_duplicates:
         raise InputError("history has a duplicate row or column. Expected one row for each annotator and class.")
+    past = union([name_index(history.index.get_level_values(1).unique()), name_index(history.columns)])
+    new = past[labels.classes.get_indexer(past) == MISSING]
+    if new.empty:
+        return labels
+    if len(new) == len(past):
+        raise InputError(
+            f"history has none of the classes of the labels: it has {first_named(past)}, the labels "
+            f"{first_named(labels.classes)}."
+        )
+    warnings.warn(
+        f"history has classes that no label here names, which are among the classes nevertheless: {first_named(new)}.",
+        AnnotationWarning,
+        stacklevel=outside(),
+    )
+    together = union([labels.classes, new])
+    if labels.classes.equals(sorted_names(labels.classes)):
+        together = sorted_names(together)
+    place = together.get_indexer(labels.classes)
+    return replace(labels, classes=together, label=place[labels.label]).in_order()
+
+
+def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | float]:
+    """Return all annotators, those of the labels first, and the counts of earlier labels; 0 if there are none.
+
+    Parameters
+    ----------
+    history : DataFrame indexed by annotator and class, one column for each label; or None
+    labels : Labels with the classes of the history, see `with_classes_of`
+
+    Raises
+    ------
+    InputError
+        An entry that is not a count.
+    """
+    if history is None:
+        return labels.annotators, 0.0
     names = history.index.get_level_values(0)
     values = _counts(history, names)
-    true = _places(history.index.get_level_values(1), labels.classes)
-    said = _places(history.columns, labels.classes)
+    true = labels.classes.get_indexer(history.index.get_level_values(1))
+    said = labels.classes.get_indexer(history.columns)
     annotators = union([labels.annotators, names.unique()])
     counts = np.zeros((len(annotators), labels.n_classes, labels.n_classes))
     counts[annotators.get_indexer(names)[:, None], said, true[:, None]] = values
@@ -96,10 +102,3 @@ def _counts(history: pd.DataFrame, names: pd.Index) -> Float[np.ndarray, "rows l
             f"{plain(history.columns[column])!r}. Expected a count of at least 0."
         )
     return values
-
-
-def _places(names: pd.Index, classes: pd.Index) -> Int[np.ndarray, " names"]:
-    place = classes.get_indexer(names)
-    if (place == MISSING).any():
-        raise InputError(f"history has the class {plain(names[place == MISSING][0])!r}, which the labels do not have.")
-    return place

@@ -6,14 +6,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.names import plain
-from consilience.annotations.types import ArrayLike, Flag, Integer, Literal, NumberOfClusters, RandomSource, Real
-from consilience.consensus.labels.mixture_result import keep_best, read_off
+from consilience.annotations.types import (
+    ArrayLike,
+    Flag,
+    Integer,
+    Literal,
+    NameGroups,
+    NumberOfClusters,
+    RandomSource,
+    Real,
+)
+from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
 from consilience.errors import InputError
+from consilience.estimators.gold import require_named, with_known
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator
 from consilience.estimators.parameters import (
     ARRAY,
@@ -60,6 +73,12 @@ class ProductMixture(LabelAggregator):
         Maximum number of sweeps of a restart.
     tol : float, default=1e-7
         A restart has converged when the relative gain of the bound is less than this.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups. The member with the most labels stands for the group, with the label that most of them gave; all have
+        the same confusion matrix.
     n_jobs : int, optional
         Number of threads for the restarts, as in joblib; for the items if there is one start.
     verbose : bool, default=False
@@ -83,6 +102,13 @@ class ProductMixture(LabelAggregator):
         n_labels, agreement, accuracy (NaN if components have no names) and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
         Probability of each label of an annotator in each component, indexed by annotator and class.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of components.
     log_likelihood_ : float
@@ -107,6 +133,8 @@ class ProductMixture(LabelAggregator):
     ['a', 'a', 'b', 'b']
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),
         "init": one_of("auto", "votes", "random") | ARRAY,
@@ -114,6 +142,7 @@ class ProductMixture(LabelAggregator):
         "smoothing": POSITIVE,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
+        "copies": COPIES,
     }
 
     def __init__(
@@ -124,6 +153,7 @@ class ProductMixture(LabelAggregator):
         smoothing: Real = SMOOTHING,
         max_iter: Integer = 500,
         tol: Real = 1e-7,
+        copies: NameGroups = "auto",
         n_jobs: Integer | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,
@@ -134,23 +164,29 @@ class ProductMixture(LabelAggregator):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
+        self.copies = copies
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> ProductMixture:
+    def _aggregate(
+        self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Responsibilities | None
+    ) -> ProductMixture:
         n_components = self._n_components(labels)
+        require_named(known, n_components, labels, type(self).__name__)
         n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
             raise InputError(
                 f"ProductMixture keeps a probability for each item, component and restart: {len(labels)} × "
                 f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Use fewer components or restarts."
             )
-        starts = self._starts(labels, n_components, known)
-        column = labels.annotator * labels.n_classes + labels.label
+        copies = copies_of(self, labels, known=known)
+        heard = merged(labels, copies.group)
+        starts = [with_known(start, known) for start in self._starts(heard, n_components, values)]
+        column = heard.annotator * labels.n_classes + heard.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None
-        onehot = OneHotLabels.of(labels.item, column, shape, n_components, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(heard.item, column, shape, n_components, known=known, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
@@ -159,10 +195,13 @@ class ProductMixture(LabelAggregator):
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
+        q = posterior(onehot, best.state.log_weights, best.state.log_table)
+        read_off(self, heard, best.state, q, known=known)
+        give_to_copies(self, labels, copies)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, values), labels)
         return self
 
-    def _known_of_items(self, labels: Labels) -> np.ndarray | None:
+    def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """First responsibilities, if they are given."""
         self._check_parameters()
         return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))

@@ -6,15 +6,19 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int
 from numpy.linalg import LinAlgError
 
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
-from consilience.annotations.types import Flag, Integer, Literal, RandomSource, Real
-from consilience.consensus.labels.mixture_result import keep_best, read_off
+from consilience.annotations.types import Flag, Integer, Literal, NameGroups, RandomSource, Real
+from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NOT_NEGATIVE,
@@ -29,6 +33,8 @@ from consilience.inference.iterate import restarts
 from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
+
+UNNAMED = -1e4  # ln of the weight of a class that no label names
 
 
 class SpectralEM(LabelAggregator):
@@ -52,6 +58,12 @@ class SpectralEM(LabelAggregator):
         Maximum number of sweeps of EM after its first step; the authors' program makes 10.
     tol : float, default=1e-7
         Converged when the relative gain of the bound is less than this.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who answered twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
+        independent people would, with a warning that names them. None: every annotator weighs alone. A list: these
+        groups. The member with the most labels stands for the group, with the label that most of them gave; all have
+        the same confusion matrix.
     n_jobs : int, optional
         Number of threads for the divisions, as in joblib; for the items if there is one division.
     verbose : bool, default=False
@@ -74,6 +86,13 @@ class SpectralEM(LabelAggregator):
         n_labels, agreement, accuracy and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Probability of each label of an annotator for items of each class, indexed by annotator and class.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
+        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
+        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
+        independent people, before correction for the number of pairs.
+    labels_apart_ : ndarray of class names, shape (n_items,)
+        `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
     log_likelihood_ : float
@@ -111,6 +130,8 @@ class SpectralEM(LabelAggregator):
     0.96
     """
 
+    _merges_copies: ClassVar[bool] = True
+
     _requirements: ClassVar[Requirements] = {
         "groups": one_of("random", "modulo"),
         "n_starts": whole(1),
@@ -118,6 +139,7 @@ class SpectralEM(LabelAggregator):
         "smoothing": POSITIVE,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
+        "copies": COPIES,
     }
 
     def __init__(
@@ -128,6 +150,7 @@ class SpectralEM(LabelAggregator):
         smoothing: Real = SMOOTHING,
         max_iter: Integer = 500,
         tol: Real = 1e-7,
+        copies: NameGroups = "auto",
         n_jobs: Integer | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,
@@ -138,18 +161,21 @@ class SpectralEM(LabelAggregator):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
+        self.copies = copies
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
-    def _aggregate(self, labels: Labels, known: np.ndarray | None) -> SpectralEM:
-        _check_size(labels)
+    def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> SpectralEM:
+        copies = copies_of(self, labels, known=known)
+        heard = merged(labels, copies.group)
+        _check_size(heard)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
-        column = labels.annotator * labels.n_classes + labels.label
+        column = heard.annotator * labels.n_classes + heard.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None
-        onehot = OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=inner_jobs)
+        onehot = OneHotLabels.of(heard.item, column, shape, labels.n_classes, known=known, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
             return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
@@ -157,10 +183,13 @@ class SpectralEM(LabelAggregator):
         def once(seed: int) -> Trace[Mixture] | None:
             rng = np.random.default_rng(seed)
             try:
-                start = spectral_start(labels, partition(labels, rng if by_chance else None), rng, self.n_starts)
+                start = spectral_start(heard, partition(heard, rng if by_chance else None), rng, self.n_starts)
             except LinAlgError:
                 return None
-            return em(posterior(onehot, *start))
+            weights, table = start
+            if known is not None:  # a gold item may be of a class that no label names
+                weights = np.maximum(weights, UNNAMED)
+            return em(posterior(onehot, weights, table))
 
         found = restarts(once, [(seed,) for seed in seeds], n_jobs=self.n_jobs if len(seeds) > 1 else None)
         traces = [trace for trace in found if trace is not None]
@@ -171,10 +200,13 @@ class SpectralEM(LabelAggregator):
                 AnnotationWarning,
                 stacklevel=outside(),
             )
-            traces = [em(vote_shares(labels))]
+            traces = [em(with_known(vote_shares(heard), known))]
         best = keep_best(self, traces)
         self.log_likelihood_ = best.state.expected.log_likelihood
-        read_off(self, labels, best.state, posterior(onehot, best.state.log_weights, best.state.log_table))
+        q = posterior(onehot, best.state.log_weights, best.state.log_table)
+        read_off(self, heard, best.state, q, known=known)
+        give_to_copies(self, labels, copies)
+        compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 
 

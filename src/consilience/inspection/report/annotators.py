@@ -121,6 +121,10 @@ def _count(value: Any) -> str:
     return f"{int(value):,}"
 
 
+def _interval(low: Any, high: Any) -> str:
+    return "" if pd.isna(low) else f"{percent(low)} to {percent(high)}"
+
+
 def _several(frame: pd.DataFrame) -> bool:
     return bool((frame["n_groupings"] > 1).any())
 
@@ -235,6 +239,12 @@ OF_LABELS = Ranking(
             percent,
             "Accuracy: probability that the annotator's next label is right, by the confusion matrix.",
             is_named,
+        ),
+        Quality(
+            ("accuracy_low", "accuracy_high"),
+            "Accuracy, 90 % interval",
+            _interval,
+            shown=lambda frame: bool(frame["accuracy_low"].notna().any()),
         ),
         Quality(
             ("agreement",),

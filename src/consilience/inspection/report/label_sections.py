@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.special import entr
 
+from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.heatmaps import plot_confusion
@@ -34,6 +35,12 @@ def sizes_in_short(subject: Subject) -> str:
         return text + none
     each = [f"{title} ({size:,})" for title, size in zip(clusters.titles, clusters.sizes, strict=True)]
     return f"Items by class: {listed(each)}.{none}"
+
+
+def copies_in_short(subject: Subject) -> list[str]:
+    """Say which annotators weigh together, and what that changes."""
+    model = subject.estimator
+    return sentences_on_copies(groups_of_copies(model), n_changed_by_copies(model), len(model.labels_))
 
 
 def certainty_in_short(subject: Subject) -> str:

@@ -24,7 +24,7 @@ from consilience.inspection.report.tables import (
 
 CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed
-FEW = 10  # labels; of fewer it means nothing if all are the same
+CHANCE = 0.01  # that any annotator who draws labels at the crowd's shares is said to give always the same one
 INFORMATIVE = 0.05  # share of the entropy of the classes that informative labels tell at least
 
 
@@ -119,11 +119,14 @@ def _errors(estimator: Any, labels: Labels) -> pd.DataFrame:
 
 
 def _always_the_same(labels: Labels) -> pd.Series:
-    """Return which annotators gave more than a few labels, all of one class."""
+    """Return which annotators gave only one label, and more of it than the label's share among all makes probable."""
     counts = np.bincount(
         labels.annotator * labels.n_classes + labels.label, minlength=labels.n_annotators * labels.n_classes
     ).reshape(-1, labels.n_classes)
-    return pd.Series((counts.max(1) == counts.sum(1)) & (counts.sum(1) >= FEW), index=labels.annotators)
+    total = counts.sum(1)
+    by_chance = (counts.sum(0) / max(labels.n_rows, 1))[counts.argmax(1)] ** total
+    rare = by_chance * np.count_nonzero(total) <= CHANCE
+    return pd.Series((counts.max(1) == total) & rare, index=labels.annotators)
 
 
 def confusion_file(estimator: Any) -> Download:

@@ -72,6 +72,7 @@ def key_findings(subject: Subject) -> list[str]:
     """Return the main results in a few sentences."""
     if subject.clusters.is_named:
         findings = [
+            *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
             label_sections.certainty_in_short(subject),
             label_sections.annotators_in_short(subject),

@@ -1,0 +1,140 @@
+"""The crowds of the page on groupings: recorded and simulated ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from benchmarks.people.held_out import Crowd
+from consilience import Groupings
+from consilience.datasets import (
+    load_cardsort_animals,
+    load_cardsort_greek_sites,
+    load_dogs_birds,
+    load_free_sort,
+    load_mnist_crowd,
+    load_orchestra,
+)
+from consilience.simulation import simulate_crowd
+
+PICTURES = ("mnist-crowd", "scenes", "imagenet", "dogs3", "birds5")
+CARD_SORTS = ("animals", "celestino", "skroutz")
+FREE_SORTS = (
+    "accents45_geller",
+    "amari12_lahne2018",
+    "aroma16_courcoux2014",
+    "beers8_abdi2007",
+    "beers9_lelievre2009_EV",
+    "beers9_lelievre2009_EBr1",
+    "beers9_lelievre2009_EBr2",
+    "beers9_lelievre2009_EBr3",
+    "beers9_lelievre2009_EBr4",
+    "cards16_children_hierarchical",
+    "kinship15_rosenberg1975",
+    "orange_juice10",
+    "perfume12_sensominer",
+    "smoothies8_sensominer",
+    "spices16_french",
+    "wines18_free_experts",
+    "wines18_ternary_experts",
+)
+SORTS = (*CARD_SORTS, *FREE_SORTS)
+MOST_WORKERS = 1000  # of dogs3 and birds5
+
+N_ITEMS, N_CLASSES = 60, 5
+ITEMS_EACH = 15  # of those who see subsets
+ACCURACY = (0.6, 0.95)  # of those who do not group at random
+MERGE = 0.3
+LARGEST = 0.5  # share of the largest class, where classes are unbalanced
+AT_RANDOM = 8  # one person in so many
+
+
+@cache
+def pictures(name: str) -> Crowd:
+    """Return groupings of subsets of pictures whose class is known."""
+    if name == "mnist-crowd":
+        bunch = load_mnist_crowd()
+    elif name in ("scenes", "imagenet"):
+        bunch = load_orchestra(name)
+    else:
+        bunch = load_dogs_birds(name)
+        return Crowd(some_people(bunch.annotations, bunch.annotations.annotators), bunch.target)
+    return Crowd(bunch.annotations, bunch.target)
+
+
+@cache
+def sorts(name: str) -> Crowd:
+    """Return groupings of all items by everybody."""
+    if name == "animals":
+        return Crowd(load_cardsort_animals().annotations)
+    if name in CARD_SORTS:
+        return Crowd(load_cardsort_greek_sites(name).annotations)
+    return Crowd(load_free_sort(name).annotations)
+
+
+def some_people(groupings: Groupings, annotators: np.ndarray) -> Groupings:
+    """Return the groupings of `MOST_WORKERS` random people, or of all if they are fewer."""
+    size = min(MOST_WORKERS, len(annotators))
+    chosen = np.sort(np.random.default_rng(0).choice(len(annotators), size, replace=False))
+    return groupings.restrict(annotators=annotators[chosen])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of simulated crowd of people who group."""
+
+    sees_all: bool
+    n_people: int
+    is_merged: bool
+    is_balanced: bool
+
+    @property
+    def name(self) -> str:
+        seen = "all items" if self.sees_all else "subsets"
+        merged = "merged" if self.is_merged else "separate"
+        return f"{seen}, {self.n_people} people, {merged}, {'balanced' if self.is_balanced else 'unbalanced'}"
+
+
+SIMULATED = {
+    kind.name: kind
+    for sees_all in (True, False)
+    for n_people in (16, 64)
+    for is_merged in (False, True)
+    for is_balanced in (True, False)
+    for kind in [Kind(sees_all, n_people, is_merged, is_balanced)]
+}
+
+
+def simulated(name: str, draw: int) -> Crowd:
+    """Return a simulated crowd, in which the first people group at random."""
+    kind = SIMULATED[name]
+    rng = np.random.default_rng([draw, *map(int, (kind.sees_all, kind.n_people, kind.is_merged, kind.is_balanced))])
+    truth = rng.permutation(classes(kind.is_balanced))
+    crowd = simulate_crowd(
+        truth,
+        n_annotators=kind.n_people,
+        items_each=N_ITEMS if kind.sees_all else ITEMS_EACH,
+        accuracy=rng.uniform(*ACCURACY, kind.n_people),
+        merge=MERGE if kind.is_merged else 0.0,
+        random_state=rng,
+    )
+    return Crowd(shuffled(crowd, crowd.annotators[: kind.n_people // AT_RANDOM], rng), truth)
+
+
+def classes(is_balanced: bool) -> np.ndarray:
+    """Return the classes of the items: as many of each, or half of the first and as many of each of the others."""
+    if is_balanced:
+        return np.arange(N_ITEMS) % N_CLASSES
+    n_others = N_ITEMS - round(LARGEST * N_ITEMS)
+    return np.concatenate([np.zeros(N_ITEMS - n_others, dtype=int), 1 + np.arange(n_others) % (N_CLASSES - 1)])
+
+
+def shuffled(groupings: Groupings, annotators: np.ndarray, rng: np.random.Generator) -> Groupings:
+    """Return groupings in which some people's groups have the same sizes but random items."""
+    frame = groupings.to_frame()
+    for annotator in annotators:
+        rows = np.flatnonzero(frame["annotator"] == annotator)
+        frame.iloc[rows, frame.columns.get_loc("group")] = rng.permutation(frame["group"].to_numpy()[rows])
+    return Groupings.from_frame(frame, items=groupings.items)

@@ -1,0 +1,93 @@
+"""Credible intervals of the accuracy of annotators in the models of `dawid_skene`.
+
+    accuracy of annotator j       A_j = Σ_k π_k θ_jkk,   π the mean responsibilities; k runs over subtypes, too
+    given the items' classes      mean M_j and variance of A_j under q(θ), whose rows are Dirichlet distributions; with
+                                  `Hierarchical` their means depend on a_j, whose variance under q(a) is added
+    as a number of labels         M_j (1 - M_j) / variance - 1 = P_j + n_j: those of the prior, and n_j given ones
+    classes are uncertain too     a label is right with probability q = q(z_n = y_nj), so that the share
+                                  f_j = Σ_n q (1 - q) / (n_j M_j (1 - M_j)) of what n_j labels would tell is missing
+    interval                      quantiles of the Beta distribution with mean M_j and P_j (1 - f)² + n_j (1 - f_j)
+                                  labels; f is the share over all annotators
+
+1 / (1 - f_j) is the factor by which missing information widens a variance (Louis 1982; Dempster, Laird & Rubin 1977).
+By the same f the estimated accuracies of annotators are drawn towards each other, so that they appear to differ by
+(1 - f)² of their variance, and the learned prior to be worth 1 / (1 - f)² as many labels as it is. Both are corrected.
+
+Decided here
+------------
+The quantiles are those at 5 and 95 %. Maximum likelihood has no distribution of θ, and no interval: NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import beta
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.annotator_models import AnnotatorModel, Hierarchical, OneCoin
+from consilience.consensus.labels.subtypes import of_classes
+from consilience.inference.product_distributions import Responsibilities
+
+LEVEL = 0.9
+NARROWEST = 1e-12  # variance
+FEWEST = 2.0  # labels: of a uniform distribution
+
+PerAnnotator = Float[np.ndarray, " annotators"]
+
+
+def accuracy_interval(
+    model: AnnotatorModel,
+    labels: Labels,
+    responsibilities: Responsibilities,
+    weight: Float[np.ndarray, " labels"] | None = None,
+) -> tuple[PerAnnotator, PerAnnotator]:
+    """Lower and upper ends of the 90 % credible interval of the accuracy of each annotator; NaN if none was learned.
+
+    Parameters
+    ----------
+    model : annotator model after the last sweep; the annotators of the labels come first.
+    labels : Labels
+    responsibilities : (items, components) posterior.
+    weight : of each label; by default 1.
+    """
+    if isinstance(model, Hierarchical):
+        mean, variance = _of_rows(model, responsibilities.mean(0))
+    elif isinstance(model, OneCoin) and model.learned:
+        mean, variance = _of_beta(model.accuracy)
+    else:
+        missing = np.full(len(model.log_table), np.nan)
+        return missing, missing
+    if labels.n_classes == 1:  # every label is right
+        return np.ones(len(mean)), np.ones(len(mean))
+    spread = np.maximum(mean * (1 - mean), NARROWEST)
+    given = model.n_labels()
+    of_prior = np.maximum(spread / np.maximum(variance, NARROWEST) - 1 - given, 0)
+    right = of_classes(responsibilities, labels.n_classes)[labels.item, labels.label]
+    doubted = right * (1 - right) * (1 if weight is None else weight)
+    doubt = np.bincount(labels.annotator, doubted, len(mean)) / spread  # n_j f_j
+    missing_share = min(float(doubt @ spread / max(given @ spread, NARROWEST)), 1.0)
+    size = np.maximum(of_prior * (1 - missing_share) ** 2 + np.maximum(given - doubt, 0), FEWEST)
+    tail = (1 - LEVEL) / 2
+    low, high = (beta.ppf(share, mean * size, (1 - mean) * size) for share in (tail, 1 - tail))
+    return low, high
+
+
+def _of_beta(parameters: Float[np.ndarray, "annotators 2"]) -> tuple[PerAnnotator, PerAnnotator]:
+    """Mean and variance of Beta distributions."""
+    total = parameters.sum(1)
+    mean = parameters[:, 0] / total
+    return mean, mean * (1 - mean) / (total + 1)
+
+
+def _of_rows(model: Hierarchical, share: Float[np.ndarray, " components"]) -> tuple[PerAnnotator, PerAnnotator]:
+    """Mean and variance of Σ_k π_k θ_jkk, from the rows given a_j, and from a_j."""
+    mean_a, variance_a = _of_beta(model.accuracy)
+    component = np.arange(len(share))
+    class_of = component // model.n_subtypes
+    concentration = model.concentration[class_of]
+    size = concentration + model.counts.sum(1)
+    diagonal = (concentration * mean_a[:, None] + model.counts[:, class_of, component]) / size
+    of_rows = (diagonal * (1 - diagonal) / (size + 1)) @ share**2
+    slope = (concentration / size) @ share
+    return diagonal @ share, of_rows + slope**2 * variance_a

@@ -1,0 +1,120 @@
+"""Annotators who give the same label to everything, whatever the others say of the items.
+
+Such labels tell nothing about the items' classes. But they count as votes, they raise the proportion of one class, and
+a model with one accuracy for all classes can take them for the labels of an expert. An annotator whose labels are all
+the same may also have seen items of one class only; then the others' labels of these items are as they are wherever
+somebody gives this label, l, and otherwise as they are of any item:
+
+    π_z, A_zy     class of an item, and label of an item of class z: the crowd of `pairs_of_labels`
+    L_nz          = Π A_zy over the others' labels y of item n
+    T_j           = Σ_n ln (Σ_z π_z L_nz / Σ_z p(z | l) L_nz),  p(z | l) ∝ π_z A_zl,  n the items of annotator j
+
+The denominator is the probability of the others' labels if annotator j labels as the crowd does, the numerator if the
+label of j is independent of the class. So exp T_j is 1 on average for an annotator of the crowd, and T_j exceeds
+ln(J / level) for any of J such annotators with at most the probability `level` (Markov's inequality).
+
+Decided here
+------------
+The crowd is that of the annotators with more than one label in use; the others' labels are theirs. `level` is 1 %.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.special import logsumexp
+
+from consilience.annotations import Labels
+from consilience.annotations.fit_arguments import first_named
+from consilience.annotations.names import outside
+from consilience.consensus.labels.annotator_models import Counts
+from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
+from consilience.errors import AnnotationWarning
+from consilience.inference.product_distributions import Responsibilities
+
+LEVEL = 0.01
+
+CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the labels first
+
+
+def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
+    """Whether each annotator gave one label to everything, independently of the others' labels.
+
+    Examples
+    --------
+    >>> said = np.column_stack([np.arange(200) % 2] * 3 + [np.zeros(200, dtype=int)])
+    >>> constant_annotators(Labels.from_matrix(said))
+    array([False, False, False,  True])
+    """
+    shape = (labels.n_annotators, labels.n_classes)
+    counts = np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
+    same = (counts > 0).sum(1) == 1
+    if not same.any() or same.all():
+        return np.zeros(len(same), dtype=bool)
+    others = ~same[labels.annotator]
+    shares, accuracy = proportions_of_pairs(pair_counts(without(labels, same)))
+    n_classes = labels.n_classes
+    crowd = np.where(np.eye(n_classes, dtype=bool), accuracy, (1 - accuracy) / (n_classes - 1))
+    votes = np.zeros((len(labels), n_classes))
+    np.add.at(votes, (labels.item[others], labels.label[others]), 1.0)
+    log_likelihood = votes @ np.log(crowd).T
+    given = np.log(shares) + np.log(crowd.T)  # row l: ln p(z | l), but for a constant
+    given -= logsumexp(given, axis=1, keepdims=True)
+    rows = np.flatnonzero(~others)
+    of_items = log_likelihood[labels.item[rows]]
+    each = logsumexp(of_items + np.log(shares), axis=1) - logsumexp(of_items + given[labels.label[rows]], axis=1)
+    statistic = np.bincount(labels.annotator[rows], each, len(same))
+    return same & (statistic > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
+
+
+def constant_here_and_before(labels: Labels, history: CountsOfAll | float) -> Bool[np.ndarray, " annotators"]:
+    """Whether each annotator is constant, and has given no other label in a history, whose annotators begin with these.
+
+    history : counts of earlier labels, or 0.
+    """
+    found = constant_annotators(labels)
+    if isinstance(history, np.ndarray) and found.any():
+        before = history.sum(2)[: len(found)]
+        only = np.zeros(len(found), dtype=int)
+        only[labels.annotator] = labels.label
+        found &= before.sum(1) == before[np.arange(len(found)), only]
+    return found
+
+
+def counts_of(
+    labels: Labels, responsibilities: Responsibilities, annotators: Bool[np.ndarray, " annotators"]
+) -> Counts:
+    """Return the expected number of labels of some annotators by class; 0 for the others."""
+    rows = annotators[labels.annotator]
+    counts = np.zeros((len(annotators), labels.n_classes, labels.n_classes))
+    np.add.at(counts, (labels.annotator[rows], labels.label[rows]), responsibilities[labels.item[rows]])
+    return counts
+
+
+def as_constant(counts: Counts) -> Float[np.ndarray, "annotators classes labels"]:
+    """Return confusion matrices of annotators whose labels do not depend on the class."""
+    said = counts.sum(2) + 1
+    return np.repeat((said / said.sum(1, keepdims=True))[:, None], counts.shape[1], axis=1)
+
+
+def warn_of_constant(labels: Labels, annotators: Bool[np.ndarray, " annotators"], model: str) -> None:
+    """Warn of annotators who are not heard, if there are any."""
+    names = labels.annotators[annotators]
+    if len(names) == 0:
+        return
+    who, has = (f"{len(names)} annotators each", "have") if len(names) > 1 else ("1 annotator", "has")
+    warnings.warn(
+        f"{model}: {who} gave the same label to everything, whatever others say of it, and {has} no influence on the "
+        f"classes: {first_named(names)}.",
+        AnnotationWarning,
+        stacklevel=outside(),
+    )
+
+
+def without(labels: Labels, annotators: Bool[np.ndarray, " annotators"]) -> Labels:
+    """Return the labels without those by some annotators, who stay among the annotators."""
+    rows = ~annotators[labels.annotator]
+    return replace(labels, item=labels.item[rows], annotator=labels.annotator[rows], label=labels.label[rows])

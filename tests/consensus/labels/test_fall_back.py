@@ -1,0 +1,147 @@
+"""StagewiseEM falls back to all annotators where these explain the labels better than an informative set."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import betaln
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.people.label_crowds import thinned
+from consilience import Labels
+from consilience.consensus import DawidSkene, StagewiseEM
+from consilience.consensus.labels import informative_set, stagewise_em_estimator
+from consilience.consensus.labels.fall_back import evidence_of_frequencies, evidence_of_others, log_number_of_sets
+from consilience.errors import AnnotationWarning, MissingDataError
+from consilience.simulation import simulate_labels, sparse_crowd
+
+GAVE_UP = r"^StagewiseEM fell back to DawidSkene with all annotators: its informative set of \d+ of \d+ annotators"
+
+
+def few_labels(seed=0, n_items=400):
+    """Thirty good annotators, two labels an item: no pair of them has many items in common."""
+    true = np.random.default_rng(seed).integers(4, size=n_items)
+    return simulate_labels(true, n_annotators=30, accuracy=0.8, annotators_per_item=2, random_state=seed), true
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_informed_crowd_of_few_labels_is_no_catastrophe(seed):
+    labels, true = few_labels(seed)
+    with pytest.warns(AnnotationWarning, match=GAVE_UP) as caught:
+        model = StagewiseEM().fit(labels)
+    assert len(caught) == 1
+    assert model.fell_back_
+    assert model.converged_
+    same = DawidSkene(calibrate=False).fit(labels)
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    np.testing.assert_allclose(model.responsibilities_, same.responsibilities_, atol=1e-3)
+    np.testing.assert_allclose(model.predict_proba(labels), model.responsibilities_, atol=1e-9)
+    assert sorted(model.informative_set_) == sorted(labels.annotators)
+    assert model.annotators_["informative"].all()
+    assert model.starts_["n_informative"].max() < 30
+    assert (model.labels_ != true).mean() < 0.3
+
+
+def test_gold_counts_there_too():
+    labels, _ = few_labels()
+    with pytest.warns(AnnotationWarning, match=GAVE_UP):
+        model = StagewiseEM().fit(labels, gold={0: 3, 1: 2})
+    assert model.labels_[:2].tolist() == [3, 2]
+    np.testing.assert_array_equal(model.labels_, DawidSkene().fit(labels, gold={0: 3, 1: 2}).labels_)
+
+
+@pytest.mark.parametrize(("alpha", "seed"), list(itertools.product([0.05, 0.1, 0.2], [0, 1])))
+def test_sparse_crowds_keep_their_informative_set(alpha, seed):
+    classes = np.random.default_rng(seed).integers(3, size=1000)
+    matrices = sparse_crowd(100, 3, alpha=alpha, accuracy=0.6, random_state=seed)
+    model = StagewiseEM().fit(simulate_labels(classes, confusion=matrices, random_state=seed))
+    assert not model.fell_back_
+    assert len(model.informative_set_) < 30
+
+
+def test_others_who_label_uniformly_are_no_reason():
+    """The learned frequencies of those outside the set cost no more than a learned prior of all."""
+    matrices = np.full((60, 3, 3), 1 / 3)
+    matrices[:6] = np.eye(3) * 0.55 + 0.15
+    classes = np.arange(600) % 3
+    model = StagewiseEM().fit(simulate_labels(classes, confusion=matrices, random_state=0))
+    assert not model.fell_back_
+    assert (model.labels_ == classes).mean() > 0.85
+
+
+def test_a_set_of_all_annotators_has_nothing_to_fall_back_to():
+    true = np.arange(300) % 3
+    model = StagewiseEM().fit(simulate_labels(true, n_annotators=8, accuracy=0.8, random_state=0))
+    assert len(model.informative_set_) == 8
+    assert not model.fell_back_
+
+
+def test_the_other_refinements_do_not_fall_back():
+    labels, _ = few_labels()
+    for refine in ("all", None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert StagewiseEM(refine=refine).fit(labels).fell_back_ is False
+
+
+def test_evidence_of_frequencies_by_hand():
+    """Two labels: ln of Beta functions, at the best α of a grid."""
+    counts = np.array([[8.0, 2.0], [1.0, 6.0], [5.0, 5.0]])
+    grid = np.exp(np.linspace(-2, 3, 200))
+    first, second = np.meshgrid(grid, grid)
+    values = sum(betaln(first + a, second + b) - betaln(first, second) for a, b in counts)
+    assert evidence_of_frequencies(counts) == pytest.approx(values.max(), abs=1e-3)
+
+
+def test_annotators_who_are_alike_are_cheap():
+    """With frequencies that all share, ln p is that of independent draws."""
+    counts = np.tile([[500.0, 500.0]], (40, 1))
+    assert evidence_of_frequencies(counts) == pytest.approx(40_000 * np.log(0.5), abs=0.5)
+
+
+def test_evidence_is_that_of_the_annotators_outside():
+    labels = Labels.from_matrix([["a", "b", "a"], ["b", "b", None], ["a", "b", "a"]])
+    expected = evidence_of_frequencies(np.array([[0.0, 3.0], [2.0, 0.0]]))
+    assert evidence_of_others(labels, (0,)) == pytest.approx(expected)
+    assert evidence_of_others(labels, (0, 1, 2)) == 0
+
+
+def test_number_of_sets():
+    assert np.exp(log_number_of_sets(5, 2)) == pytest.approx(10)
+    assert log_number_of_sets(5, 5) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("refine", [None, "informative", "all"])
+def test_rounds_that_do_not_settle_are_told(refine, monkeypatch):
+    monkeypatch.setattr(informative_set, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(stagewise_em_estimator, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(stagewise_em_estimator, "EM_ITER", 1)
+    accuracy = 0.5 if refine == "informative" else 0.7
+    matrices = sparse_crowd(60, 3, alpha=0.3, accuracy=accuracy, random_state=2)
+    labels = simulate_labels(np.arange(300) % 3, confusion=matrices, random_state=2)
+    sentence = {
+        None: r"StagewiseEM: The state had not settled after max_iter=2 sweeps. Raise max_iter\.",
+        "all": r"StagewiseEM: EM still improved after 1 rounds\.",
+        "informative": r"StagewiseEM: the informative set still changed after 1 rounds\.",
+    }[refine]
+    with pytest.warns(ConvergenceWarning, match=f"^{sentence}$"):
+        model = StagewiseEM(refine=refine, max_iter=2).fit(labels)
+    assert not model.converged_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("setting", "most"), [("dog, 2 labels an item", 0.31), ("rte, 2 labels an item", 0.2)])
+def test_recorded_crowds_of_which_few_labels_are_kept(setting, most):
+    """The claim of the documentation, on draws that the criterion was not chosen by: the odd ones."""
+    errors = []
+    for draw in range(1, 10, 2):
+        try:
+            crowd = thinned(setting, draw)
+        except MissingDataError as error:
+            pytest.skip(str(error))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnnotationWarning)
+            found = StagewiseEM().fit(crowd.labels).responsibilities_.argmax(1)
+        errors.append((found != crowd.truth)[crowd.truth >= 0].mean())
+    assert np.mean(errors) < most
