@@ -75,6 +75,7 @@ class Command:
             print(f"{name} has no part {', '.join(sorted(unknown))}; it has {', '.join(parts)}.", file=sys.stderr)
             sys.exit(2)
         if arguments.check:
+            print("\n".join(pages.notes(page)))
             return list(pages.problems(page))
         kernel = self.kernels.get(name)
         if kernel and os.environ.get("OPENBLAS_CORETYPE") != kernel:

@@ -84,6 +84,7 @@ class Page:
     claims : what the paper claims, beside what a record shows
     package : where its module is: "papers", "people" or "speed"
     place : where its files are in the documentation; by default a folder with the package's name
+    is_timed : whether the figures are seconds: rows of earlier code are out of date, but not wrong
     """
 
     name: str
@@ -95,6 +96,7 @@ class Page:
     claims: Callable[[Record], list[Claim]] = lambda record: []
     package: str = "papers"
     place: str | None = None
+    is_timed: bool = False
 
     @property
     def folder(self) -> Path:
@@ -271,16 +273,34 @@ def _metadata(name: str, text: str) -> dict[str, Any]:
     return {"Description": text, "Date": None} if name.endswith(".svg") else {"Description": text, "Software": None}
 
 
-def problems(page: Page) -> Iterator[str]:
-    """Yield what is missing or stale in the record, and where page, tables or plots differ from it."""
-    record = page.record()
-    states = Counter(
+def gaps(page: Page, record: Record) -> Counter[tuple[str, str, str]]:
+    """Count the rows that are missing or stale: by part, model and what is the matter."""
+    return Counter(
         (part.name, cell.model, state)
         for part, cell, state in page.states(record)
         if state and not (part.is_optional and state == "missing")
     )
+
+
+def is_older(state: str) -> bool:
+    """Whether all that is the matter with a row is that code has changed since."""
+    return state.startswith("changed code")
+
+
+def notes(page: Page) -> Iterator[str]:
+    """Yield what is stale on a page of seconds."""
+    for (part, model, state), count in gaps(page, page.record()).items():
+        if page.is_timed and is_older(state):
+            yield f"{page.name}: {part}, {model}: {count} rows, {state}; measure again on an idle machine"
+
+
+def problems(page: Page) -> Iterator[str]:
+    """Yield what is missing or stale in the record, and where page, tables or plots differ from it."""
+    record = page.record()
+    states = gaps(page, record)
     for (part, model, state), count in states.items():
-        yield f"{page.name}: {part}, {model}: {count} rows, {state}"
+        if not (page.is_timed and is_older(state)):
+            yield f"{page.name}: {part}, {model}: {count} rows, {state}"
     wanted = {cell.key for _, cell in page.cells()}
     if unknown := sum(key not in wanted for key in record.rows):
         yield f"{page.name}: {unknown} rows belong to no cell"

@@ -67,17 +67,31 @@ def cells_of_labels() -> Iterator[Cell]:
 
 def cells_of_large_labels() -> Iterator[Cell]:
     for name, model in MODELS.items():
-        peer = ONE_THREAD if PEER_OF[name] == DEFAULT else PEER_OF[name]
-        settings = {"peer": peer, "shape": LARGE, "repeats": 1 if peer in PEERS else 3}
-        yield Cell("labels_large", sizes_of(LARGE), name, 0, model, settings)
+        if PEER_OF[name] != DEFAULT:
+            settings = {"peer": PEER_OF[name], "shape": LARGE, "repeats": 1}
+            yield Cell("labels_large", sizes_of(LARGE), name, 0, model, settings)
+
+
+def cells_of_large_defaults() -> Iterator[Cell]:
+    settings = {"peer": ONE_THREAD, "shape": LARGE, "repeats": 3}
+    yield Cell("labels_large_defaults", sizes_of(LARGE), DEFAULTS, 0, MODELS[DEFAULTS], settings)
+
+
+def compute_large_defaults(cell: Cell) -> dict[str, Any]:
+    """Return the runs of our defaults, and of 20 sweeps by maximum likelihood."""
+    return runs_of(cell, MODELS[ONE_THREAD])
 
 
 def compute_labels(cell: Cell) -> dict[str, Any]:
+    """Return the runs of a model and of a method of crowd-kit."""
+    return runs_of(cell, cell.settings["peer"])
+
+
+def runs_of(cell: Cell, peer: Any) -> dict[str, Any]:
     """Return the runs of a model and its peer on one crowd, and the share of right labels if accuracies are known."""
     settings = cell.settings
     labels, classes, accuracy = crowd(settings["shape"])
-    peer = settings["peer"]
-    methods = {cell.model: cell.estimator, peer: MODELS.get(peer, peer), FRAME: FRAME}
+    methods = {cell.model: cell.estimator, settings["peer"]: peer, FRAME: FRAME}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.npz"
         write_frame(path, labels, classes)
