@@ -58,7 +58,7 @@ def test_unknown_pages_are_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "There is no page label; there are labels, groupings." in capsys.readouterr().err
+    assert "There is no page label; there are labels, groupings, pairs." in capsys.readouterr().err
 
 
 # ---- how methods are judged
