@@ -10,7 +10,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist bench papers people papers-check serve clean
+.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist papers people speed papers-check serve clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -23,9 +23,9 @@ help:
 	@echo "make hooks     check each commit, with pre-commit"
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make dist      the sdist and the wheel, in dist, checked"
-	@echo "make bench     speed against peers and against the machine"
 	@echo "make papers    the pages of the papers: compute what is missing or stale, and write them"
 	@echo "make people    the pages on data of people, in the same way"
+	@echo "make speed     the page of seconds and memory, against peers and against the machine, in the same way"
 	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
 	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
 	@echo "make clean     remove what these targets made"
@@ -99,22 +99,17 @@ dist: setup
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py
 
-bench: setup
-	$(BIN)/python benchmarks/speed/annotations.py
-	$(BIN)/python benchmarks/speed/labels.py
-	$(BIN)/python benchmarks/speed/partition_labels.py
-	$(BIN)/python benchmarks/speed/subset_groupings.py
-	$(BIN)/python benchmarks/speed/pairs.py
-	$(BIN)/python benchmarks/speed/deep.py
-
 papers: setup
 	$(BIN)/python -m benchmarks.papers
 
 people: setup
 	$(BIN)/python -m benchmarks.people
 
+speed: setup
+	$(BIN)/python -m benchmarks.speed
+
 papers-check: setup
-	@status=0; for package in papers people; do $(BIN)/python -m benchmarks.$$package --check || status=1; done; exit $$status
+	@status=0; for package in papers people speed; do $(BIN)/python -m benchmarks.$$package --check || status=1; done; exit $$status
 
 serve: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }

@@ -42,11 +42,13 @@ class Part:
     name : of the experiment
     cells : all of them
     compute : figures of a cell; an entry "seconds" replaces the time of the whole call
+    is_optional : whether it is computed only if its name is given; the page says which rows it lacks
     """
 
     name: str
     cells: Callable[[], Iterable[Cell]]
     compute: Callable[[Cell], Figures]
+    is_optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ class Page:
     plots : how a plot is drawn from a record, by file name
     others : pages whose records the plots are drawn from too
     claims : what the paper claims, beside what a record shows
-    package : where its module and, in the documentation, its files are: "papers" or "people"
+    package : where its module is: "papers", "people" or "speed"
+    place : where its files are in the documentation; by default a folder with the package's name
+    is_timed : whether the figures are seconds: rows of earlier code are out of date, but not wrong
     """
 
     name: str
@@ -91,11 +95,13 @@ class Page:
     others: tuple[str, ...] = ()
     claims: Callable[[Record], list[Claim]] = lambda record: []
     package: str = "papers"
+    place: str | None = None
+    is_timed: bool = False
 
     @property
     def folder(self) -> Path:
         """Where its template, tables and plots are."""
-        return DOCS / self.package
+        return DOCS / (self.package if self.place is None else self.place)
 
     def record(self) -> Record:
         return Record(self.name)
@@ -119,11 +125,19 @@ class Page:
 # ---- computing
 
 
-def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2) -> int:
-    """Compute the rows that are missing or stale, and return how many."""
+def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, again: bool = False) -> int:
+    """Compute the rows that are missing or stale, or `again` all of them, and return how many.
+
+    Without `parts`, those that are not optional. Stale rows of optional parts that are not computed are dropped.
+    """
     record = page.record()
-    chosen = {part.name for part in page.parts} if parts is None else set(parts)
-    due = [(part, cell) for part, cell, state in page.states(record) if state and part.name in chosen]
+    chosen = {part.name for part in page.parts if not part.is_optional} if parts is None else set(parts)
+    due = []
+    for part, cell, state in page.states(record):
+        if part.name in chosen and (state or again):
+            due.append((part, cell))
+        elif part.is_optional and state:
+            record.rows.pop(cell.key, None)
     results = Parallel(n_jobs, return_as="generator_unordered")(
         delayed(_computed)(place, part.compute, cell) for place, (part, cell) in enumerate(due)
     )
@@ -259,12 +273,34 @@ def _metadata(name: str, text: str) -> dict[str, Any]:
     return {"Description": text, "Date": None} if name.endswith(".svg") else {"Description": text, "Software": None}
 
 
+def gaps(page: Page, record: Record) -> Counter[tuple[str, str, str]]:
+    """Count the rows that are missing or stale: by part, model and what is the matter."""
+    return Counter(
+        (part.name, cell.model, state)
+        for part, cell, state in page.states(record)
+        if state and not (part.is_optional and state == "missing")
+    )
+
+
+def is_older(state: str) -> bool:
+    """Whether all that is the matter with a row is that code has changed since."""
+    return state.startswith("changed code")
+
+
+def notes(page: Page) -> Iterator[str]:
+    """Yield what is stale on a page of seconds."""
+    for (part, model, state), count in gaps(page, page.record()).items():
+        if page.is_timed and is_older(state):
+            yield f"{page.name}: {part}, {model}: {count} rows, {state}; measure again on an idle machine"
+
+
 def problems(page: Page) -> Iterator[str]:
     """Yield what is missing or stale in the record, and where page, tables or plots differ from it."""
     record = page.record()
-    states = Counter((part.name, cell.model, state) for part, cell, state in page.states(record) if state)
+    states = gaps(page, record)
     for (part, model, state), count in states.items():
-        yield f"{page.name}: {part}, {model}: {count} rows, {state}"
+        if not (page.is_timed and is_older(state)):
+            yield f"{page.name}: {part}, {model}: {count} rows, {state}"
     wanted = {cell.key for _, cell in page.cells()}
     if unknown := sum(key not in wanted for key in record.rows):
         yield f"{page.name}: {unknown} rows belong to no cell"

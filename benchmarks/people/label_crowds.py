@@ -15,6 +15,7 @@ from consilience.simulation import simulate_labels
 RECORDED = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval")
 THINNED = {f"{name}, {each} labels an item": (name, each) for name in ("bluebird", "dog", "rte") for each in (2, 3)}
 COUNTED = {f"cifar10h, {each} labels an item": each for each in (2, 3, 5)}
+N_COUNTED = 2000  # pictures of a draw
 
 N_ITEMS, N_ANNOTATORS, N_AT_RANDOM = 300, 24, 3
 ACCURACY = (0.55, 0.9)  # of those who do not label at random
@@ -52,14 +53,14 @@ def thinned(setting: str, draw: int) -> Crowd:
 
 
 def counted(setting: str, draw: int) -> Crowd:
-    """Return few random labels of each picture, each by an annotator of its own; the truth is what most others say."""
+    """Return few random labels of some pictures, each by an annotator of its own; the truth is what most others say."""
     each = COUNTED[setting]
-    whole = load_cifar10h()
-    labels, counts = whole.annotations, whole.counts.to_numpy()
-    kept = some_of_each(labels, each, np.random.default_rng([draw, each]))
-    others = counts - np.bincount(
-        labels.item[kept] * labels.n_classes + labels.label[kept], minlength=counts.size
-    ).reshape(counts.shape)
+    rng = np.random.default_rng([draw, each])
+    pictures = load_cifar10h()
+    some = np.sort(rng.permutation(len(pictures.counts))[:N_COUNTED])
+    labels, counts = pictures.annotations[some], pictures.counts.to_numpy()[some]
+    kept = some_of_each(labels, each, rng)
+    others = counts - np.histogram2d(labels.item[kept], labels.label[kept], [range(n + 1) for n in counts.shape])[0]
     is_alone = (others == others.max(axis=1, keepdims=True)).sum(axis=1) == 1
     return Crowd(of_rows(labels, kept), np.where(is_alone, others.argmax(axis=1), -1))
 

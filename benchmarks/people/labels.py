@@ -18,6 +18,7 @@ from benchmarks.experiments import Cell, Page, Part, Record
 from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from benchmarks.people.label_crowds import (
     COUNTED,
+    N_COUNTED,
     RECORDED,
     SIMULATED,
     THINNED,
@@ -285,6 +286,7 @@ def worse_of_kinds(record: Record, each: int) -> dict[str, int]:
 def quotes(record: Record) -> dict[str, Any]:
     return {part: quotes_of(record, part) for part in PARTS} | {
         "default": DEFAULT,
+        "n_counted": N_COUNTED,
         "limit": LIMIT,
         "draws": listed(list(map(str, DRAWS))),
         "bins": N_BINS,

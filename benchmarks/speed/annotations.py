@@ -1,24 +1,44 @@
 """Time and memory of `read_annotations` against `pandas.read_csv` on one file.
 
-    python benchmarks/speed/annotations.py [--items 10000] [--annotators 100] [--repeats 7]
-
-The file is a long table of groupings with text names: every annotator sorts every item, in random order. Each
-reader runs in its own process for its peak memory, then both run in turns in this one for their times.
+The file is a long table of groupings with text names: every annotator sorts every item, in random order. Both readers
+run in turns in one process for their times, and each in a process of its own for its memory.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import re
 import tempfile
-import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.experiments import Cell
+from benchmarks.speed.measuring import Run, compared, in_own_process, in_turns, megabytes, timed
 from consilience.annotations import read_annotations
+
+N_ITEMS, N_ANNOTATORS = 10_000, 100
+MODEL, PEER = "read_annotations", "pandas.read_csv"
+
+
+def cells_of_annotations() -> Iterator[Cell]:
+    sizes = {"n_items": N_ITEMS, "n_annotators": N_ANNOTATORS, "repeats": 7}
+    yield Cell("annotations", f"{N_ITEMS * N_ANNOTATORS} rows", MODEL, 0, settings=sizes)
+
+
+def compute_annotations(cell: Cell) -> dict[str, Any]:
+    """Return times and further memory of both readers, and the size of the file."""
+    settings = cell.settings
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "groupings.csv"
+        write_table(path, settings["n_items"], settings["n_annotators"])
+        readers = {MODEL: read_annotations, PEER: pd.read_csv}
+        calls = {name: lambda read=read: reading(read, path) for name, read in readers.items()}
+        runs = in_turns(calls, settings["repeats"])
+        for name, read in readers.items():
+            runs[name]["megabytes"] = in_own_process(raised_peak, read, path)
+        return compared(runs, MODEL) | {"file": path.stat().st_size / 1e6}
 
 
 def write_table(path: Path, n_items: int, n_annotators: int) -> None:
@@ -37,56 +57,12 @@ def write_table(path: Path, n_items: int, n_annotators: int) -> None:
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
-def peak_megabytes(read, path: Path) -> float:
-    """Run a reader in a new process and return the increase of the process's peak memory."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_raised_peak, (read, path))
+def reading(read: Callable[[Path], Any], path: Path) -> Run:
+    return timed(lambda: read(path))[0]
 
 
-def _raised_peak(read, path: Path) -> float:
-    before = _peak_kilobytes()
+def raised_peak(read: Callable[[Path], Any], path: Path) -> float:
+    """Return by how many megabytes reading raises the peak memory of the process."""
+    before = megabytes()
     read(path)
-    return (_peak_kilobytes() - before) / 1024
-
-
-def _peak_kilobytes() -> int:
-    # Linux's own count: that of getrusage is inherited from the parent process
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
-
-
-def seconds(read, path: Path) -> float:
-    """Time one run."""
-    start = time.perf_counter()
-    read(path)
-    return time.perf_counter() - start
-
-
-def main() -> None:
-    """Print best and median times, their ratio, and peak memory."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--annotators", type=int, default=100)
-    parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args()
-    readers = {"pandas.read_csv": pd.read_csv, "read_annotations": read_annotations}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "groupings.csv"
-        write_table(path, options.items, options.annotators)
-        print(f"{options.items * options.annotators} rows, {path.stat().st_size / 1e6:.0f} MB, pandas {pd.__version__}")
-        peaks = {name: peak_megabytes(read, path) for name, read in readers.items()}
-        times = {name: [] for name in readers}
-        for _ in range(options.repeats):
-            for name, read in readers.items():
-                times[name].append(seconds(read, path))
-    for name in readers:
-        print(
-            f"{name:17} best {min(times[name]):.3f} s  median {np.median(times[name]):.3f} s  "
-            f"peak +{peaks[name]:.0f} MB"
-        )
-    table, ours = (np.array(times[name]) for name in readers)
-    print(f"ratio             best {ours.min() / table.min():.2f}    median {np.median(ours) / np.median(table):.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    return megabytes() - before

@@ -1,35 +1,31 @@
-"""Label aggregation against crowd-kit, in one run, and against its bare arithmetic.
+"""Label aggregation against crowd-kit, and against its bare arithmetic.
 
-    python benchmarks/speed/labels.py [--large] [--repeats 3]
-
-100 000 items with 5 labels each by 1000 annotators, 4 classes; with --large also 1 000 000 items by 10 000 annotators,
-10 classes, where crowd-kit takes minutes and is run once. Accuracies of annotators are between .40 and .92.
 Each run starts from a frame of task, worker and label, in random order, ends with the labels, and has its own process,
-the methods in turns; shown are the fastest run, its processor time, and the peak memory of the process,
-also less that of a process that only holds the frame. Dawid and Skene's model has 20 sweeps in both packages.
+the methods in turns. Memory is that of the process, less that of one that only holds the frame. By maximum likelihood,
+Dawid and Skene's model has 20 sweeps in both packages; otherwise both stop as they do by default. Of our sweeps the
+seconds are also measured without what `fit` does before and after them: it reads and orders the labels, looks for
+copies, and calibrates.
 
-Then, in this process: one sweep of maximum likelihood against its bare arithmetic, which is two sparse products and the
-exponentials of items × classes; and stagewise EM on 1000 items, 100 annotators, 3 classes, all labels given. BLAS has
-one thread in our code, as `fit` sets it.
+One sweep of maximum likelihood is compared with two sparse products and the exponentials of items × classes, in one
+process, with one thread of BLAS, as `fit` sets it. Stagewise EM has no peer.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import os
-import re
 import tempfile
-import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.experiments import Cell
+from benchmarks.speed.measuring import Run, against_arithmetic, compared, in_own_process, in_turns, megabytes, timed
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, StagewiseEM
 from consilience.consensus.labels import dawid_skene
@@ -37,16 +33,78 @@ from consilience.inference.product_distributions import OneHotLabels, vote_share
 from consilience.inference.threads import one_blas_thread
 from consilience.simulation import simulate_labels, sparse_crowd
 
-SWEEPS = 20
-LABELS_EACH = 5
+SWEEPS, LABELS_EACH = 20, 5
 SMALL, LARGE = (100_000, 1000, 4), (1_000_000, 10_000, 10)
-TARGETS = {SMALL: (8, None), LARGE: (20, 1 / 3)}  # times as fast as crowd-kit, share of its memory
-FRAME, CROWD_KIT = "the frame alone", "crowd-kit DawidSkene"
-OURS = {"DawidSkene(prior=None)": None, "the same, n_jobs=-1": -1}
+FRAME = "the frame alone"
+ONE_THREAD, TWO_THREADS = "DawidSkene(prior=None)", "DawidSkene(prior=None, n_jobs=2)"
+DEFAULTS = "DawidSkene()"
+MODELS = {
+    ONE_THREAD: DawidSkene(prior=None, max_iter=SWEEPS, tol=0.0),
+    TWO_THREADS: DawidSkene(prior=None, max_iter=SWEEPS, tol=0.0, n_jobs=2),
+    DEFAULTS: DawidSkene(),
+    "MajorityVote()": MajorityVote(),
+}
+PEERS = {
+    f"crowd-kit DawidSkene, {SWEEPS} sweeps": ("DawidSkene", {"n_iter": SWEEPS, "tol": 0}),
+    "crowd-kit DawidSkene": ("DawidSkene", {}),
+    "crowd-kit MajorityVote": ("MajorityVote", {}),
+}
+SAME_SWEEPS, DEFAULT, VOTE = PEERS
+PEER_OF = dict(zip(MODELS, (SAME_SWEEPS, SAME_SWEEPS, DEFAULT, VOTE), strict=True))
+STAGEWISE = {"StagewiseEM(refine=None)": StagewiseEM(refine=None), "StagewiseEM()": StagewiseEM()}
+
+
+def sizes_of(shape: tuple[int, int, int]) -> str:
+    n_items, n_annotators, n_classes = shape
+    return f"{n_items} items, {n_annotators} annotators, {n_classes} classes, {LABELS_EACH} labels an item"
+
+
+def cells_of_labels() -> Iterator[Cell]:
+    for name, model in MODELS.items():
+        settings = {"peer": PEER_OF[name], "shape": SMALL, "repeats": 3}
+        yield Cell("labels", sizes_of(SMALL), name, 0, model, settings)
+
+
+def cells_of_large_labels() -> Iterator[Cell]:
+    for name, model in MODELS.items():
+        if PEER_OF[name] != DEFAULT:
+            settings = {"peer": PEER_OF[name], "shape": LARGE, "repeats": 1}
+            yield Cell("labels_large", sizes_of(LARGE), name, 0, model, settings)
+
+
+def cells_of_large_defaults() -> Iterator[Cell]:
+    settings = {"peer": ONE_THREAD, "shape": LARGE, "repeats": 3}
+    yield Cell("labels_large_defaults", sizes_of(LARGE), DEFAULTS, 0, MODELS[DEFAULTS], settings)
+
+
+def compute_large_defaults(cell: Cell) -> dict[str, Any]:
+    """Return the runs of our defaults, and of 20 sweeps by maximum likelihood."""
+    return runs_of(cell, MODELS[ONE_THREAD])
+
+
+def compute_labels(cell: Cell) -> dict[str, Any]:
+    """Return the runs of a model and of a method of crowd-kit."""
+    return runs_of(cell, cell.settings["peer"])
+
+
+def runs_of(cell: Cell, peer: Any) -> dict[str, Any]:
+    """Return the runs of a model and its peer on one crowd, and the share of right labels if accuracies are known."""
+    settings = cell.settings
+    labels, classes, accuracy = crowd(settings["shape"])
+    methods = {cell.model: cell.estimator, settings["peer"]: peer, FRAME: FRAME}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.npz"
+        write_frame(path, labels, classes)
+        calls = {name: lambda method=method: in_own_process(run, method, path) for name, method in methods.items()}
+        runs = in_turns(calls, settings["repeats"])
+    frame = runs.pop(FRAME)["peak"]
+    for found in runs.values():
+        found["megabytes"] = found["peak"] - frame
+    return compared(runs, cell.model) | {"limit": limit(labels, classes, accuracy)}
 
 
 def crowd(shape: tuple[int, int, int]) -> tuple[Labels, np.ndarray, np.ndarray]:
-    """Return labels, classes, and the annotators' accuracies."""
+    """Return labels, classes, and the annotators' accuracies, which are between .40 and .92."""
     n_items, n_annotators, n_classes = shape
     rng = np.random.default_rng(0)
     classes = rng.integers(n_classes, size=n_items)
@@ -65,112 +123,73 @@ def limit(labels: Labels, classes: np.ndarray, accuracy: np.ndarray) -> float:
     return float((votes.argmax(1) == classes).mean())
 
 
-def run_crowd_kit(frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    from crowdkit.aggregation import DawidSkene as Theirs
-
-    model = Theirs(n_iter=SWEEPS, tol=0).fit(frame)
-    return model.labels_, len(model.loss_history_)
-
-
-def run_ours(model, frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    model.fit(frame)
-    return pd.Series(model.labels_, model.items_), getattr(model, "n_iter_", 1)
+def write_frame(path: Path, labels: Labels, classes: np.ndarray) -> None:
+    """Write the columns of a frame of labels, in random order."""
+    order = np.random.default_rng(1).permutation(labels.n_rows)
+    columns = {"task": labels.item, "worker": labels.annotator, "label": labels.label}
+    np.savez(path, classes=classes, **{name: codes[order] for name, codes in columns.items()})
 
 
-def run(method: str, frame: pd.DataFrame) -> tuple[pd.Series, int]:
-    """Return labels by task, and the number of sweeps."""
-    if method == FRAME:
-        return pd.Series(0, np.arange(frame["task"].max() + 1)), 0
-    if method == CROWD_KIT:
-        return run_crowd_kit(frame)
-    if method in OURS:
-        return run_ours(DawidSkene(prior=None, max_iter=SWEEPS, tol=0, n_jobs=OURS[method]), frame)
-    return run_ours({"DawidSkene()": DawidSkene, "MajorityVote()": MajorityVote}[method](), frame)
-
-
-def measure(method: str, path: Path) -> dict[str, float]:
-    """Run a method in a new process."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(_measured, method, path).result()
-
-
-def _measured(method: str, path: Path) -> dict[str, float]:
+def run(method: Any, path: Path) -> Run:
+    """Run an estimator, a peer by its name, or nothing, in this process."""
     stored = np.load(path)
     frame = pd.DataFrame({name: stored[name] for name in ("task", "worker", "label")})
     classes = stored["classes"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of sweeps is fixed
-        run(method, frame.head(1000))  # imports what is imported late
-        start, busy = time.perf_counter(), time.process_time()
-        labels, n_sweeps = run(method, frame)
-        seconds, busy = time.perf_counter() - start, time.process_time() - busy
+        answer(method, frame.head(1000))  # imports what is imported late
+        found, (labels, n_sweeps) = timed(lambda: answer(method, frame))
     right = float((labels.loc[np.arange(len(classes))].to_numpy() == classes).mean())
-    return {"seconds": seconds, "busy": busy, "megabytes": _peak_megabytes(), "sweeps": n_sweeps, "accuracy": right}
+    found |= {"peak": megabytes(), "sweeps": n_sweeps, "right": right}
+    return found | {"alone": sweeps_alone(method, frame)} if is_maximum_likelihood(method) else found
 
 
-def _peak_megabytes() -> float:
-    # Linux's own count: that of getrusage is inherited from the parent process
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
+def is_maximum_likelihood(method: Any) -> bool:
+    return isinstance(method, DawidSkene) and method.prior is None
 
 
-def compare(shape: tuple[int, int, int], repeats: int) -> list[str]:
-    """Compare our methods and crowd-kit's on one crowd: times, memory and shares of right labels."""
-    labels, classes, accuracy = crowd(shape)
-    methods = [FRAME, CROWD_KIT, *OURS, "DawidSkene()", "MajorityVote()"]
-    slow = (CROWD_KIT, "DawidSkene()") if shape == LARGE else ()
-    runs: dict[str, list[dict[str, float]]] = {method: [] for method in methods}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "labels.npz"
-        order = np.random.default_rng(1).permutation(labels.n_rows)
-        columns = {"task": labels.item, "worker": labels.annotator, "label": labels.label}
-        np.savez(path, classes=classes, **{name: codes[order] for name, codes in columns.items()})
-        for turn in range(repeats):
-            for method in methods:
-                if turn == 0 or method not in slow:
-                    runs[method].append(measure(method, path))
-    best = {method: min(found, key=lambda one: one["seconds"]) for method, found in runs.items()}
-    frame_only = best[FRAME]["megabytes"]
-    lines = [f"{shape[0]} items, {shape[1]} annotators, {shape[2]} classes, {labels.n_rows} labels; {repeats} repeats"]
-    lines.append(f"  {'':24s} {'seconds':>8s} {'CPU':>8s} {'sweeps':>7s} {'MB':>6s} {'+MB':>6s} {'right':>7s}")
-    for method, one in best.items():
-        numbers = f"{one['megabytes']:6.0f} {one['megabytes'] - frame_only:6.0f}"
-        timed = f"{one['seconds']:8.2f} {one['busy']:8.2f} {one['sweeps']:7.0f}" if method != FRAME else " " * 25
-        right = f" {one['accuracy']:7.4f}" if method != FRAME else ""
-        lines.append(f"  {method:24s} {timed} {numbers}{right}")
-    lines.append(f"  {'limit, accuracies known':24s} {'':39s} {limit(labels, classes, accuracy):7.4f}")
-    return lines + ratios(best, TARGETS[shape])
+def sweeps_alone(model: DawidSkene, frame: pd.DataFrame) -> float:
+    """Return the seconds of the sweeps from labels in chunks and first responsibilities."""
+    labels = Labels.from_frame(frame)
+    shape = (len(labels), labels.n_annotators * labels.n_classes)
+    column = labels.annotator * labels.n_classes + labels.label
+    evidence = dawid_skene.Evidence(
+        OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=model.n_jobs), 0.0
+    )
+    settings = {"one_coin": False, "learned": False, "max_iter": model.max_iter, "tol": model.tol}
+    first = vote_shares(labels)
+    with one_blas_thread():  # as in fit
+        return timed(lambda: dawid_skene.run(first, evidence, **settings))[0]["seconds"]
 
 
-def ratios(best: dict[str, dict[str, float]], targets: tuple[float, float | None]) -> list[str]:
-    """Compare crowd-kit with our methods, one line for each number of jobs."""
-    theirs, frame_only = best[CROWD_KIT], best[FRAME]["megabytes"]
-    faster, share = targets
-    wanted = f"at least {faster} times" + (f", at most {share:.2f} of the memory" if share else "")
-    lines = []
-    for method in OURS:
-        mine = best[method]
-        lines.append(
-            f"  crowd-kit / {method}: {theirs['seconds'] / mine['seconds']:.1f} times the seconds, "
-            f"{theirs['busy'] / mine['busy']:.1f} times the CPU; memory of ours / theirs "
-            f"{mine['megabytes'] / theirs['megabytes']:.2f}, without the frame "
-            f"{(mine['megabytes'] - frame_only) / (theirs['megabytes'] - frame_only):.2f} (target: {wanted})"
-        )
-    return lines
+def answer(method: Any, frame: pd.DataFrame) -> tuple[pd.Series, int]:
+    """Return labels by task, and the number of sweeps."""
+    if method == FRAME:
+        return pd.Series(0, np.arange(frame["task"].max() + 1)), 0
+    if isinstance(method, str):
+        name, settings = PEERS[method]
+        return of_crowd_kit(name, settings, frame)
+    model = clone(method).fit(frame)
+    return pd.Series(model.labels_, model.items_), getattr(model, "n_iter_", 1)
 
 
-def fastest(call, repeats: int = 7) -> float:
-    """Return the seconds of the fastest of several calls, the one least disturbed by other processes."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def of_crowd_kit(name: str, settings: dict[str, Any], frame: pd.DataFrame) -> tuple[pd.Series, int]:
+    import crowdkit.aggregation as crowdkit
+
+    model = getattr(crowdkit, name)(**settings).fit(frame)
+    return model.labels_, len(getattr(model, "loss_history_", [0]))
 
 
-def sweep_against_arithmetic(shape: tuple[int, int, int]) -> list[str]:
-    """Time one sweep of maximum likelihood in one thread, and its sparse products and exponentials alone."""
+# ---- a sweep against its arithmetic
+
+
+def cells_of_label_sweep() -> Iterator[Cell]:
+    yield Cell("label_sweep", sizes_of(SMALL), ONE_THREAD, 0, settings={"shape": SMALL, "repeats": 15})
+
+
+def compute_label_sweep(cell: Cell) -> dict[str, Any]:
+    """Return one sweep of maximum likelihood in one thread, and its sparse products and exponentials alone."""
+    shape, repeats = cell.settings["shape"], cell.settings["repeats"]
     labels, _, _ = crowd(shape)
     n_items, n_annotators, n_classes = shape
     column = labels.annotator * n_classes + labels.label
@@ -178,54 +197,37 @@ def sweep_against_arithmetic(shape: tuple[int, int, int]) -> list[str]:
     onehot = OneHotLabels.of(labels.item, column, (n_items, columns), n_classes)
     evidence = dawid_skene.Evidence(onehot, 0.0)
     state = dawid_skene.init(evidence, vote_shares(labels), one_coin=False, learned=False)
-    with one_blas_thread():  # as in fit
-        sweep = fastest(lambda: dawid_skene.step(state, evidence, learned=False))
     by_item = csr_array((np.ones(len(column)), column.astype(np.int32), labels.indptr), shape=(n_items, columns))
-    by_column = by_item.tocsc()
     table = state.model.log_table.reshape(columns, n_classes)
-    score, transposed = by_item @ table, by_column.T
-    bare = {
-        "scores": fastest(lambda: by_item @ table),
-        "exponentials": fastest(lambda: np.exp(score)),
-        "counts": fastest(lambda: transposed @ score),
-    }
-    unavoidable = sum(bare.values())
-    parts = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in bare.items())
-    return [
-        f"one sweep, {n_items} items, {n_annotators} annotators, {n_classes} classes: {1e3 * sweep:.1f} ms, "
-        f"{sweep / unavoidable:.2f} times the {1e3 * unavoidable:.1f} ms of bare arithmetic ({parts})"
-    ]
+    score, transposed = by_item @ table, by_item.tocsc().T
+    with one_blas_thread():  # as in fit
+        calls = {
+            "sweep": lambda: timed(lambda: dawid_skene.step(state, evidence, learned=False))[0],
+            "scores": lambda: timed(lambda: by_item @ table)[0],
+            "exponentials": lambda: timed(lambda: np.exp(score))[0],
+            "counts": lambda: timed(lambda: transposed @ score)[0],
+        }
+        runs = in_turns(calls, repeats)
+    sweep = runs.pop("sweep")["seconds"]
+    bare = {name: found["seconds"] for name, found in runs.items()}
+    return against_arithmetic(sweep, bare, sum(bare.values()))
 
 
-def stagewise() -> list[str]:
-    """Time stagewise EM on a sparse crowd that labels everything."""
+# ---- stagewise EM
+
+
+def cells_of_stagewise() -> Iterator[Cell]:
+    for name, model in STAGEWISE.items():
+        sizes = "1000 items, 100 annotators, 3 classes, all labels given"
+        yield Cell("stagewise", sizes, name, 0, model, {"repeats": 5})
+
+
+def compute_stagewise(cell: Cell) -> dict[str, Any]:
+    """Return the time of a fit to a sparse crowd that labels everything."""
     sparse = sparse_crowd(100, 3, alpha=0.1, accuracy=0.6, random_state=0)
     classes = np.random.default_rng(0).integers(3, size=1000)
     labels = simulate_labels(classes, confusion=sparse, random_state=0)
-    lines = []
-    for model in (StagewiseEM(refine=None), StagewiseEM()):
-        seconds = fastest(lambda model=model: model.fit(labels), repeats=5)
-        lines.append(
-            f"{model!s:24s} 1000 items, 100 annotators, 3 classes: {seconds:.2f} s, {model.n_iter_} rounds "
-            "(target: less than 0.3 s)"
-        )
-    return lines
-
-
-def main() -> None:
-    """Print all results."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--large", action="store_true", help="the large crowd too, which takes crowd-kit minutes")
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    shapes = (SMALL, LARGE) if arguments.large else (SMALL,)
-    print(f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} processes running on average before the start")
-    for line in stagewise():
-        print(line, flush=True)
-    for shape in shapes:
-        for block in (sweep_against_arithmetic(shape), compare(shape, arguments.repeats)):
-            print("\n".join(block), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    model = clone(cell.estimator)
+    runs = in_turns({cell.model: lambda: timed(lambda: model.fit(labels))[0]}, cell.settings["repeats"])
+    runs[cell.model]["rounds"] = model.n_iter_
+    return compared(runs, cell.model)

@@ -78,13 +78,16 @@ def folders(tmp_path, monkeypatch):
     return tmp_path
 
 
-def page_of(module, folder, sizes=(1, 2), n_draws=3):
-    """Return a page of one part, whose record is in a folder."""
+def page_of(module, folder, sizes=(1, 2), n_draws=3, optional=()):
+    """Return a page of one part, and of an optional one, whose record is in a folder."""
 
     def cells():
         return [
             Cell("part", f"size {size}", "Model", draw, module.Model(size)) for size in sizes for draw in range(n_draws)
         ]
+
+    def optional_cells():
+        return [Cell("optional", f"size {size}", "Model", 0, module.Model(size)) for size in optional]
 
     def mean(record):
         return record.frame("part")["value"].mean()
@@ -104,7 +107,7 @@ def page_of(module, folder, sizes=(1, 2), n_draws=3):
 
     return TestPage(
         "test",
-        (Part("part", cells, module.compute),),
+        (Part("part", cells, module.compute), Part("optional", optional_cells, module.compute, is_optional=True)),
         tables=lambda record: {"test.txt": f"{mean(record):.2f}\n"},
         quotes=lambda record: {"mean": mean(record) / 100},
         plots={"test.svg": draw},
@@ -170,6 +173,32 @@ def test_what_has_no_definition_cannot_be_followed(script):
 def test_a_definition_of_the_running_script_cannot_be_followed():
     with pytest.raises(ValueError, match="Local is defined in the script that runs"):
         code.dependencies(type("Local", (), {"__module__": "__main__"}))
+
+
+def test_all_rows_are_computed_again_if_asked_for(script, folders):
+    module = script()
+    finished(module, folders)
+    found = page_of(module, folders)
+    assert page.compute(found, n_jobs=1, again=True) == 6
+    assert len(found.record().rows) == 6
+
+
+def test_optional_parts_are_computed_only_by_name_and_not_missed(script, folders):
+    module = script()
+    found = finished(module, folders, optional=(3,))
+    assert [key[0] for key in found.record().rows] == ["part"] * 6
+    assert list(page.problems(found)) == []
+    assert page.compute(found, ["optional"], n_jobs=1) == 1
+    assert page.compute(found, n_jobs=1) == 0
+    assert found.record().frame("optional")["value"].tolist() == [18.0]
+
+
+def test_stale_rows_of_optional_parts_are_named_and_dropped(script, folders):
+    page.compute(finished(script(), folders, optional=(3,)), ["optional"], n_jobs=1)
+    changed = page_of(script("WEIGHT = 2.0", "WEIGHT = 1.0"), folders, optional=(3,))
+    assert "test: optional, Model: 1 rows, changed code: benchmarks_of_a_test" in list(page.problems(changed))
+    assert page.compute(changed, n_jobs=1) == 6
+    assert [key[0] for key in changed.record().rows] == ["part"] * 6
 
 
 # ---- what is stale

@@ -1,0 +1,29 @@
+"""Measure seconds and memory against peers and against the machine, write the page, and check it.
+
+    python -m benchmarks.speed                    measure what is missing or stale, and write the page
+    python -m benchmarks.speed --check            say what is stale, and where page and record differ
+    python -m benchmarks.speed --parts NAME ...   measure what is missing or stale in these parts, optional ones too
+    python -m benchmarks.speed --again            measure everything again
+
+An interrupted run continues where it stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from benchmarks.speed import PAGES
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, whatever the machine's, unless a model is told otherwise
+
+
+def main() -> int:
+    """Run the command line."""
+    from benchmarks.experiments.command import Command  # NumPy is imported only now, with one thread
+
+    return Command("benchmarks.speed", PAGES, __doc__.split("\n\n")[0], is_timed=True).main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

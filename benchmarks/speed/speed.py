@@ -1,0 +1,237 @@
+"""The page of seconds and memory: its parts, its tables, and the targets.
+
+A row is one comparison: a model with its settings and its peers, in turns in one run, with the fastest run of each,
+the ratio of their seconds, and the load of the machine. Seconds change with code that gives the same answers, so a
+stale row is measured again; it cannot be confirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.experiments import Page, Part, Record
+from benchmarks.speed import deep, labels, pairs, partition_labels, subset_groupings, telling
+from benchmarks.speed.annotations import cells_of_annotations, compute_annotations
+from benchmarks.speed.tables import (
+    table_of_comparisons,
+    table_of_growth,
+    table_of_start,
+    table_of_sweeps,
+    table_of_telling,
+)
+
+PARTS = (
+    Part("annotations", cells_of_annotations, compute_annotations),
+    Part("labels", labels.cells_of_labels, labels.compute_labels),
+    Part("labels_large", labels.cells_of_large_labels, labels.compute_labels, is_optional=True),
+    Part("labels_large_defaults", labels.cells_of_large_defaults, labels.compute_large_defaults, is_optional=True),
+    Part("label_sweep", labels.cells_of_label_sweep, labels.compute_label_sweep),
+    Part("stagewise", labels.cells_of_stagewise, labels.compute_stagewise),
+    Part("partition_sweep", partition_labels.cells_of_partition_sweep, partition_labels.compute_partition_sweep),
+    Part("fusion", subset_groupings.cells_of_fusion, subset_groupings.compute_fusion),
+    Part("fusion_growth", subset_groupings.cells_of_fusion_growth, subset_groupings.compute_growth),
+    Part("fusion_large", subset_groupings.cells_of_large_fusion, subset_groupings.compute_growth, is_optional=True),
+    Part("pair_growth", pairs.cells_of_pair_growth, pairs.compute_pair_growth),
+    Part("pair_restarts", pairs.cells_of_pair_restarts, pairs.compute_pair_restarts),
+    Part("pair_peers", pairs.cells_of_pair_peers, pairs.compute_pair_peers),
+    Part("pair_packages", pairs.cells_of_pair_packages, pairs.compute_pair_packages, is_optional=True),
+    Part("telling", telling.cells_of_telling, telling.compute_telling),
+    Part("deep", deep.cells_of_deep, deep.compute_deep),
+    Part("deep_growth", deep.cells_of_deep_growth, deep.compute_deep_growth),
+    Part("deep_start", deep.cells_of_deep_start, deep.compute_deep_start),
+)
+
+
+# ---- targets
+
+
+@dataclass(frozen=True)
+class Target:
+    """What should be reached.
+
+    Attributes
+    ----------
+    text : of what
+    wanted : the least or the most that is wanted, in words
+    measured : what the record shows
+    is_met : whether it is reached
+    """
+
+    text: str
+    wanted: str
+    measured: str
+    is_met: bool
+
+
+def targets(record: Record) -> Iterator[Target]:
+    """Yield the targets of all rows that were measured."""
+    for part, size in (("labels", "100 000 items"), ("labels_large", "1 000 000 items")):
+        rows = by_model(record, part)
+        for model, least in ((labels.ONE_THREAD, 20), (labels.TWO_THREADS, 30)):
+            if model in rows:
+                crowdkit, ours = (rows[model]["runs"][name] for name in (labels.SAME_SWEEPS, model))
+                name = f"``{model}``, {labels.SWEEPS} sweeps, {size}: seconds of crowd-kit / ours"
+                yield at_least(name, crowdkit["seconds"] / ours["seconds"], least)
+                yield at_least(f"{name}, our sweeps alone", crowdkit["seconds"] / ours["alone"], least)
+        if part == "labels_large" and labels.ONE_THREAD in rows:
+            runs = rows[labels.ONE_THREAD]["runs"]
+            memory = runs[labels.ONE_THREAD]["peak"] / runs[labels.SAME_SWEEPS]["peak"]
+            yield at_most(f"``{labels.ONE_THREAD}``, {size}: memory of ours / crowd-kit", memory, 1 / 3, ".2f")
+    for row in by_model(record, "labels_large_defaults").values():
+        text = f"``{labels.DEFAULTS}``, 1 000 000 items: seconds / those of 20 sweeps by maximum likelihood"
+        yield at_most(text, 1 / row["ratio"][labels.ONE_THREAD], 1.5, ".2f")
+    for model, row in by_model(record, "stagewise").items():
+        run = row["runs"][model]
+        found = at_most(f"``{model}``, 1000 items, 100 annotators: seconds", run["seconds"], 0.3, ".2f")
+        yield replace(found, measured=f"{found.measured}, of the processor {run['busy']:.2f}")
+    for row in by_model(record, "partition_sweep").values():
+        yield at_most("A sweep of ``PartitionLabelModel``: seconds / arithmetic", row["ratio"], 1.5, ".2f")
+        yield at_most("Its memory / an array of items × clusters", row["arrays"], 6, ".2f")
+    for row in by_model(record, "fusion").values():
+        text = "Coordinates of ``SubsetFusion``: seconds of the dense definition / sparse matrices"
+        yield at_least(text, row["ratio"][subset_groupings.DENSE], 100)
+
+
+def at_least(text: str, value: float, least: float) -> Target:
+    return Target(text, f"at least {least:g}", shown(value), value >= least)
+
+
+def at_most(text: str, value: float, most: float, form: str) -> Target:
+    return Target(text, f"at most {most:.2g}", f"{value:{form}}", value <= most)
+
+
+def shown(ratio: float) -> str:
+    """Return a ratio with the digits that can be trusted."""
+    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def by_model(record: Record, part: str, **only: Any) -> dict[str, dict[str, Any]]:
+    """Return the rows of a part by model."""
+    return {row["model"]: row for row in record.frame(part, **only).to_dict("records")}
+
+
+# ---- what the page shows
+
+
+def tables(record: Record) -> dict[str, str]:
+    """Return the tables of the parts that were measured."""
+    found = {
+        "annotations": table_of_comparisons(record, "annotations", ("megabytes",)),
+        "labels": table_of_comparisons(record, "labels", ("megabytes", "sweeps", "right", "alone")),
+        "labels_large": table_of_comparisons(record, "labels_large", ("megabytes", "sweeps", "right", "alone")),
+        "labels_large_defaults": table_of_comparisons(
+            record, "labels_large_defaults", ("megabytes", "sweeps", "right")
+        ),
+        "stagewise": table_of_comparisons(record, "stagewise", ("rounds",)),
+        "label_sweep": table_of_sweeps(record, "label_sweep"),
+        "partition_sweep": table_of_sweeps(record, "partition_sweep"),
+        "fusion": table_of_comparisons(record, "fusion"),
+        "fusion_growth": table_of_growth(record, "fusion_growth", ("megabytes", "nmi")),
+        "fusion_large": table_of_growth(record, "fusion_large", ("megabytes", "nmi")),
+        "pair_growth": table_of_growth(record, "pair_growth", ("megabytes",)),
+        "pair_restarts": table_of_comparisons(record, "pair_restarts", ("nmi",)),
+        "pair_peers": table_of_comparisons(record, "pair_peers", ("nmi",)),
+        "pair_packages": table_of_comparisons(record, "pair_packages", ("nmi", "raises")),
+        "telling": table_of_telling(record),
+        "deep": table_of_comparisons(record, "deep"),
+        "deep_growth": table_of_growth(record, "deep_growth"),
+        "deep_start": table_of_start(record),
+    }
+    return {name: "\n".join(lines) for name, lines in found.items() if lines}
+
+
+def quotes(record: Record) -> dict[str, Any]:
+    """Return what the page shows and what its sentences quote."""
+    reached = list(targets(record))
+    return {
+        "tables": tables(record),
+        "targets": reached,
+        "n_met": sum(target.is_met for target in reached),
+        "machines": machines(record),
+        "load": loads(record),
+        "ratio": {part.name: ratios(record, part.name) for part in PARTS},
+        "busy": {model: busy_ratio(row, model) for model, row in by_model(record, "labels").items()},
+        "reading": reading(record),
+        "sweeps": labels.SWEEPS,
+        "limit": next((row["limit"] for row in by_model(record, "labels").values()), None),
+        "difference": next((row["difference"] for row in by_model(record, "fusion").values()), None),
+        "seeds": pairs.N_SEEDS,
+        "packages": ", ".join(dict.fromkeys(row["figures"]["package"] for row in rows_of(record, "pair_packages"))),
+    }
+
+
+def ratios(record: Record, part: str) -> dict[str, str]:
+    """Return for each model the ratio to its first peer, mean over draws."""
+    rows = record.frame(part)
+    if not len(rows) or "ratio" not in rows:
+        return {}
+    first = [next(iter(ratio.values()), None) if isinstance(ratio, dict) else ratio for ratio in rows["ratio"]]
+    means = pd.Series(first, rows["model"], dtype=float).groupby(level=0, sort=False).mean()
+    return {model: shown(value) for model, value in means.dropna().items()}
+
+
+def busy_ratio(row: dict[str, Any], model: str) -> str:
+    """Return how many times as many processor seconds as the model its peer takes."""
+    (peer,) = row["ratio"]
+    return shown(row["runs"][peer]["busy"] / row["runs"][model]["busy"])
+
+
+def reading(record: Record) -> str:
+    """Return how many times as long as the parser our reader takes."""
+    (found,) = [row["ratio"] for row in by_model(record, "annotations").values()] or [{}]
+    return "".join(shown(1 / ratio) for ratio in found.values())
+
+
+def rows_of(record: Record, part: str) -> list[dict[str, Any]]:
+    return [row for row in record.rows.values() if row["part"] == part]
+
+
+def machines(record: Record) -> list[dict[str, Any]]:
+    """Return each environment in which rows were measured, with the parts and the commits of such rows."""
+    found = []
+    for key, machine in record.shared["environment"].items():
+        rows = [row for row in record.rows.values() if row["environment"] == key]
+        parts = dict.fromkeys(row["part"] for row in rows)
+        commits = dict.fromkeys(row["commit"].removesuffix("-dirty") for row in rows)
+        versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+        found.append(
+            machine
+            | {
+                "versions": versions,
+                "blas": ", ".join(machine["blas"]),
+                "parts": ", ".join(parts),
+                "commits": ", ".join(commits),
+            }
+        )
+    return found
+
+
+def loads(record: Record) -> dict[str, Any]:
+    """Return the least and the largest load of the machine, and in how many rows it was above its cores."""
+    rows = [row["figures"] for row in record.rows.values()]
+    values = [row["load"] for row in rows]
+    return {
+        "least": f"{min(values):.1f}",
+        "largest": f"{max(values):.1f}",
+        "above": sum(row["load"] > row["cores"] for row in rows),
+        "rows": len(rows),
+    }
+
+
+PAGE = Page(
+    "speed",
+    parts=PARTS,
+    tables=lambda record: {},
+    quotes=quotes,
+    plots={
+        "models/bayes_scdc_speed.svg": deep.draw,
+        "models/subset_fusion_speed.svg": subset_groupings.draw,
+    },
+    package="speed",
+    place="",
+    is_timed=True,
+)

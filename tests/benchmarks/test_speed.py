@@ -1,0 +1,207 @@
+"""The page on speed agrees with the record of seconds; what is measured, and how, is what the page says."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.experiments import Cell, Record, page
+from benchmarks.speed import labels, measuring, pairs, subset_groupings, telling
+from benchmarks.speed.__main__ import main
+from benchmarks.speed.measuring import against_arithmetic, compared, exponent, in_turns, timed
+from benchmarks.speed.speed import PAGE, PARTS, by_model, machines, targets
+from benchmarks.speed.tables import table_of_comparisons, table_of_growth
+from consilience.consensus import DawidSkene, MajorityVote
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_page_and_record_agree():
+    assert list(page.problems(PAGE)) == []
+
+
+def test_stale_seconds_are_told_and_are_no_failure(monkeypatch, capsys):
+    monkeypatch.setattr(Record, "state", lambda record, cell, depends: "changed code: dawid_skene")
+    monkeypatch.setattr("sys.argv", ["benchmarks.speed", "--check"])
+    assert main() == 0
+    told = capsys.readouterr().out
+    assert "speed: labels, DawidSkene(): 1 rows, changed code: dawid_skene; measure again on an idle machine" in told
+    monkeypatch.setattr(Record, "state", lambda record, cell, depends: "other settings")
+    assert main() == 1
+
+
+def test_the_page_gives_its_command():
+    text = (ROOT / "docs" / "speed.rst").read_text("utf-8")
+    assert text.startswith(".. Made from speed.rst.jinja and the record of results: python -m benchmarks.speed speed\n")
+    assert "    python -m benchmarks.speed\n" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--confirm"], "Seconds cannot be confirmed: code that gives the same answers may take longer. Measure what"),
+        (["--jobs", "2"], "Seconds are measured one at a time: --jobs must be 1. Got 2 instead."),
+        (["--check", "--again"], "--again computes; give it without --check and --confirm."),
+        (["--parts", "label"], "speed has no part label; it has annotations, labels, "),
+    ],
+)
+def test_what_cannot_be_done_is_refused(arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks.speed", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_change_of_one_model_measures_what_uses_it_again_and_nothing_else():
+    record = Record("speed")
+    name = "consilience.consensus.labels.dawid_skene"
+    reach = {(row["part"], row["model"]) for row in record.rows.values() if name in record.shared["code"][row["code"]]}
+    own = {("labels", model) for model in labels.MODELS}  # the sweeps are timed by the same function
+    own |= {("label_sweep", labels.ONE_THREAD)} | {("stagewise", model) for model in labels.STAGEWISE}
+    assert {key for key in reach if not key[0].startswith("labels_large")} == own
+
+
+# ---- measuring
+
+
+def test_calls_run_in_turns_and_the_fastest_run_counts():
+    order, seconds = [], iter([3.0, 5.0, 1.0, 4.0, 2.0, 6.0])
+
+    def call(name):
+        order.append(name)
+        return {"seconds": next(seconds), "place": len(order)}
+
+    runs = in_turns({"a": lambda: call("a"), "b": lambda: call("b")}, 3)
+    assert order == ["a", "b"] * 3
+    assert runs == {
+        "a": {"seconds": 1.0, "place": 3, "slowest": 3.0},
+        "b": {"seconds": 4.0, "place": 4, "slowest": 6.0},
+    }
+
+
+def test_waiting_takes_seconds_and_no_processor_seconds():
+    run, result = timed(lambda: time.sleep(0.2))
+    assert result is None
+    assert run["seconds"] >= 0.2
+    assert run["busy"] < 0.1
+
+
+def test_ratios_are_how_many_times_as_long_the_others_take():
+    found = compared({"ours": {"seconds": 2.0}, "theirs": {"seconds": 5.0}}, "ours")
+    assert found["ratio"] == {"theirs": 2.5}
+    assert against_arithmetic(3.0, {"product": 1.0}, 2.0)["ratio"] == 1.5
+
+
+def test_the_exponent_is_that_of_the_last_step():
+    assert exponent([1, 10, 100], [7.0, 1.0, 100.0]) == pytest.approx(2.0)
+
+
+def test_a_process_of_its_own_has_its_own_peak():
+    held = np.ones(40_000_000)  # 320 MB here, and not there
+    assert measuring.in_own_process(measuring.megabytes) < measuring.megabytes() - held.nbytes / 2e6
+
+
+# ---- what is measured
+
+
+@pytest.mark.filterwarnings("ignore")  # of crowd-kit's own calls, and of sweeps whose number is fixed
+def test_answers_of_our_model_and_of_crowd_kit_are_of_the_same_frame():
+    crowd, classes, accuracy = labels.crowd((400, 20, 3))
+    frame = crowd.to_frame().set_axis(["task", "worker", "label"], axis=1)
+    ours, n_ours = labels.answer(DawidSkene(prior=None, max_iter=3, tol=0.0, calibrate=False), frame)
+    theirs, n_theirs = labels.answer(labels.SAME_SWEEPS, frame)
+    assert (n_ours, n_theirs) == (3, labels.SWEEPS)
+    best = labels.limit(crowd, classes, accuracy)
+    for found in (ours, theirs, labels.answer(MajorityVote(), frame)[0]):
+        right = (found.loc[np.arange(400)].to_numpy() == classes).mean()
+        assert 0.7 < right <= best + 0.02
+
+
+def test_sparse_and_dense_coordinates_agree():
+    memberships = subset_groupings.Memberships.of(subset_groupings.crowd(120, 30)[0])
+    sparse = subset_groupings.sparse_coordinates(memberships, 5)
+    dense = subset_groupings.dense_coordinates(memberships, 5)
+    np.testing.assert_allclose(sparse @ sparse.T, dense @ dense.T, atol=1e-9)
+
+
+def test_a_fit_that_raises_is_named():
+    features, cluster, judged = pairs.judged_pairs(0, 1.0)
+
+    def refuse(X, judged):
+        raise KeyError("pairs")
+
+    assert pairs.scored(refuse, features, judged, cluster)["raises"] == "KeyError"
+    assert pairs.scored(lambda X, judged: cluster, features, judged, cluster)["nmi"] == pytest.approx(1.0)
+
+
+def test_telling_is_measured_in_stretches_of_answers():
+    cell = Cell("telling", "", "ActiveSession", 0, settings={"n_items": 20, "answers": 6, "every": 3})
+    found = telling.compute_telling(cell)
+    assert found["answers"] == [3, 6]
+    assert all(len(found[name]) == 2 and min(found[name]) > 0 for name in ("tell", "ask_named", "ask"))
+
+
+# ---- tables and targets
+
+
+class Rows(Record):
+    """A record of some figures of one part."""
+
+    def __init__(self, **parts):
+        self.parts = parts
+
+    def frame(self, part, **only):
+        return pd.DataFrame(self.parts.get(part, []))
+
+
+def test_models_are_shown_fastest_first_with_means_over_draws():
+    def row(model, draw, seconds, times):
+        runs = {model: {"seconds": seconds, "nmi": 0.5}, "peer": {"seconds": seconds * times, "raises": "KeyError"}}
+        return {"data": "few", "model": model, "draw": draw, "runs": runs, "ratio": {"peer": times}}
+
+    rows = [row("slow", 0, 4.0, 2.0), row("slow", 1, 2.0, 3.0), row("fast", 0, 1.0, 20.0), row("fast", 1, 1.0, 10.0)]
+    lines = [" ".join(line.split()) for line in table_of_comparisons(Rows(part=rows), "part", ("nmi", "raises"))]
+    assert lines == [
+        "few; means of 2 seeds",
+        "times seconds NMI",
+        "fast 1 0.500",
+        "peer 15 15 - raises KeyError",
+        "slow 3 0.500",
+        "peer 2.5 7 - raises KeyError",
+    ]
+
+
+def test_growth_is_shown_with_its_exponent():
+    rows = [
+        {
+            "data": "",
+            "model": "Model",
+            "runs": {"10": {"seconds": 1.0, "busy": 1.0}, "100": {"seconds": 10.0, "busy": 1.0}},
+        }
+    ]
+    last = table_of_growth(Rows(part=rows), "part")[-1]
+    assert " ".join(last.split()) == "last step exponent of the seconds 1.00, of the processor seconds 0.00"
+
+
+def test_parts_without_rows_have_no_table():
+    assert table_of_comparisons(Rows(), "part") == table_of_growth(Rows(), "part", "items") == []
+
+
+def test_targets_are_judged_by_the_record():
+    record = PAGE.record()
+    found = {target.text: target for target in targets(record)}
+    row = by_model(record, "labels")[labels.ONE_THREAD]
+    ratio = row["runs"][labels.SAME_SWEEPS]["seconds"] / row["runs"][labels.ONE_THREAD]["seconds"]
+    target = found[f"``{labels.ONE_THREAD}``, 20 sweeps, 100 000 items: seconds of crowd-kit / ours"]
+    assert target.is_met == (ratio >= 20)
+    assert float(target.measured) == pytest.approx(ratio, rel=0.05)
+
+
+def test_every_machine_is_named_with_its_parts():
+    record = PAGE.record()
+    named = {part for machine in machines(record) for part in machine["parts"].split(", ")}
+    assert named == {part for part, *_ in record.rows}
+    assert {part.name for part in PARTS if not part.is_optional} <= named
