@@ -45,7 +45,7 @@ def crowd(
 
 def figures(model: PartitionLabelModel, groupings: Groupings) -> pd.DataFrame:
     """Return the figures of each annotator that a user sees."""
-    table = model.annotators_[["accuracy", "expected_accuracy"]].copy()
+    table = model.annotators_[["reliability", "accuracy", "expected_accuracy"]].copy()
     table["with clusters"] = [_agreement(column, model.labels_) for _, column in groupings.to_matrix().items()]
     others = annotator_agreement(groupings).to_numpy(copy=True)
     np.fill_diagonal(others, np.nan)

@@ -1,4 +1,4 @@
-"""Plain baselines for groupings: co-occurrence, and clusterings of its matrix.
+"""Plain baselines for groupings and pairs: co-occurrence, and clusterings of its matrix.
 
 The probability that a new person puts two items together is estimated by
 

@@ -1,4 +1,4 @@
-"""The crowds of the page on groupings: recorded and simulated ones."""
+"""The crowds of the pages on groupings and on pairs: recorded and simulated ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from consilience.datasets import (
     load_mnist_crowd,
     load_orchestra,
 )
-from consilience.simulation import simulate_crowd
+from consilience.simulation import simulate_crowd, simulate_pairs
 
 PICTURES = ("mnist-crowd", "scenes", "imagenet", "dogs3", "birds5")
 CARD_SORTS = ("animals", "celestino", "skroutz")
@@ -42,6 +42,7 @@ FREE_SORTS = (
 )
 SORTS = (*CARD_SORTS, *FREE_SORTS)
 MOST_WORKERS = 1000  # of dogs3 and birds5
+OF_TWO = ("radio-2", "radio-2-pilot", "drag-2")  # the questions of dogs3 and birds5 about two pictures
 
 N_ITEMS, N_CLASSES = 60, 5
 ITEMS_EACH = 15  # of those who see subsets
@@ -74,6 +75,15 @@ def sorts(name: str) -> Crowd:
     return Crowd(load_free_sort(name).annotations)
 
 
+@cache
+def recorded_pairs(name: str) -> Crowd:
+    """Return the answers about two pictures whose class is known."""
+    bunch = load_dogs_birds(name)
+    query = bunch.annotator_info["query"]
+    chosen = some_people(bunch.annotations, bunch.annotations.annotators[query.isin(OF_TWO).to_numpy()])
+    return Crowd(chosen.to_pairs(), bunch.target)
+
+
 def some_people(groupings: Groupings, annotators: np.ndarray) -> Groupings:
     """Return the groupings of `MOST_WORKERS` random people, or of all if they are fewer."""
     size = min(MOST_WORKERS, len(annotators))
@@ -97,6 +107,19 @@ class Kind:
         return f"{seen}, {self.n_people} people, {merged}, {'balanced' if self.is_balanced else 'unbalanced'}"
 
 
+@dataclass(frozen=True)
+class KindOfPairs:
+    """A kind of simulated crowd of people who judge pairs."""
+
+    n_people: int
+    each: int
+    is_balanced: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.n_people} people, {self.each} pairs each, {'balanced' if self.is_balanced else 'unbalanced'}"
+
+
 SIMULATED = {
     kind.name: kind
     for sees_all in (True, False)
@@ -104,6 +127,13 @@ SIMULATED = {
     for is_merged in (False, True)
     for is_balanced in (True, False)
     for kind in [Kind(sees_all, n_people, is_merged, is_balanced)]
+}
+SIMULATED_PAIRS = {
+    kind.name: kind
+    for n_people in (16, 64)
+    for each in (50, 200)
+    for is_balanced in (True, False)
+    for kind in [KindOfPairs(n_people, each, is_balanced)]
 }
 
 
@@ -121,6 +151,17 @@ def simulated(name: str, draw: int) -> Crowd:
         random_state=rng,
     )
     return Crowd(shuffled(crowd, crowd.annotators[: kind.n_people // AT_RANDOM], rng), truth)
+
+
+def simulated_pairs(name: str, draw: int) -> Crowd:
+    """Return simulated judgements of random pairs, in which the first people judge at random."""
+    kind = SIMULATED_PAIRS[name]
+    rng = np.random.default_rng([draw, kind.n_people, kind.each, kind.is_balanced])
+    truth = rng.permutation(classes(kind.is_balanced))
+    accuracy = rng.uniform(*ACCURACY, kind.n_people)
+    accuracy[: kind.n_people // AT_RANDOM] = 0.5
+    pairs = simulate_pairs(truth, kind.n_people, kind.each, accuracy, balanced=False, random_state=rng)
+    return Crowd(pairs, truth)
 
 
 def classes(is_balanced: bool) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The methods of the page on groupings, and how they do on a crowd of which a fifth is held out."""
+"""The methods of the pages on groupings and on pairs, and how they do on a crowd of which a fifth is held out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from benchmarks.people.co_occurrence import CoOccurrence, by_kmeans, by_linkage
 from benchmarks.people.held_out import Crowd, Judgements, held_out, judged
 from consilience import Groupings, Pairs
-from consilience.consensus import CSPA, KCC, MetaClustering, SubsetFusion
+from consilience.consensus import CSPA, KCC, Crowdclustering, MetaClustering, SubsetFusion
 from consilience.metrics import ari, nmi
 from consilience.semisupervised import MECC, PartitionLabelModel
 
@@ -36,6 +36,7 @@ OF_GROUPINGS = {
     "MetaClustering": MetaClustering(),
     "MECC": MECC(),
 }
+OF_PAIRS = {"MECC": MECC(), "MECC(told)": MECC(), "Crowdclustering": Crowdclustering()}
 BASELINES = (CO_OCCURRENCE, BASE, LINKAGE, KMEANS)
 
 

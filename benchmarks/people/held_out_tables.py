@@ -1,4 +1,4 @@
-"""Tables and sentences of the page on groupings.
+"""Tables and sentences of the pages on groupings and on pairs.
 
 A set is a recording, or a kind of simulated crowds. Differences from co-occurrence have standard errors over people in
 recordings, where each person is held out once; over draws in simulations, where each draw is another crowd. Those of

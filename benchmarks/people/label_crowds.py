@@ -1,4 +1,6 @@
-"""The crowds of the page on labels: recorded ones, recorded ones of which few labels are kept, and simulated ones."""
+"""The crowds of the page on labels: recorded ones, recorded ones of which few labels are kept, labels of which only the
+counts were recorded, and simulated ones.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from consilience import Labels
-from consilience.datasets import load_crowd_labels
+from consilience.datasets import load_cifar10h, load_crowd_labels
 from consilience.simulation import simulate_labels
 
 RECORDED = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval")
 THINNED = {f"{name}, {each} labels an item": (name, each) for name in ("bluebird", "dog", "rte") for each in (2, 3)}
+COUNTED = {f"cifar10h, {each} labels an item": each for each in (2, 3, 5)}
+N_COUNTED = 2000  # pictures of a draw
 
 N_ITEMS, N_ANNOTATORS, N_AT_RANDOM = 300, 24, 3
 ACCURACY = (0.55, 0.9)  # of those who do not label at random
@@ -44,12 +48,33 @@ def thinned(setting: str, draw: int) -> Crowd:
     """Return a recorded set with few random labels of each item, and those who gave them."""
     name, each = THINNED[setting]
     whole = recorded(name)
-    labels = whole.labels
-    lot = np.random.default_rng([draw, each]).random(labels.n_rows)
-    order = np.lexsort([lot, labels.item])  # rows are sorted by item: this shuffles those of each
+    kept = some_of_each(whole.labels, each, np.random.default_rng([draw, each]))
+    return Crowd(of_rows(whole.labels, kept), whole.truth)
+
+
+def counted(setting: str, draw: int) -> Crowd:
+    """Return few random labels of some pictures, each by an annotator of its own; the truth is what most others say."""
+    each = COUNTED[setting]
+    rng = np.random.default_rng([draw, each])
+    pictures = load_cifar10h()
+    some = np.sort(rng.permutation(len(pictures.counts))[:N_COUNTED])
+    labels, counts = pictures.annotations[some], pictures.counts.to_numpy()[some]
+    kept = some_of_each(labels, each, rng)
+    others = counts - np.histogram2d(labels.item[kept], labels.label[kept], [range(n + 1) for n in counts.shape])[0]
+    is_alone = (others == others.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    return Crowd(of_rows(labels, kept), np.where(is_alone, others.argmax(axis=1), -1))
+
+
+def some_of_each(labels: Labels, each: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows of so many random labels of each item."""
+    order = np.lexsort([rng.random(labels.n_rows), labels.item])  # rows are sorted by item: this shuffles those of each
     place = np.arange(labels.n_rows) - labels.indptr[labels.item]
-    kept = labels.to_frame().iloc[np.sort(order[place < each])]
-    return Crowd(Labels.from_frame(kept, items=labels.items, classes=labels.classes), whole.truth)
+    return np.sort(order[place < each])
+
+
+def of_rows(labels: Labels, rows: np.ndarray) -> Labels:
+    """Return some of the labels, of the same items and classes, by those annotators who gave them."""
+    return Labels.from_frame(labels.to_frame().iloc[rows], items=labels.items, classes=labels.classes)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What works on labels of people: the models of labels and those of crowd-kit, against the vote.
 
-Nine recorded sets, three of them again with two and three labels an item, and simulated crowds in which one annotator
-in eight labels at random. Draws are numbered: settings may be chosen on even ones, and the odd ones are reported.
+Nine recorded sets, three of them again with two and three labels an item, pictures of which the labels were counted,
+and simulated crowds in which one annotator in eight labels at random. Draws are numbered: settings may be chosen on
+even ones, and the odd ones are reported.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Page, Part, Record
 from benchmarks.experiments.statistics import Difference, mean_sd, paired
-from benchmarks.people.label_crowds import RECORDED, SIMULATED, THINNED, Crowd, recorded, simulated, thinned
+from benchmarks.people.label_crowds import (
+    COUNTED,
+    N_COUNTED,
+    RECORDED,
+    SIMULATED,
+    THINNED,
+    Crowd,
+    counted,
+    recorded,
+    simulated,
+    thinned,
+)
 from benchmarks.people.label_methods import (
     DEFAULT,
     LIMIT,
@@ -29,15 +41,24 @@ from benchmarks.people.label_methods import (
 )
 
 DRAWS = (1, 3, 5, 7, 9)
-PARTS = {"recorded": RECORDED, "thinned": tuple(THINNED), "simulated": tuple(SIMULATED)}
+PARTS = {"recorded": RECORDED, "thinned": tuple(THINNED), "counted": tuple(COUNTED), "simulated": tuple(SIMULATED)}
 SLOW = {"crowd-kit GLAD": ("adult", "fact_eval"), "crowd-kit MMSR": ("adult",)}  # more than a minute a fit
 SLOWER = ("crowd-kit GLAD", "crowd-kit MACE")  # of simulated crowds, only those with three labels an item
+OF_PEOPLE_UNKNOWN = (  # the others compare annotators with one another, of whom each gave one label
+    *(name for name in MODELS if name not in ("StagewiseEM", "SpectralEM")),
+    "crowd-kit DawidSkene",
+    "crowd-kit OneCoinDawidSkene",
+    "crowd-kit Wawa",
+)
 MARGIN = 0.01  # below the vote by more is worse
 SIZES = ("n_items", "n_annotators", "n_labels", "n_classes", "n_truths")
 
 
 def methods_of(part: str, data: str) -> Iterator[str]:
     """Yield the methods that are run on a data set."""
+    if part == "counted":
+        yield from OF_PEOPLE_UNKNOWN
+        return
     yield from MODELS
     for name in (f"crowd-kit {peer}" for peer in PEERS):
         is_left_out = part == "simulated" and name in SLOWER and SIMULATED[data].each != 3
@@ -74,6 +95,10 @@ def compute_thinned(cell: Cell) -> dict[str, Any]:
     return computed(cell, thinned(cell.data, cell.draw))
 
 
+def compute_counted(cell: Cell) -> dict[str, Any]:
+    return computed(cell, counted(cell.data, cell.draw))
+
+
 def compute_simulated(cell: Cell) -> dict[str, Any]:
     return computed(cell, simulated(cell.data, cell.draw))
 
@@ -84,6 +109,10 @@ def cells_of_recorded() -> Iterator[Cell]:
 
 def cells_of_thinned() -> Iterator[Cell]:
     return cells_of("thinned")
+
+
+def cells_of_counted() -> Iterator[Cell]:
+    return cells_of("counted")
 
 
 def cells_of_simulated() -> Iterator[Cell]:
@@ -98,7 +127,7 @@ def table_of(record: Record, part: str, data: str) -> list[str]:
     rows = record.frame(part, data=data)
     size = rows.iloc[0]
     several = part != "recorded"
-    people = f"about {rows['n_annotators'].mean():.0f}" if part == "thinned" else size["n_annotators"]
+    people = f"about {rows['n_annotators'].mean():.0f}" if part in ("thinned", "counted") else size["n_annotators"]
     classes = "" if part == "simulated" else f", {size['n_classes']} classes"
     truths = "" if size["n_truths"] == size["n_items"] else f", {size['n_truths']} of them with a known class"
     draws = f"; mean ± sd of {rows['draw'].nunique()} draws" if several else ""
@@ -188,6 +217,9 @@ def tables(record: Record) -> dict[str, str]:
             record, "thinned", f"{len(THINNED)} recorded crowds with few labels, of {len(DRAWS)} draws each"
         ),
         table_of_summary(
+            record, "counted", f"{len(COUNTED)} crowds of whom nothing is known, of {len(DRAWS)} draws each"
+        ),
+        table_of_summary(
             record, "simulated", f"{len(SIMULATED)} kinds of simulated crowds, of {len(DRAWS)} draws each"
         ),
     ]
@@ -254,6 +286,7 @@ def worse_of_kinds(record: Record, each: int) -> dict[str, int]:
 def quotes(record: Record) -> dict[str, Any]:
     return {part: quotes_of(record, part) for part in PARTS} | {
         "default": DEFAULT,
+        "n_counted": N_COUNTED,
         "limit": LIMIT,
         "draws": listed(list(map(str, DRAWS))),
         "bins": N_BINS,
@@ -270,6 +303,7 @@ PAGE = Page(
     parts=(
         Part("recorded", cells_of_recorded, compute_recorded),
         Part("thinned", cells_of_thinned, compute_thinned),
+        Part("counted", cells_of_counted, compute_counted),
         Part("simulated", cells_of_simulated, compute_simulated),
     ),
     tables=tables,

@@ -4,10 +4,12 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.utils import Bunch
 
 from benchmarks.experiments import page
-from benchmarks.people import PAGES
+from benchmarks.people import PAGES, label_crowds
 from benchmarks.people.__main__ import main
 from benchmarks.people.label_crowds import (
     ACCURACY,
@@ -31,7 +33,7 @@ from benchmarks.people.label_methods import (
     of_crowdkit,
     right_of,
 )
-from benchmarks.people.labels import DRAWS, PAGE
+from benchmarks.people.labels import DRAWS, OF_PEOPLE_UNKNOWN, PAGE
 from consilience import Labels
 from consilience.errors import MissingDataError
 
@@ -58,7 +60,7 @@ def test_unknown_pages_are_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "There is no page label; there are labels, groupings." in capsys.readouterr().err
+    assert "There is no page label; there are labels, groupings, pairs." in capsys.readouterr().err
 
 
 # ---- how methods are judged
@@ -166,9 +168,26 @@ def test_only_odd_draws_are_reported():
     assert {cell.draw for _, cell in PAGE.cells()} == set(DRAWS)
 
 
+def test_labels_of_which_only_the_counts_were_recorded(monkeypatch):
+    counts = pd.DataFrame([[4, 1], [0, 5], [2, 2]], columns=["cat", "dog"])
+    item, label = (np.repeat(place.ravel(), counts.to_numpy().ravel()) for place in np.indices(counts.shape))
+    frame = pd.DataFrame({"item": item, "annotator": np.arange(len(item)), "label": counts.columns[label]})
+    pictures = Bunch(annotations=Labels.from_frame(frame, items=[0, 1, 2], classes=["cat", "dog"]), counts=counts)
+    monkeypatch.setattr(label_crowds, "load_cifar10h", lambda: pictures)
+    for draw in range(5):
+        crowd = label_crowds.counted("cifar10h, 2 labels an item", draw)
+        assert np.bincount(crowd.labels.item).tolist() == [2, 2, 2]
+        assert crowd.labels.n_annotators == 6  # nobody gave two labels
+        said = np.histogram2d(crowd.labels.item, crowd.labels.label, [range(4), range(3)])[0]
+        others = counts.to_numpy() - said
+        expected = [row.argmax() if row[0] != row[1] else -1 for row in others]
+        assert crowd.truth.tolist() == expected
+
+
 def test_methods_that_are_left_out_are_the_slow_ones():
     run = {(cell.part, cell.data, cell.model) for _, cell in PAGE.cells()}
     for part, data, _ in run:
-        assert {name for where, what, name in run if (where, what) == (part, data)} >= set(MODELS)
+        every = OF_PEOPLE_UNKNOWN if part == "counted" else MODELS
+        assert {name for where, what, name in run if (where, what) == (part, data)} >= set(every)
     missing = [data for data in RECORDED if ("recorded", data, "crowd-kit GLAD") not in run]
     assert missing == ["adult", "fact_eval"]

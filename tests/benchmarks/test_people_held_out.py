@@ -1,4 +1,4 @@
-"""Held-out people are divided, weighted and predicted as the page on groupings says."""
+"""Held-out people are divided, weighted and predicted as the pages on groupings and on pairs say."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.people import groupings
+from benchmarks.people import groupings, pairs
 from benchmarks.people.co_occurrence import AMOUNTS, CoOccurrence, by_kmeans, by_linkage
 from benchmarks.people.grouping_crowds import (
     AT_RANDOM,
@@ -16,9 +16,13 @@ from benchmarks.people.grouping_crowds import (
     MERGE,
     N_CLASSES,
     N_ITEMS,
+    OF_TWO,
     SIMULATED,
+    SIMULATED_PAIRS,
+    recorded_pairs,
     shuffled,
     simulated,
+    simulated_pairs,
     some_people,
 )
 from benchmarks.people.grouping_methods import (
@@ -49,7 +53,9 @@ from benchmarks.people.held_out import (
 from benchmarks.people.held_out_tables import first_counts, gap_of, of_method, short, summary
 from consilience import Groupings, Pairs
 from consilience.consensus import SubsetFusion
+from consilience.errors import MissingDataError
 
+PAGES = (groupings.PAGE, pairs.PAGE)
 SORTS = Groupings.from_lists(
     [[["ant", "bee"], ["cow"]], [["ant", "bee"]], [["ant"], ["bee", "cow"]]], annotators=["u", "v", "w"]
 )
@@ -74,8 +80,9 @@ def test_even_draws_divide_the_people_otherwise():
     assert not odd & even
 
 
-def test_only_odd_draws_are_reported():
-    assert {cell.draw for _, cell in groupings.PAGE.cells()} == {1, 3, 5, 7, 9}
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_only_odd_draws_are_reported(page):
+    assert {cell.draw for _, cell in page.cells()} == {1, 3, 5, 7, 9}
 
 
 # ---- judgements
@@ -301,6 +308,28 @@ def test_shuffled_groups_keep_their_sizes():
     pd.testing.assert_series_equal(before, after)
     assert crowd.restrict(annotators=crowd.annotators[4:]) == other.restrict(annotators=crowd.annotators[4:])
     assert crowd != other
+
+
+@pytest.mark.parametrize("name", SIMULATED_PAIRS)
+def test_simulated_judgements_of_pairs_are_of_the_kind_that_their_name_says(name):
+    kind, crowd = SIMULATED_PAIRS[name], simulated_pairs(name, 2)
+    found = Judgements.of(crowd.annotations)
+    assert np.bincount(found.person).tolist() == [kind.each] * kind.n_people
+    right = of_people(found, (found.same > 0) == (crowd.truth[found.first] == crowd.truth[found.second]))
+    n_at_random = kind.n_people // AT_RANDOM
+    assert abs(right[:n_at_random].mean() - 0.5) < 3 * 0.5 / np.sqrt(n_at_random * kind.each)
+    assert right[n_at_random:].mean() > 0.7
+
+
+def test_recorded_judgements_are_answers_about_two_pictures():
+    try:
+        crowd = recorded_pairs("dogs3")
+    except MissingDataError as error:
+        pytest.skip(str(error))
+    queries = {name.split(" worker")[0] for name in crowd.annotations.annotators}
+    assert queries <= set(OF_TWO)
+    assert len(crowd.truth) == crowd.annotations.n_items == 473
+    assert crowd.annotations.to_frame().groupby(["annotator", "grouping"]).size().eq(1).all()
 
 
 def test_some_people_are_the_same_every_time(monkeypatch):

@@ -12,7 +12,7 @@ from scipy.stats import dirichlet, norm
 
 from consilience import Groupings
 from consilience.inference import softmax as softmax_module
-from consilience.inference.confusion import confusion_prior
+from consilience.inference.confusion import RELIABILITIES, ConfusionPrior
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised.partition_label_model import (
     Prior,
@@ -24,7 +24,6 @@ from consilience.semisupervised.partition_label_model import (
     merge,
     run,
     step,
-    undistinguished,
     update_assignment,
     update_confusion,
 )
@@ -39,10 +38,10 @@ def random_problem(rng, n_items, n_features, sizes, density=0.7):
     return Problem.of(features, Groupings.from_matrix(labels))
 
 
-def prior_of(problem, variance=1.0, richness=None):
+def prior_of(problem, variance=1.0, richness=None, learned=False):
     limit = 1 / (2 * len(problem.design) * variance)
-    confusion = confusion_prior(problem.cells, diagonal=4.0, off_diagonal=1.0)
-    return Prior(variance, limit if richness is None else richness, confusion, problem.n_weights)
+    confusion = ConfusionPrior.of(problem.cells, problem.annotator_of_group, problem.n_annotators, 4.0, 1.0)
+    return Prior(variance, limit if richness is None else richness, confusion, problem.n_weights, learned)
 
 
 def first_state(problem, n_clusters, seed=0, **prior):
@@ -72,11 +71,12 @@ def log_pi(problem, weights, richness):
     return score - logsumexp(score, axis=1, keepdims=True)
 
 
-def explicit_bound(problem, prior, weights, rho, zeta, confusion):
-    """E_q[ln p(Y, W, Z, T, η)] + H(q), term by term, for any q; lists zeta and confusion a grouping."""
-    priors = as_matrices(problem.cells, prior.confusion)
+def explicit_bound(problem, prior, weights, rho, zeta, confusion, reliability=None):
+    """E_q[ln p(Y, W, Z, T, η, r)] + H(q), term by term, for any q; lists zeta and confusion a grouping."""
+    reliability = np.ones(prior.confusion.n_annotators) if reliability is None else reliability
+    priors = as_matrices(problem.cells, prior.confusion.values(reliability))
     labels = by_grouping(problem.cells, problem.labels.toarray().T)
-    total = norm.logpdf(weights, scale=np.sqrt(prior.variance)).sum()
+    total = norm.logpdf(weights, scale=np.sqrt(prior.variance)).sum() + prior.confusion.log_densities(reliability).sum()
     total += (rho * (log_pi(problem, weights, prior.richness) - np.log(rho))).sum()
     for y, z, a, psi in zip(labels, zeta, confusion, priors):
         n_labels, n_clusters = z.shape
@@ -94,7 +94,7 @@ def exact_log_evidence(problem, prior, weights):
     """ln p(Y, W | Φ): every assignment of items and clusters enumerated, η integrated out."""
     n_clusters = weights.shape[1]
     labels = by_grouping(problem.cells, problem.labels.toarray().T)
-    priors = as_matrices(problem.cells, prior.confusion)
+    priors = as_matrices(problem.cells, prior.confusion.values(np.ones(prior.confusion.n_annotators)))
     log_prior = log_pi(problem, weights, prior.richness)
     log_weights = norm.logpdf(weights, scale=np.sqrt(prior.variance)).sum()
 
@@ -127,9 +127,10 @@ def test_bound_lies_just_below_the_exact_evidence(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n_sweeps", [0, 1, 7])
-def test_bound_equals_the_explicit_sum(seed, n_sweeps):
+@pytest.mark.parametrize("learned", [False, True])
+def test_bound_equals_the_explicit_sum(seed, n_sweeps, learned):
     problem = random_problem(np.random.default_rng(seed), 8, 2, [2, 3, 1])
-    state, evidence, prior = first_state(problem, n_clusters=3, seed=seed)
+    state, evidence, prior = first_state(problem, n_clusters=3, seed=seed, learned=learned)
     for _ in range(n_sweeps):
         state = step(state, evidence, prior)
     explicit = explicit_bound(
@@ -139,6 +140,7 @@ def test_bound_equals_the_explicit_sum(seed, n_sweeps):
         all_posteriors(state, evidence, prior),
         by_grouping(problem.cells, state.assignment),
         as_matrices(problem.cells, state.confusion),
+        state.reliability,
     )
     assert lower_bound(state, evidence, prior) == pytest.approx(explicit, rel=1e-10)
 
@@ -150,7 +152,7 @@ def test_each_update_is_the_best_of_its_factor():
     cells = problem.cells
     rho = all_posteriors(state, evidence, prior)
     zeta = by_grouping(cells, update_assignment(state, cells))
-    a = as_matrices(cells, update_confusion(state.moments, np.vstack(zeta), cells, prior))
+    a = as_matrices(cells, update_confusion(state.moments, np.vstack(zeta), cells, prior)[1])
     old_a = as_matrices(cells, state.confusion)
     old_zeta = by_grouping(cells, state.assignment)
 
@@ -167,6 +169,24 @@ def test_each_update_is_the_best_of_its_factor():
         assert bound(rho, zeta, [moved(m) for m in a]) < bound(rho, zeta, a)  # (20)
 
 
+def test_the_reliability_is_the_best_with_its_confusion():
+    problem = random_problem(np.random.default_rng(1), 12, 2, [2, 3, 2])
+    state, evidence, prior = first_state(problem, n_clusters=3, learned=True)
+    cells = problem.cells
+    rho, zeta = all_posteriors(state, evidence, prior), by_grouping(cells, state.assignment)
+    reliability, confusion = update_confusion(state.moments, state.assignment, cells, prior)
+    counts = confusion - prior.confusion.values(reliability)
+
+    def bound(reliability):
+        a = as_matrices(cells, prior.confusion.values(reliability) + counts)
+        return explicit_bound(problem, prior, state.weights, rho, zeta, a, reliability)
+
+    others = [np.where(np.arange(3) == doubted, r, 1.0) for doubted in range(3) for r in RELIABILITIES]
+    bounds = [bound(other) for other in others]
+    assert bound(reliability) == pytest.approx(max(bounds), abs=1e-9)
+    assert np.ptp(bounds) > 1
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
@@ -176,12 +196,13 @@ def test_each_update_is_the_best_of_its_factor():
     n_clusters=st.integers(1, 8),
     variance=st.sampled_from([0.01, 0.3, 1.0, 20.0]),
     share=st.sampled_from([0.0, 0.5, 1.0]),
+    learned=st.booleans(),
 )
-def test_no_step_lowers_the_bound(seed, n_items, n_features, sizes, n_clusters, variance, share):
+def test_no_step_lowers_the_bound(seed, n_items, n_features, sizes, n_clusters, variance, share, learned):
     n_items = max(n_items, len(sizes))
     problem = random_problem(np.random.default_rng(seed), n_items, n_features, sizes)
     state, evidence, prior = first_state(
-        problem, n_clusters, seed, variance=variance, richness=share / (2 * n_items * variance)
+        problem, n_clusters, seed, variance=variance, richness=share / (2 * n_items * variance), learned=learned
     )
     bounds = [lower_bound(state, evidence, prior)]
     for _ in range(15):
@@ -262,17 +283,3 @@ def test_merge_joins_clusters_that_no_annotator_distinguishes(same):
     assert after.lower_bound >= before.lower_bound
     assert np.all(np.diff(after.lower_bounds) >= -1e-9 * abs(after.lower_bound))
     assert lower_bound(after.state, evidence, prior) == after.lower_bound
-
-
-def test_clusters_that_an_annotator_distinguishes_are_not_candidates():
-    problem = blobs_that_two_annotators_label(np.random.default_rng(8), same=False)
-    state, evidence, _ = first_state(problem, n_clusters=3)
-    cells = evidence.cells
-    sizes = np.array([50.0, 40.0, 30.0])
-    design = state.moments.design.copy()
-    design[-1] = sizes
-    state = replace(state, moments=replace(state.moments, design=design))
-    # both annotators: cluster 0 goes by label 0, cluster 1 by label 1, cluster 2 is undecided
-    undecided = np.array([[0.99, 0.005, 0.4], [0.005, 0.99, 0.3], [0.005, 0.005, 0.3]])
-    state = replace(state, assignment=np.vstack([undecided, undecided]))
-    assert set(undistinguished(state, cells)) == {(0, 2), (1, 2)}

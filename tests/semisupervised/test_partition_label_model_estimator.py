@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -345,16 +345,57 @@ def test_pairs_are_named_with_a_remedy():
         quick().fit(np.zeros((2, 1)), pairs)
 
 
+def said_of(classes, n_random, rng, n_annotators=8, right=0.9):
+    """Groupings by annotators who name each class and are right with one probability, the first ones at random."""
+    n_classes = classes.max() + 1
+    wrong = (classes[:, None] + rng.integers(1, n_classes, (len(classes), n_annotators))) % n_classes
+    said = np.where(rng.random(wrong.shape) < right, classes[:, None], wrong)
+    said[:, :n_random] = rng.integers(n_classes, size=(len(classes), n_random))
+    return said
+
+
+@pytest.mark.parametrize("n_random", [1, 2, 3])
+def test_people_who_sort_at_random_change_little(n_random):
+    X, kind = load_wine(return_X_y=True)
+    said = said_of(kind, n_random, np.random.default_rng(n_random))
+    model = PartitionLabelModel(random_state=0).fit(StandardScaler().fit_transform(X), said)
+    assert abs(model.n_clusters_ - 3) <= 1
+    assert nmi(kind, model.labels_) >= 0.97
+    of = model.annotators_
+    assert of["reliability"].iloc[:n_random].max() <= 0.5
+    assert of["reliability"].iloc[n_random:].min() >= 0.75
+    (note,) = model.notes_
+    assert note.startswith(f"{n_random} of 8 annotators sort like people who guess, and hardly count")
+    assert all(f"{name} (0." in note for name in range(n_random))
+    assert of["expected_accuracy"].iloc[:n_random].max() < 0.55 < 0.78 < of["expected_accuracy"].iloc[n_random:].min()
+
+
+def test_with_the_papers_prior_everybody_is_reliable(iris):
+    X, _, experts = iris
+    model = quick(reliability="prior", prior_variance=2.0).fit(X, experts)
+    assert (model.annotators_["reliability"] == 1).all()
+    assert model.notes_ == []
+
+
+def test_someone_without_labels_is_reliable_and_named():
+    said = np.column_stack([np.repeat([0, 1], 10)] * 2 + [np.full(20, -1)])
+    groupings = Groupings.from_matrix(np.where(said < 0, np.nan, said), annotators=["Ann", "Bo", "Cy"])
+    model = quick().fit(None, groupings)
+    assert model.annotators_["reliability"].iloc[:2].tolist() == [1, 1]
+    assert list(model.annotators_.index) == list(groupings.annotators)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_who_sorts_at_random_is_seen_by_the_agreement_with_others_as_the_documentation_says(seed):
-    """The clusters cross the kinds with the groups at random, so that the accuracy does not show it."""
+def test_who_sorts_at_random_is_seen_without_features(seed):
     rng = np.random.default_rng(seed)
     kind = np.repeat([0, 1, 2], 40)
     said = np.where(rng.random((120, 5)) < 0.1, rng.integers(3, size=(120, 5)), kind[:, None])
     said[:, 4] = rng.integers(3, size=120)
     groupings = Groupings.from_matrix(said, annotators=["Ann", "Bo", "Cy", "Di", "Random"])
     model = quick(max_clusters=8).fit(None, groupings)
-    assert model.annotators_.loc["Random", "expected_accuracy"] > 0.6  # one in three are right
+    others = model.annotators_.drop("Random")
+    assert model.annotators_.loc["Random", "reliability"] <= 0.5 < others["reliability"].min()
+    assert model.annotators_.loc["Random", "expected_accuracy"] < 0.55 < others["expected_accuracy"].min()
     agreement = annotator_agreement(groupings)
     with_others = (agreement.sum() - 1) / 4
     assert with_others.drop("Random").min() > 0.4

@@ -80,7 +80,8 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         found["n_groupings"] = groupings_of(annotations).n_groupings
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
-        return found | {"weakest_annotators": _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])}
+        found["weakest_annotators"] = _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])
+        return found | {"caveats": list(getattr(model, "notes_", ()))}
     worst = annotator_frame(model)
     worst = worst[worst["remark"] != NO_ANNOTATIONS]
     if Capabilities.of(model).has_views:
@@ -183,7 +184,9 @@ def _figure(value: Any) -> Any:
 
 def as_lines(found: dict[str, Any]) -> str:
     """Return a summary as lines of text."""
-    write = _lines_of_classes if "classes" in found else _lines_of_fusion if "caveats" in found else _lines_of_clusters
+    write = (
+        _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
+    )
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found)]
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
@@ -203,10 +206,11 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
     )
     lines.append("Annotators whose labels the clusters predict worst:")
     wide = max(len(_short(row["annotator"])) for row in worst)
-    return lines + [
+    lines += [
         f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
         for row in worst
     ]
+    return lines + found["caveats"]
 
 
 def _lines_of_judges(found: dict[str, Any]) -> list[str]:

@@ -143,6 +143,7 @@ OF_EACH: dict[str, Attributes] = {
         **CLUSTERS,
         **BOUNDED,
         **annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
+        "notes_": optional(NOTES),
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
         "restart_bounds_": array(float, None),

@@ -7,7 +7,8 @@ Model
     w_k        ~ N(0, σ² I)                                     weights of cluster k, k = 1 … K
     z_n        ~ Categorical(π_n), π_nk ∝ exp(w_k·φ_n + λ ‖w_k‖²)       cluster of item n; (1), (2)
     t_k^m      ~ Uniform{1 … J_m}                               the correct label of cluster k in grouping m; (5)
-    η^{mj}     ~ Dirichlet(Ψ^{mj}), Ψ_l^{mj} = α if l = j else β        the label given when j is correct; (9), (10)
+    r_a        ~ p(r), 0 ≤ r ≤ 1                                reliability of annotator a; 1 for all in the paper
+    η^{mj}     ~ Dirichlet(Ψ^{mj}(r)), Ψ_l^{mj}(1) = α if l = j else β  the label given when j is correct; (9), (10)
     y_n^m | z_n = k, t_k^m = j  ~ Categorical(η^{mj})           the label given; (8)
 
 The term λ ‖w_k‖² makes the rich richer: only some of the K clusters keep items.
@@ -21,7 +22,8 @@ Symbols
     ρ       posteriors      (items, clusters)     q(z_n = k); computed in chunks, stored as moments
     ζ       assignment      (groups, clusters)    q(t_k^m = j)
     α_η     confusion       (cells,)              Dirichlet parameters of q(η^{mj}); a cell: j, l of one grouping
-    Ψ       prior.confusion (cells,)
+    Ψ       prior.confusion (cells,), a function of r
+    r       reliability     (annotators,)
     λ       richness        scalar
     σ²      prior.variance  scalar
 
@@ -29,20 +31,23 @@ Updates
 -------
     (16)  ln ρ_nk = Σ_m Σ_j ζ_j^{mk} E[ln η_{y_nm}^{mj}] + w_k·φ_n + λ ‖w_k‖² + const
     (18)  ln ζ_j^{mk} = Σ_n ρ_nk E[ln η_{y_nm}^{mj}] + const
-    (20)  α_η^{mj} = Ψ^{mj} + Σ_n Σ_k ρ_nk ζ_j^{mk} 1[y_nm = ·]
+    (20)  α_η^{mj} = Ψ^{mj} + Σ_n Σ_k ρ_nk ζ_j^{mk} 1[y_nm = ·],   with the r that maximises the bound
     (4)   W maximises Σ_nk ρ_nk ln π_nk − ‖W‖² / (2σ²)
 
 Decided here
 ------------
 A sweep is (18), (20), (4), (16), so that a state's posteriors are those under its parameters. (4) takes a few steps of
 L-BFGS in each sweep, which raise the bound as the maximum does, at a lower cost.
+Reliability is learned (`inference.confusion`), but no annotator is expected to be more accurate than in the paper, 0.8:
+with the prior's strength this keeps posteriors from being too sure, and .9 in its place loses NMI on the paper's data.
+
 With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
 λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
 
 A run starts from small random W and ζ, as in the paper, or from posteriors weighted towards a k-means clustering of the
-features, under which held-out annotations are more probable where labels are few. Afterwards clusters that no annotator
-distinguishes are joined while the bound increases: coordinate ascent does not find these steps, and they bring the
-number of clusters closer to the truth. σ² = "auto" is chosen by the probability of held-out annotations.
+features, under which held-out annotations are more probable where labels are few. Afterwards clusters are joined while
+the bound increases: coordinate ascent does not find these steps, and they bring the number of clusters closer to the
+truth. σ² = "auto" is chosen by the probability of held-out annotations.
 """
 
 from __future__ import annotations
@@ -60,7 +65,7 @@ from sklearn.cluster import KMeans
 
 from consilience.annotations import Groupings
 from consilience.inference import Trace, iterate
-from consilience.inference.confusion import Cells
+from consilience.inference.confusion import Cells, ConfusionPrior
 from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
     kl_dirichlet_segments,
@@ -76,17 +81,24 @@ SEEDED = 0.8  # share of the K clusters that have items in such a start
 KMEANS_ROUNDS = 20
 LIVE = 0.5  # expected number of items from which a cluster is live
 TRIED = 5  # pairs of clusters that are tried for each join
-CERTAIN = 0.9  # probability from which a label counts as that of a cluster
 
 
 @dataclass(frozen=True)
 class Prior:
-    """variance : σ². richness : λ. confusion : Ψ, (cells,). n_weights : D + 1, with D the user's number of features."""
+    """Prior, and whether reliability is learned.
+
+    variance : σ².
+    richness : λ.
+    confusion : Ψ by reliability.
+    n_weights : D + 1, with D the user's number of features.
+    learned : whether r is learned; else it is 1.
+    """
 
     variance: float
     richness: float
-    confusion: Float[np.ndarray, " cells"]
+    confusion: ConfusionPrior
     n_weights: int
+    learned: bool
 
 
 @dataclass(frozen=True)
@@ -99,10 +111,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class State:
-    """Weights, assignment and confusion; the moments of the posteriors under them; Σ_n ln Σ_k exp of W's scores."""
+    """Parameters; the moments of the posteriors under them; Σ_n ln Σ_k exp of W's scores."""
 
     weights: Float[np.ndarray, "features clusters"]
     assignment: Float[np.ndarray, "groups clusters"]
+    reliability: Float[np.ndarray, " annotators"]
     confusion: Float[np.ndarray, " cells"]
     moments: Moments
     log_normalizer: float
@@ -119,14 +132,16 @@ def init(
     sizes = segment_sizes(evidence.cells.first_group, len(draws))
     assignment = draws / np.repeat(totals, sizes, axis=0)
     log_normalizer = moments(evidence.chunks, with_offset(weights, prior.richness)).log_normalizer
-    return _with_moments(weights, assignment, prior.confusion, log_normalizer, evidence, prior)
+    reliability = np.ones(prior.confusion.n_annotators)
+    confusion = prior.confusion.values(reliability)
+    return _with_moments(weights, assignment, reliability, confusion, log_normalizer, evidence, prior)
 
 
 def step(state: State, evidence: Evidence, prior: Prior) -> State:
     assignment = update_assignment(state, evidence.cells)
-    confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
+    reliability, confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
     weights, log_normalizer = update_weights(state, evidence, prior)
-    return _with_moments(weights, assignment, confusion, log_normalizer, evidence, prior)
+    return _with_moments(weights, assignment, reliability, confusion, log_normalizer, evidence, prior)
 
 
 def update_assignment(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
@@ -137,9 +152,12 @@ def update_assignment(state: State, cells: Cells) -> Float[np.ndarray, "groups c
 
 def update_confusion(
     seen: Moments, assignment: Float[np.ndarray, "groups clusters"], cells: Cells, prior: Prior
-) -> Float[np.ndarray, " cells"]:
-    """(20)."""
-    return prior.confusion + cells.products(assignment, seen.labels)
+) -> tuple[Float[np.ndarray, " annotators"], Float[np.ndarray, " cells"]]:
+    """r, and (20) under it: together they maximise the bound, r among `RELIABILITIES`."""
+    counts = cells.products(assignment, seen.labels)
+    known = np.ones(prior.confusion.n_annotators)
+    reliability = prior.confusion.most_probable(counts) if prior.learned else known
+    return reliability, prior.confusion.values(reliability) + counts
 
 
 def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, float]:
@@ -177,6 +195,7 @@ def expected_accuracy(state: State, cells: Cells) -> Float[np.ndarray, " groupin
 def _with_moments(
     weights: np.ndarray,
     assignment: np.ndarray,
+    reliability: np.ndarray,
     confusion: np.ndarray,
     log_normalizer: float,
     evidence: Evidence,
@@ -185,11 +204,11 @@ def _with_moments(
     """(16), stored as moments."""
     said = label_evidence(assignment, confusion, evidence.cells)
     seen = moments(evidence.chunks, with_offset(weights, prior.richness), said)
-    return State(weights, assignment, confusion, seen, log_normalizer)
+    return State(weights, assignment, reliability, confusion, seen, log_normalizer)
 
 
 def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
-    """Bound on ln p(Y, W | Φ), nats, all constants kept.
+    """Bound on ln p(Y, W, r | Φ), nats, all constants kept but that of p(r).
 
     With ρ from (16), Σ ρ (labels + ln π − ln ρ) is the log-normaliser of (16) less that of π.
     """
@@ -198,10 +217,11 @@ def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
     sizes = segment_sizes(cells.first_group, len(state.assignment))
     items = state.moments.log_normalizer - state.log_normalizer
     labels_of_clusters = entr(state.assignment).sum() - n_clusters * np.log(sizes).sum()
-    confusion = kl_dirichlet_segments(state.confusion, prior.confusion, cells.starts)
+    confusion = kl_dirichlet_segments(state.confusion, prior.confusion.values(state.reliability), cells.starts)
+    reliability = prior.confusion.log_densities(state.reliability).sum()
     log_density = -(state.weights**2).sum() / (2 * prior.variance)
     log_density -= prior.n_weights * n_clusters * np.log(2 * np.pi * prior.variance) / 2
-    return float(items + labels_of_clusters - confusion + log_density)
+    return float(items + labels_of_clusters - confusion + reliability + log_density)
 
 
 def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: float) -> Trace[State]:
@@ -222,19 +242,25 @@ class Problem:
     design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
     basis : (D + 1, columns - 1) from coordinates to the features' weights, or None if they are the same.
     labels : (items, groups) sparse 0/1.
+    annotator_of_group : (groups,)
+    n_annotators : some may have no grouping.
     """
 
     design: Float[np.ndarray, "items columns"]
     basis: Float[np.ndarray, "weights rank"] | None
     labels: csr_array
     cells: Cells
+    annotator_of_group: Int[np.ndarray, " groups"]
+    n_annotators: int
 
     @classmethod
     def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> Problem:
         phi = np.hstack([features, np.ones((len(features), 1))])
         coordinates, basis = row_space(phi)
         design = np.hstack([coordinates, np.ones((len(phi), 1))])
-        return cls(design, basis, groupings.incidence, Cells.of(groupings.grouping_of_group))
+        cells = Cells.of(groupings.grouping_of_group)
+        owners = groupings.annotator_of_group
+        return cls(design, basis, groupings.incidence, cells, owners, groupings.n_annotators)
 
     @property
     def n_weights(self) -> int:
@@ -286,16 +312,19 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
 def merge(
     trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float, fewest: int = 1
 ) -> Trace[State]:
-    """Join clusters that no annotator distinguishes, while the bound increases and more than `fewest` are left.
+    """Join clusters while the bound increases and more than `fewest` are left.
 
-    Each pair is tried once, the most similar first, with sweeps after every attempt.
+    Each pair is tried once, the most similar first and in each round as many as there are clusters, with sweeps after
+    every attempt. Only the bound decides: it weighs what annotators say by their reliability, while a single one who
+    sorts at random makes distinctions between any two clusters.
     """
     tried: set[tuple[int, int]] = set()
     while True:
-        candidates = [pair for pair in undistinguished(trace.state, evidence.cells) if pair not in tried]
-        joined = None
-        if (trace.state.moments.design[-1] > LIVE).sum() <= fewest:
+        live = np.flatnonzero(trace.state.moments.design[-1] > LIVE)
+        if len(live) <= fewest:
             return trace
+        candidates = [pair for pair in alike(trace.state, evidence.cells, live)[: len(live)] if pair not in tried]
+        joined = None
         for pair in candidates:
             tried.add(pair)
             attempt = run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol)
@@ -343,22 +372,6 @@ def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tu
     a, b = np.triu_indices(len(live), 1)
     order = np.argsort(-likeness[a, b], kind="stable")
     return [(int(live[a[i]]), int(live[b[i]])) for i in order]
-
-
-def undistinguished(state: State, cells: Cells) -> list[tuple[int, int]]:
-    """Pairs, the larger cluster first, to which no grouping certainly gives different labels; similar ones first."""
-    sizes = state.moments.design[-1]
-    live = np.flatnonzero(sizes > LIVE)
-    live = live[np.argsort(-sizes[live], kind="stable")]
-    sure = (state.assignment[:, live] >= CERTAIN).astype(float)
-    decided = np.add.reduceat(sure, cells.first_group)
-    apart = decided.T @ decided - sure.T @ sure > 0.5
-    chance = np.sqrt(label_probability(state, cells)[:, live])
-    likeness = chance.T @ chance
-    a, b = np.triu_indices(len(live), 1)
-    a, b = a[~apart[a, b]], b[~apart[a, b]]
-    order = np.argsort(-likeness[a, b], kind="stable")[: len(live)]
-    return [(int(live[i]), int(live[j])) for i, j in zip(a[order], b[order])]
 
 
 def with_joined(state: State, kept: int, emptied: int) -> State:

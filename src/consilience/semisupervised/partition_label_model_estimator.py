@@ -48,7 +48,7 @@ from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
-from consilience.inference.confusion import confusion_prior
+from consilience.inference.confusion import ConfusionPrior
 from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
@@ -68,6 +68,8 @@ from consilience.semisupervised.partition_label_model import (
 
 MAX_CLUSTERS = 50
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
+GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
+MOST_NAMED = 10  # annotators in a note
 
 Start = Callable[[Evidence, Prior, int, int], State]
 
@@ -96,11 +98,14 @@ class PartitionLabelModel(CrowdEstimator):
     diagonal_concentration, off_diagonal_concentration : float, default=40.0 and 10.0
         Dirichlet prior of the label given when j is correct: 40 (J - 1) for j and 10 for each other of J labels, so
         that labels are expected to be right with probability 0.8.
+    reliability : {"learned", "prior"}, default="learned"
+        How accurate each annotator is expected to be: "learned" finds the value between that of guessing and the
+        prior's, so that people who sort at random hardly count; "prior" gives all the prior's, as in the paper.
     init : {"features", "random"}, default="features"
         Start of a restart: from a k-means clustering of the features into 0.8 K clusters, or from small random weights
         as in the paper. Without features always the latter.
     merge : bool, default=True
-        Whether clusters that no annotator distinguishes are joined afterwards, while the bound increases.
+        Whether clusters are joined afterwards, while the bound increases.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -132,11 +137,9 @@ class PartitionLabelModel(CrowdEstimator):
     prior_variance_search_ : DataFrame or None
         Log probability of held-out annotations under each candidate; None if σ² was given.
     annotators_ : DataFrame, one row for each annotator
-        n_labels, n_groupings, n_groups, accuracy (share of the annotator's labels that the model predicts) and
-        expected_accuracy (posterior mean probability of the correct label). Neither identifies an annotator who sorts
-        at random: few labels hardly move the expected accuracy from its prior mean of 0.8, which has the weight of
-        50 (J - 1) labels in each cluster, and clusters may follow random groups. The mean of
-        `consilience.inspection.annotator_agreement` with the others is about 0 for such an annotator.
+        n_labels, n_groupings, n_groups, reliability (0: expected to guess, 1: the prior's accuracy), accuracy (share of
+        the annotator's labels that the model predicts) and expected_accuracy (posterior mean probability of the correct
+        label). The reliability of someone who sorts at random is close to 0, if the labels are not too few to tell.
     groupings_ : DataFrame, one row for each grouping
         n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
     annotator_mapping_ : DataFrame, one row for each group
@@ -154,6 +157,8 @@ class PartitionLabelModel(CrowdEstimator):
         The bound that each restart reached, before merging.
     n_iter_ : int
     converged_ : bool
+    notes_ : list of str
+        A sentence that names the annotators who sort like people who guess, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -189,6 +194,7 @@ class PartitionLabelModel(CrowdEstimator):
         "rich_get_richer": NONE | NOT_NEGATIVE,
         "diagonal_concentration": POSITIVE,
         "off_diagonal_concentration": POSITIVE,
+        "reliability": one_of("learned", "prior"),
         "init": one_of("features", "random"),
         "merge": TRUTH,
         "n_init": RESTARTS,
@@ -204,6 +210,7 @@ class PartitionLabelModel(CrowdEstimator):
         rich_get_richer: Real | None = None,
         diagonal_concentration: Real = 40.0,
         off_diagonal_concentration: Real = 10.0,
+        reliability: Literal["learned", "prior"] = "learned",
         init: Literal["features", "random"] = "features",
         merge: Flag = True,
         n_init: Integer = 5,
@@ -219,6 +226,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.rich_get_richer = rich_get_richer
         self.diagonal_concentration = diagonal_concentration
         self.off_diagonal_concentration = off_diagonal_concentration
+        self.reliability = reliability
         self.init = init
         self.merge = merge
         self.n_init = n_init
@@ -284,6 +292,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
+        self.notes_ = _on_guessers(self.annotators_["reliability"])
         self._warn_unless_as_many()
         return self
 
@@ -442,8 +451,14 @@ class PartitionLabelModel(CrowdEstimator):
                 f"The 'rich_get_richer' parameter of PartitionLabelModel must be at most {limit:.6g} "
                 f"= 1 / (2 n_items prior_variance), beyond which the M-step is not concave. Got {richness:g} instead."
             )
-        confusion = confusion_prior(problem.cells, self.diagonal_concentration, self.off_diagonal_concentration)
-        return Prior(variance, richness, confusion, problem.n_weights)
+        confusion = ConfusionPrior.of(
+            problem.cells,
+            problem.annotator_of_group,
+            problem.n_annotators,
+            self.diagonal_concentration,
+            self.off_diagonal_concentration,
+        )
+        return Prior(variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned")
 
     def _search_variance(
         self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
@@ -500,6 +515,7 @@ class PartitionLabelModel(CrowdEstimator):
         due = expected_accuracy(state, problem.cells)
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
+        self.annotators_.insert(3, "reliability", state.reliability)
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
@@ -556,6 +572,19 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
             "Every annotator gave one label only, so the annotations do not distinguish any items. "
             "Expected at least one grouping with two groups."
         )
+
+
+def _on_guessers(reliability: pd.Series) -> list[str]:
+    """Return a note on the annotators who hardly count."""
+    of = reliability[reliability <= GUESSING].sort_values(kind="stable")
+    if of.empty:
+        return []
+    named = [f"{name!r} ({value:.2f})" for name, value in of.head(MOST_NAMED).items()]
+    named += [f"{len(of) - MOST_NAMED:,} more"] * (len(of) > MOST_NAMED)
+    return [
+        f"{len(of):,} of {len(reliability):,} annotators sort like people who guess, and hardly count (reliability in "
+        f"parentheses): {', '.join(named)}."
+    ]
 
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:

@@ -94,7 +94,7 @@ def _clusters_in_short(subject: Subject) -> list[str]:
             f"probability of at least {item_tables.SURE:g}."
         )
     if subject.can.maps_groups:
-        findings.append(_annotators_in_short(subject.annotators))
+        findings += [_annotators_in_short(subject.annotators), *subject.can.notes]
     if subject.can.has_views:
         findings += view_sections.in_short(subject)
     if subject.is_judged:

@@ -1,0 +1,79 @@
+"""What works on same/different judgements of pairs by people, without features.
+
+Two recordings of judgements of pictures, and simulated crowds in which one person in eight judges at random. Draws
+are numbered as those of the page on groupings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.base import clone
+
+from benchmarks.experiments import Cell, Page, Part, Record
+from benchmarks.people import held_out_tables
+from benchmarks.people.grouping_crowds import SIMULATED_PAIRS, recorded_pairs, simulated_pairs
+from benchmarks.people.grouping_methods import BASELINES, LIMIT, OF_PAIRS, TOLD, figures
+
+DRAWS = (1, 3, 5, 7, 9)
+RECORDED = ("dogs3", "birds5")
+PARTS = {"recorded": RECORDED, "simulated": tuple(SIMULATED_PAIRS)}
+FEW = "16 people, 50 pairs each"
+SLOW = {
+    "MECC(told)": RECORDED,
+    "Crowdclustering": (*RECORDED, *(name for name in SIMULATED_PAIRS if not name.startswith(FEW))),
+}  # most of the time that the page takes
+
+
+def cells_of(part: str) -> Iterator[Cell]:
+    for data in PARTS[part]:
+        for draw in DRAWS:
+            for name, model in OF_PAIRS.items():
+                if data not in SLOW.get(name, ()):
+                    settings = {"random_state": draw} | (TOLD if name.endswith("(told)") else {})
+                    yield Cell(part, data, name, draw, clone(model), settings=settings)
+            for name in (*BASELINES, LIMIT):
+                yield Cell(part, data, name, draw)
+
+
+def cells_of_recorded() -> Iterator[Cell]:
+    return cells_of("recorded")
+
+
+def cells_of_simulated() -> Iterator[Cell]:
+    return cells_of("simulated")
+
+
+def compute_recorded(cell: Cell) -> dict[str, Any]:
+    return figures(cell.model, recorded_pairs(cell.data), cell.draw, cell.estimator, cell.settings)
+
+
+def compute_simulated(cell: Cell) -> dict[str, Any]:
+    return figures(cell.model, simulated_pairs(cell.data, cell.draw), cell.draw, cell.estimator, cell.settings)
+
+
+TITLES = {
+    "recorded": f"{len(RECORDED)} recordings of judgements of pictures",
+    "simulated": f"{len(SIMULATED_PAIRS)} kinds of simulated crowds, of {len(DRAWS)} draws each",
+}
+
+
+def tables(record: Record) -> dict[str, str]:
+    return held_out_tables.tables("pairs", record, PARTS, TITLES)
+
+
+def quotes(record: Record) -> dict[str, Any]:
+    return held_out_tables.quotes(record, PARTS, DRAWS)
+
+
+PAGE = Page(
+    "pairs",
+    parts=(
+        Part("recorded", cells_of_recorded, compute_recorded),
+        Part("simulated", cells_of_simulated, compute_simulated),
+    ),
+    tables=tables,
+    quotes=quotes,
+    package="people",
+)
