@@ -152,9 +152,10 @@ def confirm(page: Page, n_rows: int = 1) -> list[str]:
     """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
 
     A group is the rows of a model on a data set that were computed with the same code: a change may show on one data
-    set and not on another. Groups whose figures differ stay stale.
+    set and not on another. Groups whose figures differ stay stale. An interrupted run keeps what it confirmed.
     """
     record, lines = page.record(), []
+    cells = [cell for _, cell in page.cells()]
     groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
     for part, cell, state in page.states(record):
         if state.startswith("changed code"):
@@ -170,9 +171,10 @@ def confirm(page: Page, n_rows: int = 1) -> list[str]:
         if same:
             for part, cell in members:
                 record.confirm(cell, depends_of(cell, part.compute), commit())
+            record.tidy(cells)
         verdict = f"confirmed by {len(tried)}" if same else "other figures: to be computed again"
         lines.append(f"{page.name}, {name}, {data}, {model}: {len(members)} rows {verdict}")
-    record.tidy(cell for _, cell in page.cells())
+    record.tidy(cells)
     return lines
 
 

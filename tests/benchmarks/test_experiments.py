@@ -289,6 +289,24 @@ def test_a_change_with_effect_on_one_data_set_is_confirmed_on_the_other_alone(sc
     assert page.compute(changed, n_jobs=1) == 3
 
 
+def test_an_interrupted_run_keeps_what_it_confirmed(script, folders, monkeypatch):
+    finished(script(), folders)
+    changed = page_of(script("3.0 * size", "size * 3.0"), folders)
+    compute, n_computed = page._computed, []
+
+    def interrupted(*arguments):
+        n_computed.append(1)
+        if len(n_computed) == 2:
+            raise KeyboardInterrupt
+        return compute(*arguments)
+
+    monkeypatch.setattr(page, "_computed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        page.confirm(changed)
+    monkeypatch.setattr(page, "_computed", compute)
+    assert page.confirm(changed) == ["test, part, size 2, Model: 3 rows confirmed by 1"]
+
+
 # ---- the pages
 
 
