@@ -41,7 +41,8 @@ class Command:
         """Run the command line, and return the exit status."""
         arguments = self.read()
         found = [found for name in arguments.pages or self.pages for found in self.run(name, arguments)]
-        print("\n".join(found))
+        for line in found:
+            print(line)
         return int(arguments.check and bool(found))
 
     def read(self) -> argparse.Namespace:
@@ -52,7 +53,8 @@ class Command:
         parser.add_argument("--jobs", type=int, default=jobs, help=f"fits at a time; by default {jobs}")
         parser.add_argument("--again", action="store_true", help="compute rows that are neither missing nor stale too")
         what = parser.add_mutually_exclusive_group()
-        what.add_argument("--check", action="store_true", help="compute nothing; exit with 1 if something is stale")
+        fault = "missing or differs from the page" if self.is_timed else "stale"
+        what.add_argument("--check", action="store_true", help=f"compute nothing; exit with 1 if something is {fault}")
         what.add_argument("--confirm", action="store_true", help="rerun the quickest row of each group of stale rows")
         arguments = parser.parse_args()
         if unknown := set(arguments.pages) - set(self.pages):
@@ -75,7 +77,8 @@ class Command:
             print(f"{name} has no part {', '.join(sorted(unknown))}; it has {', '.join(parts)}.", file=sys.stderr)
             sys.exit(2)
         if arguments.check:
-            print("\n".join(pages.notes(page)))
+            for line in pages.notes(page):
+                print(line)
             return list(pages.problems(page))
         kernel = self.kernels.get(name)
         if kernel and os.environ.get("OPENBLAS_CORETYPE") != kernel:

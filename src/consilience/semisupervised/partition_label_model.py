@@ -38,8 +38,9 @@ Decided here
 ------------
 A sweep is (18), (20), (4), (16), so that a state's posteriors are those under its parameters. (4) takes a few steps of
 L-BFGS in each sweep, which raise the bound as the maximum does, at a lower cost.
-Reliability is learned (`inference.confusion`), but no annotator is expected to be more accurate than in the paper, 0.8:
-with the prior's strength this keeps posteriors from being too sure, and .9 in its place loses NMI on the paper's data.
+
+Reliability is learned (`inference.confusion`), but no annotator is expected to be more accurate than in the paper, 0.8.
+With up to .99, posteriors were too sure, and NMI was lower on the paper's data with other draws of experts.
 
 With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
 λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.

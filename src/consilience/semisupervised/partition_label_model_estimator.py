@@ -139,7 +139,7 @@ class PartitionLabelModel(CrowdEstimator):
     annotators_ : DataFrame, one row for each annotator
         n_labels, n_groupings, n_groups, reliability (0: expected to guess, 1: the prior's accuracy), accuracy (share of
         the annotator's labels that the model predicts) and expected_accuracy (posterior mean probability of the correct
-        label). The reliability of someone who sorts at random is close to 0, if the labels are not too few to tell.
+        label). Of people who sort at random both are far below those of the others, unless they gave few labels.
     groupings_ : DataFrame, one row for each grouping
         n_labels, n_groups, accuracy and expected_accuracy of each (annotator, grouping).
     annotator_mapping_ : DataFrame, one row for each group
@@ -158,7 +158,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_iter_ : int
     converged_ : bool
     notes_ : list of str
-        A sentence that names the annotators who sort like people who guess, if there are any.
+        A sentence that names the annotators with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
