@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
-from scipy.sparse import coo_array, csr_array
+from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
@@ -53,6 +52,7 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
+from consilience.semisupervised.feature_selection import associated
 from consilience.semisupervised.partition_label_model import (
     Evidence,
     Prior,
@@ -65,6 +65,7 @@ from consilience.semisupervised.partition_label_model import (
     merge_to,
     run,
 )
+from consilience.semisupervised.prior_variance import Fold, Search
 
 MAX_CLUSTERS = 50
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
@@ -197,6 +198,7 @@ class PartitionLabelModel(CrowdEstimator):
         "reliability": one_of("learned", "prior"),
         "init": one_of("features", "random"),
         "merge": TRUTH,
+        "select_features": TRUTH,
         "n_init": RESTARTS,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
@@ -213,6 +215,7 @@ class PartitionLabelModel(CrowdEstimator):
         reliability: Literal["learned", "prior"] = "learned",
         init: Literal["features", "random"] = "features",
         merge: Flag = True,
+        select_features: Flag = True,
         n_init: Integer = 5,
         max_iter: Integer = 500,
         tol: Real = 1e-5,
@@ -229,6 +232,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.reliability = reliability
         self.init = init
         self.merge = merge
+        self.select_features = select_features
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -279,20 +283,15 @@ class PartitionLabelModel(CrowdEstimator):
         rng = check_random_state(self.random_state)
 
         with self._progress():
-            self.prior_variance_search_ = None
-            if isinstance(self.prior_variance, str):
-                search = self._search_variance(features, groupings, n_clusters, rng)
-                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-            else:
-                self.prior_variance_ = float(self.prior_variance)
-            problem = Problem.of(features, groupings)
+            self._search(features, groupings, n_clusters, rng)
+            problem = Problem.of(features[:, self.features_used_], groupings)
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
-        self.notes_ = _on_guessers(self.annotators_["reliability"])
+        self.notes_ = _on_features(self.features_used_) + _on_guessers(self.annotators_["reliability"])
         self._warn_unless_as_many()
         return self
 
@@ -460,37 +459,59 @@ class PartitionLabelModel(CrowdEstimator):
         )
         return Prior(variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned")
 
-    def _search_variance(
-        self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
-    ) -> pd.DataFrame:
-        """Log probability of held-out annotations under each candidate."""
+    def _search(self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState) -> None:
+        """Set the prior variance and the features that are used, and what both were chosen from."""
+        self.features_used_ = np.ones(features.shape[1], dtype=bool)
+        self.prior_variance_search_ = self.feature_search_ = None
+        if not isinstance(self.prior_variance, str):
+            self.prior_variance_ = float(self.prior_variance)
+            return
+        some: Any = slice(None)
         if len(features) > SEARCH_ITEMS:
             some = np.sort(rng.permutation(len(features))[:SEARCH_ITEMS])
-            features, groupings = features[some], groupings[some]
-        problem = Problem.of(features, groupings)
+        few, grouped = features[some], groupings[some]
+        folds = prior_variance.split(grouped.incidence, rng)
+        variances = self._variances(few)
+        found = self._searched([(Problem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters)
+        if self.select_features and not self.rich_get_richer and features.shape[1] >= len(features):
+            used = associated(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
+            parts = [few[:, associated(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds]
+            trials = [(Problem.of(part, grouped), self._variances(part)) for part in parts]
+            fewer = self._searched(trials, self._variances(few[:, used]), folds, n_clusters)
+            self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, [used.size, used.sum()])
+            lead, error = fewer.lead(found)
+            if lead > error:
+                self.features_used_, found = used, fewer
+        self.prior_variance_search_, self.prior_variance_ = found.table, found.variance
 
-        start = self._start(problem)
+    def _searched(
+        self,
+        trials: list[tuple[Problem, Float[np.ndarray, " candidates"]]],
+        variances: Float[np.ndarray, " candidates"],
+        folds: list[Fold],
+        n_clusters: int,
+    ) -> Search:
+        """Log probability of held-out annotations under each candidate; `trials` has the candidates of each fold."""
 
-        def evaluate(variance: float, kept: csr_array, left_out: coo_array, seed: int) -> np.ndarray:
-            evidence = problem.evidence(kept, n_clusters)
-            prior = self._prior(problem, variance)
-            state = self._run(start, evidence, prior, n_clusters, seed).state
+        def evaluate(candidate: int, fold: int) -> np.ndarray:
+            problem, of_fold = trials[fold]
+            evidence = problem.evidence(folds[fold].kept, n_clusters)
+            prior = self._prior(problem, float(of_fold[candidate]))
+            state = self._run(self._start(problem), evidence, prior, n_clusters, folds[fold].seed).state
             probability = label_probability(state, problem.cells)
-            item, group = left_out.coords
+            item, group = folds[fold].left_out.coords
             logs = _log_probability(item, group, _posteriors(state, evidence, prior), probability)
-            return np.bincount(item, logs, len(features))
+            return np.bincount(item, logs, len(problem.design))
 
+        return prior_variance.search(variances, folds, evaluate, n_jobs=self.n_jobs)
+
+    def _variances(self, features: np.ndarray) -> Float[np.ndarray, " candidates"]:
+        """Candidates of the prior variance: with a given λ, those for which the M-step is concave."""
         variances = prior_variance.candidates(features)
-        if self.rich_get_richer:  # beyond 1 / (2 n_items σ²) the M-step is not concave
+        if self.rich_get_richer:
             limit = 1 / (2 * len(features) * self.rich_get_richer)
             variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
-        return prior_variance.search(
-            variances,
-            problem.labels,
-            evaluate,
-            rng,
-            n_jobs=self.n_jobs,
-        )
+        return variances
 
     def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
         """Set the clusters that own items, by decreasing size, and their labels by annotator."""
@@ -502,7 +523,8 @@ class PartitionLabelModel(CrowdEstimator):
         self.labels_ = self.responsibilities_.argmax(1)
 
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
-        self.coef_ = coefficients[:-1, kept].T
+        self.coef_ = np.zeros((len(kept), len(self.features_used_)))
+        self.coef_[:, self.features_used_] = coefficients[:-1, kept].T
         self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
 
         index = mapping.group_index(groupings)
@@ -572,6 +594,17 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
             "Every annotator gave one label only, so the annotations do not distinguish any items. "
             "Expected at least one grouping with two groups."
         )
+
+
+def _on_features(used: Bool[np.ndarray, " features"]) -> list[str]:
+    """Return a note on the features that are not used."""
+    if used.all():
+        return []
+    many, few = f"{len(used):,}", f"{np.count_nonzero(used):,}"
+    with_all = f"With all {many}, annotations that were held out are less probable (feature_search_)."
+    if not used.any():
+        return [f"None of the {many} features is associated with the annotations, so none is used. {with_all}"]
+    return [f"Of the {many} features, {few} are used: those that are associated with the annotations. {with_all}"]
 
 
 def _on_guessers(reliability: pd.Series) -> list[str]:
