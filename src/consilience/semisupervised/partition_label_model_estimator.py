@@ -622,7 +622,7 @@ def _on_guessers(reliability: pd.Series) -> list[str]:
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
     """(16), for all items."""
-    of_labels = label_evidence(state.assignment, state.confusion, evidence.cells)
+    of_labels = label_evidence(state.assignment, state.expected, evidence.cells)
     found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
     start = 0
     for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), of_labels):
