@@ -170,7 +170,7 @@ class ConfusionPrior:
         return found
 
     def _log_joint(self, counts: Float[np.ndarray, " cells"], place: int) -> Float[np.ndarray, " annotators"]:
-        """ln p(counts, r) of each annotator who has the reliability at this place, without what does not depend on it."""
+        """ln p(counts, r) of each annotator with the reliability at this place, without what does not depend on it."""
         values, constant = self._candidates[place]
         of_groupings = np.add.reduceat(gammaln(values + counts), self.cells.starts[self.cells.first_group])
         annotator = self.annotator[self.cells.first_group]
@@ -178,7 +178,7 @@ class ConfusionPrior:
 
     @cached_property
     def _candidates(self) -> list[tuple[Float[np.ndarray, " cells"], Float[np.ndarray, " annotators"]]]:
-        """Ψ if everyone has a reliability, and what `_log_joint` has of it without counts, for each of `RELIABILITIES`."""
+        """Ψ, and what does not depend on counts in `_log_joint`, if everyone has the same of `RELIABILITIES`."""
         others = segment_sizes(self.cells.starts, len(self.cells.row)) - 1
         found = []
         for reliability in RELIABILITIES:

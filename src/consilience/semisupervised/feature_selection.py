@@ -12,6 +12,9 @@ permutations suffice. The features kept are those of Benjamini & Hochberg (1995)
 
 Decided here
 ------------
+The test needs no clusters, so it does not depend on where a fit starts. Clusters found with the features would be
+associated with some of them in any case, if there are enough.
+
 20 permutations: the smallest p-value, 1 / (20 D + 1), is then below what Benjamini and Hochberg require of a single
 feature among D. A tenth of the features kept are expected to be there by chance: a lower share loses features that
 matter where labels are few, and a few that do not matter do little harm.

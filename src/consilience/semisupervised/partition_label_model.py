@@ -42,7 +42,9 @@ L-BFGS in each sweep, which raise the bound as the maximum does, at a lower cost
 Reliability is learned (`inference.confusion`), but no annotator is expected to be more accurate than in the paper, 0.8.
 With up to .99, posteriors were too sure, and NMI was lower on the paper's data with other draws of experts.
 
-With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
+With many features, those to use are selected beforehand (`feature_selection`): a point estimate of W explains any
+clusters by columns of noise, and at the σ² that suits many features, which is that of the intercepts too, most clusters
+cannot be kept empty without them. With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
 λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
 
 A run starts from small random W and ζ, as in the paper, or from posteriors weighted towards a k-means clustering of the

@@ -68,6 +68,7 @@ from consilience.semisupervised.partition_label_model import (
 from consilience.semisupervised.prior_variance import Fold, Search
 
 MAX_CLUSTERS = 50
+MANY = 0.5  # features per item from which it is chosen whether only associated ones are used
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
 GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
 MOST_NAMED = 10  # annotators in a note
@@ -107,6 +108,10 @@ class PartitionLabelModel(CrowdEstimator):
         as in the paper. Without features always the latter.
     merge : bool, default=True
         Whether clusters are joined afterwards, while the bound increases.
+    select_features : bool, default=True
+        With at least half as many features as items, whether only those that are associated with the annotations are
+        used if annotations that were held out are then more probable. All are used if `prior_variance` or
+        `rich_get_richer` is given.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -158,8 +163,15 @@ class PartitionLabelModel(CrowdEstimator):
         The bound that each restart reached, before merging.
     n_iter_ : int
     converged_ : bool
+    features_used_ : ndarray of bool, shape (n_features,)
+        The features that are used. The others have coefficients of 0.
+    feature_search_ : DataFrame or None
+        Number of features, prior variance chosen and log probability of held-out annotations with all features and with
+        those associated with the annotations, and the standard error of its difference from the better; None if the
+        features were not to be selected.
     notes_ : list of str
-        A sentence that names the annotators with a reliability of at most 0.5, if there are any.
+        A sentence that says how many features are used if not all are, and one that names the annotators with a
+        reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -473,14 +485,14 @@ class PartitionLabelModel(CrowdEstimator):
         folds = prior_variance.split(grouped.incidence, rng)
         variances = self._variances(few)
         found = self._searched([(Problem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters)
-        if self.select_features and not self.rich_get_richer and features.shape[1] >= len(features):
+        if self.select_features and not self.rich_get_richer and features.shape[1] >= MANY * len(features):
             used = associated(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
             parts = [few[:, associated(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds]
             trials = [(Problem.of(part, grouped), self._variances(part)) for part in parts]
             fewer = self._searched(trials, self._variances(few[:, used]), folds, n_clusters)
-            self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, [used.size, used.sum()])
-            lead, error = fewer.lead(found)
-            if lead > error:
+            sizes = [len(used), int(np.count_nonzero(used))]
+            self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, sizes)
+            if fewer.lead(found)[0] > 0:
                 self.features_used_, found = used, fewer
         self.prior_variance_search_, self.prior_variance_ = found.table, found.variance
 
