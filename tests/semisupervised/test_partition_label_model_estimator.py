@@ -223,19 +223,21 @@ def test_features_that_annotations_do_not_depend_on_are_left_out(with_noise):
     assert model.coef_[:, :4].all()
     search = model.feature_search_.set_index("features")
     assert search["n_features"].to_dict() == {"all": 154, "associated": model.features_used_.sum()}
-    assert search["log_probability"]["associated"] > search["log_probability"]["all"]
+    lead = search["log_probability"]["associated"] - search["log_probability"]["all"]
+    assert lead > 2 * search["standard_error"]["all"]
     assert model.prior_variance_ == search["prior_variance"]["associated"]
     assert model.prior_variance_ in model.prior_variance_search_["prior_variance"].to_list()
     assert model.notes_[0].startswith(f"Of the 154 features, {model.features_used_.sum()} are used")
 
 
 def test_without_associated_features_the_annotations_determine_the_clusters(with_noise):
-    X, species, _ = with_noise
-    said = np.tile(species, (4, 1)).T
-    model = fast().fit(X.iloc[:, 4:].to_numpy(), said)
+    _, species, _ = with_noise
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random((150, 6)) < 0.9, species[:, None], rng.integers(3, size=(150, 6)))
+    model = fast().fit(rng.normal(size=(150, 150)), said)
     assert not model.features_used_.any()
     np.testing.assert_array_equal(model.coef_, np.zeros((3, 150)))
-    assert nmi(species, model.labels_) == 1
+    assert nmi(species, model.labels_) > 0.9
     assert model.notes_[0].startswith("None of the 150 features is associated with the annotations")
 
 

@@ -137,7 +137,10 @@ class ConfusionPrior:
 
     def values(self, reliability: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, " cells"]:
         """Ψ."""
-        right, wrong = self._values_of_rows(reliability)
+        return self._of_cells(*self._values_of_rows(reliability))
+
+    def _of_cells(self, right: np.ndarray, wrong: np.ndarray) -> Float[np.ndarray, " cells"]:
+        """Values on the diagonal, and elsewhere, of each j."""
         return np.where(self.cells.row == self.cells.column, right[self.cells.row], wrong[self.cells.row])
 
     def _values_of_rows(self, reliability: Float[np.ndarray, " annotators"]) -> tuple[np.ndarray, np.ndarray]:
@@ -171,14 +174,15 @@ class ConfusionPrior:
 
     def _log_joint(self, counts: Float[np.ndarray, " cells"], place: int) -> Float[np.ndarray, " annotators"]:
         """ln p(counts, r) of each annotator with the reliability at this place, without what does not depend on it."""
-        values, constant = self._candidates[place]
-        of_groupings = np.add.reduceat(gammaln(values + counts), self.cells.starts[self.cells.first_group])
+        right, wrong, constant = self._candidates[place]
+        of_cells = gammaln(self._of_cells(right, wrong) + counts)
+        of_groupings = np.add.reduceat(of_cells, self.cells.starts[self.cells.first_group])
         annotator = self.annotator[self.cells.first_group]
         return np.bincount(annotator, of_groupings, self.n_annotators) + constant
 
     @cached_property
-    def _candidates(self) -> list[tuple[Float[np.ndarray, " cells"], Float[np.ndarray, " annotators"]]]:
-        """Ψ, and what does not depend on counts in `_log_joint`, if everyone has the same of `RELIABILITIES`."""
+    def _candidates(self) -> list[tuple[np.ndarray, np.ndarray, Float[np.ndarray, " annotators"]]]:
+        """`_values_of_rows`, and what `_log_joint` has without counts, if everyone has the same of `RELIABILITIES`."""
         others = segment_sizes(self.cells.starts, len(self.cells.row)) - 1
         found = []
         for reliability in RELIABILITIES:
@@ -186,5 +190,5 @@ class ConfusionPrior:
             right, wrong = self._values_of_rows(everyone)
             of_rows = gammaln(right) + np.where(others > 0, others * gammaln(np.where(others > 0, wrong, 1.0)), 0.0)
             constant = self.log_densities(everyone) - np.bincount(self.annotator, of_rows, self.n_annotators)
-            found.append((self.values(everyone), constant))
+            found.append((right, wrong, constant))
         return found

@@ -43,9 +43,9 @@ Reliability is learned (`inference.confusion`), but no annotator is expected to 
 With up to .99, posteriors were too sure, and NMI was lower on the paper's data with other draws of experts.
 
 With many features, those to use are selected beforehand (`feature_selection`): a point estimate of W explains any
-clusters by columns of noise, and at the σ² that suits many features, which is that of the intercepts too, most clusters
-cannot be kept empty without them. With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
-λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
+clusters by columns of noise. It needs them: intercepts have the same σ², which is then so small that they alone cannot
+keep most of the K clusters empty. With more features than items, W is restricted to the row space of Φ: outside it
+there are no data, and the prior and λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
 
 A run starts from small random W and ζ, as in the paper, or from posteriors weighted towards a k-means clustering of the
 features, under which held-out annotations are more probable where labels are few. Afterwards clusters are joined while

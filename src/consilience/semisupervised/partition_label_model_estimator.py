@@ -69,6 +69,7 @@ from consilience.semisupervised.prior_variance import Fold, Search
 
 MAX_CLUSTERS = 50
 MANY = 0.5  # features per item from which it is chosen whether only associated ones are used
+CLEARLY = 2  # standard errors by which they have to be better
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
 GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
 MOST_NAMED = 10  # annotators in a note
@@ -110,8 +111,8 @@ class PartitionLabelModel(CrowdEstimator):
         Whether clusters are joined afterwards, while the bound increases.
     select_features : bool, default=True
         With at least half as many features as items, whether only those that are associated with the annotations are
-        used if annotations that were held out are then more probable. All are used if `prior_variance` or
-        `rich_get_richer` is given.
+        used if annotations that were held out are then more probable by more than two standard errors. All are used if
+        `prior_variance` or `rich_get_richer` is given.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -167,11 +168,11 @@ class PartitionLabelModel(CrowdEstimator):
         The features that are used. The others have coefficients of 0.
     feature_search_ : DataFrame or None
         Number of features, prior variance chosen and log probability of held-out annotations with all features and with
-        those associated with the annotations, and the standard error of its difference from the better; None if the
-        features were not to be selected.
+        those associated with the annotations, and the standard error of its difference from the better; None if there
+        was nothing to choose.
     notes_ : list of str
-        A sentence that says how many features are used if not all are, and one that names the annotators with a
-        reliability of at most 0.5, if there are any.
+        A sentence that says how many features are used if not all are, or that none is associated with the annotations,
+        and one that names the annotators with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -303,7 +304,9 @@ class PartitionLabelModel(CrowdEstimator):
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
-        self.notes_ = _on_features(self.features_used_) + _on_guessers(self.annotators_["reliability"])
+        self.notes_ = _on_features(self.features_used_, self.feature_search_) + _on_guessers(
+            self.annotators_["reliability"]
+        )
         self._warn_unless_as_many()
         return self
 
@@ -492,7 +495,8 @@ class PartitionLabelModel(CrowdEstimator):
             fewer = self._searched(trials, self._variances(few[:, used]), folds, n_clusters)
             sizes = [len(used), int(np.count_nonzero(used))]
             self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, sizes)
-            if fewer.lead(found)[0] > 0:
+            lead, error = fewer.lead(found)
+            if lead > CLEARLY * error:
                 self.features_used_, found = used, fewer
         self.prior_variance_search_, self.prior_variance_ = found.table, found.variance
 
@@ -608,15 +612,17 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
         )
 
 
-def _on_features(used: Bool[np.ndarray, " features"]) -> list[str]:
-    """Return a note on the features that are not used."""
-    if used.all():
+def _on_features(used: Bool[np.ndarray, " features"], search: pd.DataFrame | None) -> list[str]:
+    """Return a note on features that are not used, or not associated with the annotations."""
+    if search is None:
         return []
-    many, few = f"{len(used):,}", f"{np.count_nonzero(used):,}"
-    with_all = f"With all {many}, annotations that were held out are less probable (feature_search_)."
-    if not used.any():
-        return [f"None of the {many} features is associated with the annotations, so none is used. {with_all}"]
-    return [f"Of the {many} features, {few} are used: those that are associated with the annotations. {with_all}"]
+    many, associated = search["n_features"]
+    if used.all():
+        return [] if associated else [f"None of the {many:,} features is by itself associated with the annotations."]
+    found = f"Of the {many:,} features, {associated:,} are used: those that are associated with the annotations."
+    if not associated:
+        found = f"None of the {many:,} features is associated with the annotations, so none is used."
+    return [f"{found} With all {many:,}, annotations that were held out are less probable (feature_search_)."]
 
 
 def _on_guessers(reliability: pd.Series) -> list[str]:
