@@ -6,6 +6,7 @@ produce.
 
 from __future__ import annotations
 
+from consilience.annotations import Groupings, Pairs
 from consilience.persistence.checks import (
     ANYTHING,
     NAME,
@@ -32,6 +33,7 @@ from consilience.persistence.checks import (
 )
 
 Attributes = dict[str, Check]
+GIVEN = Check("groupings or pairs", lambda value, sizes: isinstance(value, Groupings | Pairs))
 
 FEATURES: Attributes = {
     "n_features_in_": optional(size("features")),
@@ -135,7 +137,10 @@ DEEP: Attributes = {
     **annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
 }
 GROUPS = ("annotator", "grouping", "group")
-OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that mean missing; absent in earlier files
+OF_ALL: Attributes = {
+    "_missing": optional(or_none(list_of(NAME))),  # values that mean missing; absent in earlier files
+    "_given": optional(GIVEN),  # annotations of models that forecast; absent in earlier files
+}
 
 OF_EACH: dict[str, Attributes] = {
     "PartitionLabelModel": {

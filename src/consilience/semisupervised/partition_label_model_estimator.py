@@ -31,6 +31,7 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
     AUTO,
@@ -293,8 +294,11 @@ class PartitionLabelModel(CrowdEstimator):
         self._read_off(best.state, problem, evidence, prior, groupings)
         self._restore(arranged)
         self.notes_ = _on_guessers(self.annotators_["reliability"])
+        forecasts.note_number_of_clusters(self, arranged.given)
         self._warn_unless_as_many()
         return self
+
+    forecast_same = forecasts.forecast_same
 
     def _warn_unless_as_many(self) -> None:
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
@@ -519,6 +523,7 @@ class PartitionLabelModel(CrowdEstimator):
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
+        forecasts.keep(self, arrangement.given)
         self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
 
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:
