@@ -21,6 +21,7 @@ from benchmarks.people.held_out import CLIP, N_BINS, N_FOLDS, pooled, pooled_cal
 
 SIMULATED = "simulated"
 WAYS = {"own": "as the method predicts", "clusters": "by its clusters", "forecast": "as it forecasts"}
+TOLERATED, FAR = 0.001, 0.01  # nats by which a forecast may be behind; those above the second are named
 VERDICTS = {"below": "better", "level": "level", "above": "worse"}  # of a loss
 
 
@@ -222,6 +223,18 @@ def quotes_of(rows: pd.DataFrame) -> dict[str, Any]:
         },
         "failed": listed([f"{name} in {count:.0f}" for name, count in found["failed"].items() if count]),
         "first_by_clusters": first_counts(rows[rows["model"].isin(clusterings)], "clusters_gap", False),
+    }
+    forecasts = of_models.dropna(subset="forecast_gap")
+    behind = forecasts["forecast_gap"] > np.maximum(TOLERATED, forecasts["forecast_error"])
+    far = forecasts[behind & (forecasts["forecast_gap"] > FAR)]
+    answer |= {
+        "mean_gap": {way: of_models[f"{way}_gap"].mean() for way in WAYS},
+        "mean_gap_to_clusters": (forecasts["forecast_gap"] - forecasts["clusters_gap"]).mean(),
+        "n_forecasts": len(forecasts),
+        "n_behind": int(behind.sum()),
+        "far_behind": listed(
+            [f"{row['model']} on {row['data']} ({short(row['forecast_gap'])})" for _, row in far.iterrows()]
+        ),
     }
     if "nmi" in found:
         answer |= {

@@ -89,9 +89,11 @@ def test_items_are_assigned_to_the_likeliest_cluster():
     np.testing.assert_array_equal(assigned(evidence, np.zeros(5), of_item), np.full(15, NONE))
 
 
-@pytest.mark.parametrize(("n_annotators", "accuracy", "behind"), [(6, 0.9, 0.03), (40, 0.6, 0.003), (40, 0.95, 0.003)])
+@pytest.mark.parametrize(
+    ("n_annotators", "accuracy", "behind"), [(15, 0.9, 0.005), (40, 0.6, 0.003), (40, 0.95, 0.003)]
+)
 def test_new_people_are_forecast_as_well_as_by_counts_and_by_clusters(n_annotators, accuracy, behind):
-    """The clusters are the truth here: six people are too few to be sure of that."""
+    """The clusters are the truth here, which the fewer people there are, the less they can be sure of."""
     truth, crowd = crowd_of(30, 3, n_annotators, accuracy, 2)
     _, new = crowd_of(30, 3, 50, accuracy, 3)
     clustered = Clustered(crowd, np.eye(3)[truth])
