@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
@@ -36,6 +37,45 @@ def _are_groups(value: Any) -> bool:
 COPIES = one_of("auto", None) | Requirement(
     ("a list of lists of two or more annotators, none of whom is in two of them",), _are_groups
 )
+
+
+@dataclass(frozen=True)
+class Read:
+    """Groupings, and what a model reads of them.
+
+    given : of all annotators.
+    kept : without what annotators who weigh together repeat; those without anything else are left out.
+    group : number of the group of each annotator of `given` who weigh together, -1 for those who are alone.
+    """
+
+    given: Groupings
+    kept: Groupings
+    group: Group
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether some annotators weigh together."""
+        return bool((self.group >= 0).any())
+
+    @property
+    def places(self) -> Int[np.ndarray, " kept"]:
+        """Positions of the annotators of `kept` in `given`."""
+        return self.given.annotators.get_indexer(self.kept.annotators)
+
+    def first_of_each(self) -> Int[np.ndarray, " annotators"]:
+        """Position in `kept` of each annotator of `given`, or else of the first one of the same group."""
+        place = self.kept.annotators.get_indexer(self.given.annotators)
+        inside = place >= 0
+        first = np.full(int(self.group.max(initial=ALONE)) + 1, len(place))
+        np.minimum.at(first, self.group[inside & (self.group >= 0)], place[inside & (self.group >= 0)])
+        place[~inside] = first[self.group[~inside]]
+        return place
+
+
+def read_once(estimator: Any, groupings: Groupings) -> Read:
+    """Read annotators who weigh together by the `copies` parameter as one, and set `copies_`."""
+    group = copies_of(estimator, groupings).group
+    return Read(groupings, weighing_together(groupings, group), group)
 
 
 def copies_of(estimator: Any, groupings: Groupings) -> Copies:

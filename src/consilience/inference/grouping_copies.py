@@ -1,7 +1,7 @@
 """Copies among annotators who group: people who sort more alike than independent people would.
 
-One person who took part twice, a sort handed on, one language model asked with several prompts: models of groupings take
-people to be independent, so that copies of one sort outvote the others. It is the same idea as for labels
+One person who took part twice, a sort handed on, one language model asked with several prompts: models of groupings
+take people to be independent, so that copies of one sort outvote the others. The idea is the same as for labels
 (`consilience.consensus.labels.copies`), on pairs of items.
 
 The score
@@ -38,9 +38,9 @@ agrees. A group is one of copies if κ_SS is at least `TIGHT`, and s n is improb
 number of pairs of annotators) where D = `LIMIT` and E is at its upper limit: the largest of (2), with both factors at
 limits of `SURE` standard errors by the jackknife over the others; of the mean κ of the others with those who are
 closest to each of them, which schools of thought raise; and of the square of κ_SR of any other annotator. Here n are
-items that tell: not alone in their group, and as many as are not in one large group. If fewer than three others are
-left, or agree no more than `SHARED`, nobody is found. Groups to be tested are connected by pairs of annotators whose
-agreement is improbable in the same sense under E = the mean κ of all pairs below `TIGHT`, and at least 0.8, 0.9 or 0.97:
+items that tell (`telling_items`) times half the number of members, each of whom can differ. If fewer than three others
+are left, or agree no more than `SHARED`, nobody is found. Groups to be tested are connected by pairs of annotators
+whose agreement is improbable at `LEVEL` under E = the mean κ of all pairs below `TIGHT`, and at least 0.8, 0.9 or 0.97:
 the largest that passes is taken.
 
 How they weigh
@@ -59,6 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -67,6 +68,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
 from consilience.inference.memberships import Memberships
+from consilience.inference.telling_items import telling
 
 TIGHT = 0.8  # least agreement within a group of copies, beyond chance
 LIMIT = 0.5  # of D among independent people
@@ -126,7 +128,7 @@ class Evidence:
     """What the groupings say about groups of annotators, an entry for each group.
 
     n_items : items that at least two members group.
-    n_telling : items of two members that tell, on average.
+    n_telling : common items that tell, on average of two members, times half the number of members.
     kappa : κ_SS.
     explained : E, NaN where the others tell nothing.
     explained_at_most : its upper limit, 1 where the others tell nothing.
@@ -211,8 +213,7 @@ def common_items(memberships: Memberships) -> Pairs:
     one, other, n_items, of_one, of_other, n_paired, n_paired_other = _pairs_of_groupings(memberships)
     n_pairs = n_items * (n_items - 1) / 2
     chance = of_one * of_other / n_pairs
-    tell = np.minimum(n_paired, n_items * (1 - of_one / n_pairs))
-    tell_other = np.minimum(n_paired_other, n_items * (1 - of_other / n_pairs))
+    tell = np.minimum(telling(n_items, n_paired, of_one), telling(n_items, n_paired_other, of_other))
     pair, place = np.unique(owner[one] * n + owner[other], return_inverse=True)
 
     def total(values: np.ndarray) -> Float[np.ndarray, " pairs"]:
@@ -220,11 +221,11 @@ def common_items(memberships: Memberships) -> Pairs:
 
     first, second = pair // n, pair % n
     expected = total(chance)
-    both = np.asarray(_put_together_by_both(memberships)[first, second], dtype=float).ravel()
+    both = _at(_put_together_by_both(memberships), first, second)
     return Pairs(
         first,
         second,
-        np.minimum(total(np.minimum(tell, tell_other)), _n_common(memberships, first, second)),
+        np.minimum(total(tell), _n_common(memberships, first, second)),
         both - expected,
         total((of_one + of_other) / 2) - expected,
         total(np.minimum(of_one, of_other)) - expected,
@@ -253,18 +254,14 @@ def _pairs_of_groupings(memberships: Memberships) -> tuple[np.ndarray, ...]:
     shape = (memberships.n_groupings, memberships.n_groupings)
     together = csr_array((size * (size - 1) / 2, cell), shape=shape)
     paired = csr_array((size, cell), shape=shape)
-
-    def at(table: csr_array, row: np.ndarray, column: np.ndarray) -> Float[np.ndarray, " pairs"]:
-        return np.asarray(table[row, column], dtype=float).ravel() if len(row) else np.zeros(0)
-
     return (
         one,
         other,
         n_items,
-        at(together, one, other),
-        at(together, other, one),
-        at(paired, one, other),
-        at(paired, other, one),
+        _at(together, one, other),
+        _at(together, other, one),
+        _at(paired, one, other),
+        _at(paired, other, one),
     )
 
 
@@ -276,7 +273,7 @@ def _put_together_by_both(memberships: Memberships) -> csr_array:
     cost = np.cumsum(back @ memberships.times_seen.astype(float)) // AT_A_TIME
     edges = [0, *(np.flatnonzero(np.diff(cost)) + 1).tolist(), n_groups]
     counts = csr_array((n, n))
-    for start, stop in zip(edges[:-1], edges[1:]):
+    for start, stop in pairwise(edges):
         both = csr_array(back[start:stop] @ memberships.in_group)
         several = both.data > 1
         row = np.repeat(owner[start:stop], np.diff(both.indptr))[several]
@@ -290,8 +287,12 @@ def _n_common(
 ) -> Float[np.ndarray, " pairs"]:
     """Number of different items that both annotators group."""
     by = _by_annotator(memberships)
-    common = csr_array(by.T.tocsr() @ by)
-    return np.asarray(common[first, second], dtype=float).ravel() if len(first) else np.zeros(0)
+    return _at(csr_array(by.T.tocsr() @ by), first, second)
+
+
+def _at(table: csr_array, row: Int[np.ndarray, " pairs"], column: Int[np.ndarray, " pairs"]) -> np.ndarray:
+    """Entries of a sparse table."""
+    return np.asarray(table[row, column], dtype=float).ravel() if len(row) else np.zeros(0)
 
 
 def _by_annotator(memberships: Memberships) -> csr_array:

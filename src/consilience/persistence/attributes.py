@@ -197,7 +197,6 @@ OF_EACH: dict[str, Attributes] = {
         **CLUSTERS,
         **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
         **copies(agreement="f"),
-        "_copy_group": optional(array(int, "annotators", low=-1)),
         "groupings_": ANYTHING,
         "embedding_": reals("items", None, nan=True),
         "refined_": TRUTH,

@@ -237,7 +237,13 @@ def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: f
 
 
 def read_groupings(
-    state: State, posteriors: Float[np.ndarray, "items clusters"], problem: Problem, prior: Prior, *, max_iter: int, tol: float
+    state: State,
+    posteriors: Float[np.ndarray, "items clusters"],
+    problem: Problem,
+    prior: Prior,
+    *,
+    max_iter: int,
+    tol: float,
 ) -> State:
     """Read the groupings of a problem in the light of posteriors that were found without some of them.
 

@@ -34,7 +34,8 @@ from consilience.annotations.types import (
 )
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.grouping_copies import COPIES, copies_of, notes_on_copies, weighing_together
+from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
     NONE,
@@ -52,7 +53,6 @@ from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.confusion import ConfusionPrior
-from consilience.inference.grouping_copies import Copies
 from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
@@ -172,8 +172,8 @@ class PartitionLabelModel(CrowdEstimator):
     n_iter_ : int
     converged_ : bool
     notes_ : list of str
-        Sentences that name annotators who weigh together, and those with a reliability of at most 0.5, if there are
-        any.
+        Sentences that name annotators who weigh together, those who put nearly all items into one group or leave
+        nearly all alone, and those with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -294,28 +294,28 @@ class PartitionLabelModel(CrowdEstimator):
         _require_information(features, groupings)
         arranged = arrange(groupings, features)
         features, groupings = features[arranged.items], arranged.ordered
-        copies = copies_of(self, groupings)
-        read = weighing_together(groupings, copies.group)
+        read = read_once(self, groupings)
         rng = check_random_state(self.random_state)
 
         with self._progress():
             self.prior_variance_search_ = None
             if isinstance(self.prior_variance, str):
-                search = self._search_variance(features, read, n_clusters, rng)
+                search = self._search_variance(features, read.kept, n_clusters, rng)
                 self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
             else:
                 self.prior_variance_ = float(self.prior_variance)
-            problem = Problem.of(features, read)
+            problem = Problem.of(features, read.kept)
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         state, found = best.state, _posteriors(best.state, evidence, prior)
-        if len(copies):
-            state, problem = self._with_copies(state, found, problem, groupings, read.annotators, copies)
+        if read.has_copies:
+            state, problem = self._with_copies(state, found, problem, read)
         self._read_off(state, found, problem, prior, groupings)
         self._restore(arranged)
-        self.notes_ = [*notes_on_copies(self), *_on_guessers(self.annotators_["reliability"])]
+        guessers = _on_guessers(self.annotators_["reliability"])
+        self.notes_ = [*notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
         self._warn_unless_as_many()
         return self
 
@@ -516,24 +516,11 @@ class PartitionLabelModel(CrowdEstimator):
         )
 
     def _with_copies(
-        self,
-        state: State,
-        found: Float[np.ndarray, "items clusters"],
-        problem: Problem,
-        groupings: Groupings,
-        read: pd.Index,
-        copies: Copies,
+        self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
     ) -> tuple[State, Problem]:
-        """State and problem with the groupings of all annotators, of whom only some were `read`.
-
-        The others have the reliability of the first annotator of their group who was read.
-        """
-        place, group = read.get_indexer(groupings.annotators), copies.group
-        for number in range(len(copies)):
-            of_group = place[group == number]
-            place[(group == number) & (place < 0)] = of_group[of_group >= 0][0]
-        problem = problem.of_groupings(groupings)
-        state = replace(state, reliability=state.reliability[place])
+        """State and problem with the groupings of all annotators: a copy is as reliable as who was read instead."""
+        problem = problem.of_groupings(read.given)
+        state = replace(state, reliability=state.reliability[read.first_of_each()])
         prior = self._prior(problem, self.prior_variance_)
         return read_groupings(state, found, problem, prior, max_iter=self.max_iter, tol=self.tol), problem
 

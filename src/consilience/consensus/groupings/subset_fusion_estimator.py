@@ -41,14 +41,23 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import Flag, Integer, Literal, Name, NameGroups, NumberOfClusters, RandomSource
+from consilience.annotations.types import (
+    Flag,
+    Integer,
+    Literal,
+    Name,
+    NameGroups,
+    NumberOfClusters,
+    RandomSource,
+)
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
-from consilience.estimators.grouping_copies import COPIES, copies_of, notes_on_copies, weighing_together
+from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
     RESTARTS,
@@ -112,8 +121,8 @@ class SubsetFusion(GroupingConsensus):
         n_groupings, n_items (memberships), n_groups; `consistency`: the annotator's intraclass correlation, from 0
         (groups at random) to 1 (never separates items of a cluster), NaN without refinement; `weight`: consistency
         times the share of the pairs of items of two clusters that the annotator keeps apart, without refinement the
-        weights of the annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs in them.
+        weights of the annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's
+        groupings with the clusters, over all pairs in them.
     copies_ : DataFrame, one row for each group of annotators who weigh together
         annotators; n_items that at least two of them grouped; agreement, the adjusted Rand index of two of them;
         expected, what the other annotators explain of it, NaN if they do not agree with each other; dependence, how far
@@ -124,7 +133,8 @@ class SubsetFusion(GroupingConsensus):
     refined_ : bool
         Whether `labels_` come from the mixture.
     notes_ : list of str
-        Sentences on the limits of the evidence, and on annotators who weigh together.
+        Sentences on the limits of the evidence, on annotators who weigh together, and on those who put nearly all items
+        into one group or leave nearly all alone.
     groupings_ : Groupings
         All fitted groupings, including those of `partial_fit`.
     items_ : Index, shape (n_items,)
@@ -159,7 +169,6 @@ class SubsetFusion(GroupingConsensus):
         "embedding_": ("items",),
         "part_": ("items",),
         "_raw_clusters": ("items",),
-        "_copy_group": ("annotators",),
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -293,8 +302,8 @@ class SubsetFusion(GroupingConsensus):
         return arrange(given).items
 
     def _fuse(self, groupings: Groupings) -> None:
-        read = self._read(groupings)
-        memberships, places, part = self._linked(read)
+        read = read_once(self, groupings)
+        memberships, places, part = self._linked(read.kept)
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
@@ -317,11 +326,11 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
-        self._set_result(groupings, read, memberships, places, part, solution, coordinates.grouping_weights)
+        self._set_result(read, memberships, places, part, solution, coordinates.grouping_weights)
 
     def _continue(self, groupings: Groupings) -> None:
-        read = self._read(groupings)
-        memberships, places, part = self._linked(read)
+        read = read_once(self, groupings)
+        memberships, places, part = self._linked(read.kept)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
         solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
@@ -329,12 +338,7 @@ class SubsetFusion(GroupingConsensus):
         coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
         coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
         self.embedding_ = coordinates
-        self._set_result(groupings, read, memberships, places, part, solution, None)
-
-    def _read(self, groupings: Groupings) -> Groupings:
-        """Find annotators who weigh together, and keep one membership of theirs for each item."""
-        self._copy_group = copies_of(self, groupings).group
-        return weighing_together(groupings, self._copy_group)
+        self._set_result(read, memberships, places, part, solution, None)
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
         """Memberships of the items that are in some grouping, their positions, and their parts."""
@@ -361,13 +365,12 @@ class SubsetFusion(GroupingConsensus):
         place = self._place_of_annotator(annotator)
         own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
-        keeps = own.get("consistency", own["weight"]) if self.refined_ else 1.0  # "weight" before version 0.2
+        keeps = own.get("consistency", own["weight"]) if self.refined_ else 1.0  # a model saved by an earlier version
         return same * (keeps + (1 - keeps) * base) + (1 - same) * base
 
     def _set_result(
         self,
-        groupings: Groupings,
-        read: Groupings,
+        read: Read,
         memberships: Memberships,
         places: Int[np.ndarray, " seen"],
         part: Int[np.ndarray, " seen"],
@@ -375,7 +378,7 @@ class SubsetFusion(GroupingConsensus):
         grouping_weights: Float[np.ndarray, " groupings"] | None,
     ) -> None:
         own = fusing.within_parts(solution.probabilities, part)
-        n_items, n_clusters = len(groupings), own.shape[1]
+        groupings, n_items, n_clusters = read.given, len(read.given), own.shape[1]
         self.items_ = groupings.items
         self.refined_ = solution.state is not None
         self.n_clusters_ = n_clusters
@@ -390,19 +393,17 @@ class SubsetFusion(GroupingConsensus):
         self.silhouette_ = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
         weight = fusion_result.weights(memberships, solution.state, grouping_weights)
         everything = memberships
-        if len(self.copies_):
+        if read.has_copies:
             everything = Memberships.of(groupings).of_items(places)
-            heard = groupings.annotators.get_indexer(read.annotators)
-            weight = fusion_result.weights_of_all(everything, weight, heard, self._copy_group, solution.state)
-        self.annotators_ = fusion_result.annotators_table(
-            groupings, everything, weight, cluster, refined=self.refined_
-        )
+            weight = fusion_result.weights_of_all(everything, weight, read.places, read.group, solution.state)
+        self.annotators_ = fusion_result.annotators_table(groupings, everything, weight, cluster, refined=self.refined_)
         notes = fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
         self.notes_ = [*notes_on_copies(self), *self._notes, *notes]
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.groupings_ = arrangement.given
+        self.notes_ += notes_on_little_told(self.groupings_)
         self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
 
 
