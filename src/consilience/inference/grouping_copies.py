@@ -59,7 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -67,6 +67,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
+from consilience.annotations.pairs import pairs_within
 from consilience.inference.memberships import Memberships
 from consilience.inference.telling_items import telling
 
@@ -80,9 +81,12 @@ STEPS = (0.8, 0.9, 0.97)  # limits of κ at which annotators are joined into gro
 FEWEST_OTHERS = 3
 MOST_PAIRS = 50_000_000  # of memberships of one item
 AT_A_TIME = 1 << 22  # of them in memory
+DENSE_CELLS = 1 << 23  # of a table
+DENSE = 0.1  # share of the cells of a matrix that are not 0, from which it is multiplied as a dense one
 ALONE = -1
 
 Group = Int[np.ndarray, " annotators"]
+Table: TypeAlias = np.ndarray | csr_array
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,11 @@ class Pairs:
     def counts(self) -> Bool[np.ndarray, " pairs"]:
         """Whether the annotators have enough common items."""
         return self.n_items >= LEAST
+
+    @cached_property
+    def near(self) -> Bool[np.ndarray, " pairs"]:
+        """Whether they agree enough to be joined."""
+        return self.counts & (self.kappa >= min(STEPS))
 
     @property
     def typical(self) -> float:
@@ -173,12 +182,15 @@ class Copies:
 def find_copies(memberships: Memberships) -> Copies:
     """Find groups of annotators who sort more alike than independent people would."""
     memberships = _sampled(memberships)
+    comparable = _comparable(memberships)
+    if not comparable.all() and not common_items(_of_annotators(memberships, comparable)).near.any():
+        return given_copies(memberships, [])  # in a fraction of the time
     pairs = common_items(memberships)
     found = np.full(memberships.n_annotators, ALONE)
     n_pairs = int(pairs.counts.sum())
-    near = pairs.counts & (pairs.kappa >= min(STEPS))
-    typical = np.full(len(pairs.kappa), pairs.typical if near.any() else 1.0)
-    strange = near & (improbable(pairs.kappa, pairs.n_items, typical) < LEVEL)
+    strange = pairs.near.copy()
+    typical = np.full(strange.sum(), pairs.typical if strange.any() else 1.0)
+    strange[strange] = improbable(pairs.kappa[strange], pairs.n_items[strange], typical) < LEVEL
     tried = found
     for limit in STEPS:
         alone = (found[pairs.first] == ALONE) & (found[pairs.second] == ALONE)
@@ -241,19 +253,13 @@ def _pairs_of_groupings(memberships: Memberships) -> tuple[np.ndarray, ...]:
     The two groupings; their common items; pairs of these that each of the two puts together; common items that each
     puts together with another.
     """
-    owner, grouping_of_group = memberships.annotator_of_grouping, memberships.grouping_of_group
-    back = memberships.in_grouping.T.tocsr()
-    common = csr_array(back @ memberships.in_grouping).tocoo()
-    one, other = common.coords
-    kept = (common.data > 1) & (owner[one] < owner[other])
-    one, other, n_items = one[kept], other[kept], common.data[kept]
-    of_groups = csr_array(memberships.in_group.T.tocsr() @ memberships.in_grouping)
-    several = of_groups.data > 1
-    row = np.repeat(grouping_of_group, np.diff(of_groups.indptr))[several]
-    cell, size = (row, of_groups.indices[several]), of_groups.data[several]
-    shape = (memberships.n_groupings, memberships.n_groupings)
-    together = csr_array((size * (size - 1) / 2, cell), shape=shape)
-    paired = csr_array((size, cell), shape=shape)
+    owner, n = memberships.annotator_of_grouping, memberships.n_groupings
+    one, other, n_items = _shared(memberships.in_grouping, memberships.in_grouping, 2)
+    kept = owner[one] < owner[other]
+    one, other, n_items = one[kept], other[kept], n_items[kept]
+    group, grouping, size = _shared(memberships.in_group, memberships.in_grouping, 2)
+    own = memberships.grouping_of_group[group]
+    together, paired = _table(own, grouping, size * (size - 1) / 2, n), _table(own, grouping, size, n)
     return (
         one,
         other,
@@ -265,21 +271,45 @@ def _pairs_of_groupings(memberships: Memberships) -> tuple[np.ndarray, ...]:
     )
 
 
-def _put_together_by_both(memberships: Memberships) -> csr_array:
+def _put_together_by_both(memberships: Memberships) -> Table:
     """T of all pairs of annotators, summed over their groupings."""
-    n_groups, n = memberships.n_groups, memberships.n_annotators
+    n = memberships.n_annotators
     owner = memberships.annotator_of_grouping[memberships.grouping_of_group]
-    back = memberships.in_group.T.tocsr()
-    cost = np.cumsum(back @ memberships.times_seen.astype(float)) // AT_A_TIME
-    edges = [0, *(np.flatnonzero(np.diff(cost)) + 1).tolist(), n_groups]
-    counts = csr_array((n, n))
-    for start, stop in pairwise(edges):
-        both = csr_array(back[start:stop] @ memberships.in_group)
-        several = both.data > 1
-        row = np.repeat(owner[start:stop], np.diff(both.indptr))[several]
-        column, size = owner[both.indices[several]], both.data[several]
-        counts = counts + csr_array((size * (size - 1) / 2, (row, column)), shape=(n, n))
-    return csr_array(counts)
+    if (memberships.group_sizes.astype(float) ** 2).sum() <= (memberships.times_seen.astype(float) ** 2).sum():
+        order = np.argsort(memberships.group, kind="stable")
+        first, second = pairs_within(memberships.group_sizes)
+        item = memberships.item[order]
+        low, high = np.minimum(item[first], item[second]), np.maximum(item[first], item[second])
+        pair, place = np.unique(low * memberships.n_items + high, return_inverse=True)
+        annotator = owner[memberships.group[order][first]]
+        put = csr_array((np.ones(len(place)), (place, annotator)), shape=(len(pair), n))
+        return _table(*_shared(put, put, 1), n)
+    counts = _table(np.zeros(0, int), np.zeros(0, int), np.zeros(0), n)
+    for groups in _blocks(memberships):
+        one, other, size = _shared(memberships.in_group[:, groups], memberships.in_group, 2)
+        counts = counts + _table(owner[groups][one], owner[other], size * (size - 1) / 2, n)
+    return counts
+
+
+def _blocks(memberships: Memberships) -> list[Int[np.ndarray, " groups"]]:
+    """Divide the groups into blocks whose pairs with other groups fit into memory."""
+    cost = memberships.in_group.T @ memberships.times_seen.astype(float)
+    edges = np.flatnonzero(np.diff(np.cumsum(cost) // AT_A_TIME)) + 1
+    return np.split(np.arange(memberships.n_groups), edges)
+
+
+def _shared(
+    left: csr_array, right: csr_array, least: int
+) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"], Float[np.ndarray, " cells"]]:
+    """Columns of two matrices with at least so many items in common, and their number."""
+    if left.nnz >= DENSE * left.shape[0] * left.shape[1]:
+        counts = left.toarray().T @ right.toarray()
+        first, second = np.nonzero(counts >= least)
+        return first, second, counts[first, second]
+    both = csr_array(left.T.tocsr() @ right)
+    kept = both.data >= least
+    first = np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))[kept]
+    return first, both.indices[kept], both.data[kept]
 
 
 def _n_common(
@@ -287,12 +317,42 @@ def _n_common(
 ) -> Float[np.ndarray, " pairs"]:
     """Number of different items that both annotators group."""
     by = _by_annotator(memberships)
-    return _at(csr_array(by.T.tocsr() @ by), first, second)
+    return _at(_table(*_shared(by, by, 1), memberships.n_annotators), first, second)
 
 
-def _at(table: csr_array, row: Int[np.ndarray, " pairs"], column: Int[np.ndarray, " pairs"]) -> np.ndarray:
-    """Entries of a sparse table."""
-    return np.asarray(table[row, column], dtype=float).ravel() if len(row) else np.zeros(0)
+def _comparable(memberships: Memberships) -> Bool[np.ndarray, " annotators"]:
+    """Whether each annotator has enough common items with any other one."""
+    by = _by_annotator(memberships)
+    first, second, _ = _shared(by, by, LEAST)
+    return np.bincount(first[first != second], minlength=memberships.n_annotators) > 0
+
+
+def _of_annotators(memberships: Memberships, chosen: Bool[np.ndarray, " annotators"]) -> Memberships:
+    """Return the memberships of some annotators."""
+    by = memberships.annotator_of_grouping
+    of_grouping = chosen[by]
+    of_group = of_grouping[memberships.grouping_of_group]
+    return Memberships(
+        in_group=memberships.in_group[:, np.flatnonzero(of_group)],
+        in_grouping=memberships.in_grouping[:, np.flatnonzero(of_grouping)],
+        grouping_of_group=(np.cumsum(of_grouping) - 1)[memberships.grouping_of_group[of_group]],
+        annotator_of_grouping=(np.cumsum(chosen) - 1)[by[of_grouping]],
+        n_annotators=int(chosen.sum()),
+    )
+
+
+def _table(
+    row: Int[np.ndarray, " entries"], column: Int[np.ndarray, " entries"], value: Float[np.ndarray, " entries"], n: int
+) -> Table:
+    """Square table with the sums of the values of equal cells; a sparse one where a dense one would be large."""
+    if n * n > DENSE_CELLS:
+        return csr_array((value, (row, column)), shape=(n, n))
+    return np.bincount(row.astype(np.int64) * n + column, value, n * n).reshape(n, n)
+
+
+def _at(table: Table, row: Int[np.ndarray, " pairs"], column: Int[np.ndarray, " pairs"]) -> np.ndarray:
+    """Entries of a table."""
+    return np.asarray(table[row, column], np.float64).ravel() if len(row) else np.zeros(0)
 
 
 def _by_annotator(memberships: Memberships) -> csr_array:
