@@ -200,6 +200,9 @@ def find_copies(memberships: Memberships) -> Copies:
             continue
         tried = group
         unit = np.where(found >= 0, found + group.max() + 1, group)
+        kappa, n_telling = _within(group, pairs)
+        possible = improbable(kappa, n_telling, np.zeros(len(kappa))) * n_pairs < LEVEL  # if others explained nothing
+        group = _numbered(np.where(np.append(possible, False)[group], group, ALONE))
         evidence = evidence_of(memberships, group, unit, pairs)
         passed = (evidence.kappa >= TIGHT) & (evidence.p_value * n_pairs < LEVEL)
         new = np.where(group >= 0, np.append(passed, False)[group], False)
@@ -375,20 +378,29 @@ def evidence_of(memberships: Memberships, group: Group, unit: Group, pairs: Pair
     pairs : of the same groupings
     """
     n_groups = int(group.max(initial=ALONE)) + 1
-    found = [_of_group(memberships, group == number, unit, pairs) for number in range(n_groups)]
-    return Evidence(*np.array(found, dtype=float).reshape(n_groups, 5).T)
-
-
-def _of_group(
-    memberships: Memberships, member: Bool[np.ndarray, " annotators"], unit: Group, pairs: Pairs
-) -> tuple[float, float, float, float, float]:
-    """Entries of `Evidence` for one group."""
     by = _by_annotator(memberships)
-    n_items = float((by @ member.astype(float) > 1).sum())
+    n_items = [float((by @ (group == number).astype(float) > 1).sum()) for number in range(n_groups)]
+    explained = [_explained(group == number, unit, pairs) for number in range(n_groups)]
+    kappa, n_telling = _within(group, pairs)
+    return Evidence(np.array(n_items), n_telling, kappa, *np.array(explained, dtype=float).reshape(n_groups, 2).T)
+
+
+def _within(group: Group, pairs: Pairs) -> tuple[Float[np.ndarray, " groups"], Float[np.ndarray, " groups"]]:
+    """κ_SS of each group; common items that tell, on average of two members, times half the number of members."""
+    n_groups = int(group.max(initial=ALONE)) + 1
+    inside = (group[pairs.first] >= 0) & (group[pairs.first] == group[pairs.second])
+    number = group[pairs.first[inside]]
+    excess, possible, n_items = (
+        np.bincount(number, values[inside], n_groups) for values in (pairs.excess, pairs.possible, pairs.n_items)
+    )
+    n_members = np.bincount(group[group >= 0], minlength=n_groups)
+    return ratio(excess, possible), n_items / np.maximum(np.bincount(number, minlength=n_groups), 1) * n_members / 2
+
+
+def _explained(member: Bool[np.ndarray, " annotators"], unit: Group, pairs: Pairs) -> tuple[float, float]:
+    """E of one group, and its upper limit."""
     n_inside = member[pairs.first].astype(int) + member[pairs.second]
-    inside, across, outside = n_inside == 2, n_inside == 1, n_inside == 0
-    kappa = float(ratio(pairs.excess[inside].sum(), pairs.possible[inside].sum()))
-    n_telling = float(pairs.n_items[inside].mean()) * member.sum() / 2 if inside.any() else 0.0
+    across, outside = n_inside == 1, n_inside == 0
     at_most, explained = 1.0, np.nan
     apart = outside & ~((unit[pairs.first] >= 0) & (unit[pairs.first] == unit[pairs.second]))
     other = np.where(member[pairs.first], pairs.second, pairs.first)
@@ -398,7 +410,7 @@ def _of_group(
         explained = min(max(with_others, 0.0) ** 2 / shared, 1.0)
         if low >= SHARED:
             at_most = max(max(high, 0.0) ** 2 / low, _closeness(pairs, outside), _closest(pairs, across, other) ** 2)
-    return n_items, n_telling, kappa, explained, min(at_most, 1.0)
+    return explained, min(at_most, 1.0)
 
 
 def _mean_kappa(
