@@ -129,7 +129,8 @@ class Pairs:
         """Mean κ of all pairs below `TIGHT`; of all pairs if there are no others."""
         loose = ~self.counts | (self.kappa < TIGHT)
         chosen = loose if loose.any() else np.ones_like(loose)
-        return float(np.clip(ratio(self.excess[chosen].sum(), self.possible[chosen].sum()), 0, 1))
+        possible = self.possible[chosen].sum()
+        return float(np.clip(self.excess[chosen].sum() / possible, 0, 1)) if possible > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ def common_items(memberships: Memberships) -> Pairs:
     pair, place = np.unique(owner[one] * n + owner[other], return_inverse=True)
 
     def total(values: np.ndarray) -> Float[np.ndarray, " pairs"]:
-        return np.bincount(place, values, len(pair))
+        return np.bincount(place, values, len(pair)).astype(float)  # integers if there are none
 
     first, second = pair // n, pair % n
     expected = total(chance)
@@ -350,7 +351,7 @@ def _table(
     """Square table with the sums of the values of equal cells; a sparse one where a dense one would be large."""
     if n * n > DENSE_CELLS:
         return csr_array((value, (row, column)), shape=(n, n))
-    return np.bincount(row.astype(np.int64) * n + column, value, n * n).reshape(n, n)
+    return np.bincount(row.astype(np.int64) * n + column, value, n * n).astype(float).reshape(n, n)
 
 
 def _at(table: Table, row: Int[np.ndarray, " pairs"], column: Int[np.ndarray, " pairs"]) -> np.ndarray:
@@ -391,7 +392,8 @@ def _within(group: Group, pairs: Pairs) -> tuple[Float[np.ndarray, " groups"], F
     inside = (group[pairs.first] >= 0) & (group[pairs.first] == group[pairs.second])
     number = group[pairs.first[inside]]
     excess, possible, n_items = (
-        np.bincount(number, values[inside], n_groups) for values in (pairs.excess, pairs.possible, pairs.n_items)
+        np.bincount(number, values[inside], n_groups).astype(float)
+        for values in (pairs.excess, pairs.possible, pairs.n_items)
     )
     n_members = np.bincount(group[group >= 0], minlength=n_groups)
     return ratio(excess, possible), n_items / np.maximum(np.bincount(number, minlength=n_groups), 1) * n_members / 2
@@ -431,7 +433,7 @@ def _mean_kappa(
     once = place[0] != place[1]
 
     def of_each(values: np.ndarray) -> Float[np.ndarray, " others"]:
-        of_first = np.bincount(place[0], values[chosen], len(others))
+        of_first = np.bincount(place[0], values[chosen], len(others)).astype(float)
         return of_first + np.bincount(place[1], values[chosen] * once, len(others))
 
     left_excess, left = excess[chosen].sum() - of_each(excess), possible[chosen].sum() - of_each(possible)
@@ -457,7 +459,8 @@ def _closest(pairs: Pairs, across: Bool[np.ndarray, " pairs"], other: Int[np.nda
     """Largest mean κ of the members with an annotator outside of the group; 0 if there is none."""
     chosen = across & pairs.counts
     excess, possible = (
-        np.bincount(other[chosen], values[chosen], pairs.n_annotators) for values in (pairs.excess, pairs.possible)
+        np.bincount(other[chosen], values[chosen], pairs.n_annotators).astype(float)
+        for values in (pairs.excess, pairs.possible)
     )
     return max(float(ratio(excess, possible).max(initial=0.0)), 0.0)
 
@@ -473,7 +476,6 @@ def improbable(
 
 def ratio(excess: np.ndarray, possible: np.ndarray) -> np.ndarray:
     """Excess / possible; 0 where nothing is possible."""
-    excess, possible = np.asarray(excess, dtype=float), np.asarray(possible, dtype=float)
     return np.divide(excess, possible, out=np.zeros_like(excess), where=possible > 1e-9)
 
 

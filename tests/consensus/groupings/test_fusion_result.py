@@ -43,8 +43,8 @@ def test_the_table_of_annotators_by_hand():
     assert table["weight"].tolist() == [0.4, 0.6]
     refined = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER, refined=True)
     assert refined["consistency"].tolist() == [0.4, 0.6]
-    # Ann separates both of her pairs across clusters; of Bo's 18 - 9 + ... see below
-    np.testing.assert_allclose(refined["weight"], [0.4, 0.6] * fusion_result.kept_apart(MEMBERSHIPS, CLUSTER))
+    # Ann: both pairs of two clusters apart. Bo: b and c together in his first grouping, 5 of 6 apart
+    np.testing.assert_allclose(refined["weight"], [0.4, 0.6 * 5 / 6])
     np.testing.assert_allclose(table["agreement"], [1.0, 0.5])
 
 
