@@ -55,6 +55,12 @@ def annotators(**columns: str) -> Attributes:
     return {"annotators_": table("annotators", columns)}
 
 
+def copies(agreement: str) -> Attributes:
+    """Return the check of the table of annotators who weigh together."""
+    columns = {"annotators": "O", "n_items": "c", "agreement": agreement, "expected": "p"}
+    return {"copies_": optional(table(None, {**columns, "dependence": "f", "p_value": "p"}))}
+
+
 CLASSES: Attributes = {
     **NO_FEATURES,
     "items_": names("items"),
@@ -65,12 +71,7 @@ CLASSES: Attributes = {
     "_label_names": names("labels"),
     **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
-    "copies_": optional(
-        table(
-            None,
-            {"annotators": "O", "n_items": "c", "agreement": "p", "expected": "p", "dependence": "f", "p_value": "p"},
-        )
-    ),
+    **copies(agreement="p"),
     "labels_apart_": optional(array(None, "items")),
     "_copy_group": optional(array(int, "annotators", low=-1)),
 }
@@ -148,6 +149,7 @@ OF_EACH: dict[str, Attributes] = {
         **CLUSTERS,
         **BOUNDED,
         **annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
+        **copies(agreement="f"),
         "notes_": optional(NOTES),
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
@@ -199,6 +201,7 @@ OF_EACH: dict[str, Attributes] = {
         **NO_FEATURES,
         **CLUSTERS,
         **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
+        **copies(agreement="f"),
         "groupings_": ANYTHING,
         "embedding_": reals("items", None, nan=True),
         "refined_": TRUTH,
