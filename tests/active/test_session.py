@@ -687,16 +687,32 @@ def test_samples_of_the_clusters_are_from_the_posterior():
     assert begun(["a", "b"], fusion=None).tell([["a", "b"]])._posterior().max() <= 1
 
 
-def test_samples_do_not_change_within_a_call():
-    """Presenting a subset does not change the posterior: samples are updated once for any number of subsets."""
-    one, other = (begun().tell([ITEMS[:5], ITEMS[5:]]) for _ in range(2))
-    calls = []
-    posterior = one._posterior
-    one._posterior = lambda: calls.append(1) or posterior()
-    one.ask(4, 3)
-    assert calls == [1]
-    other.ask(1, 3)
-    assert same(one._samples, other._samples)
+@pytest.mark.parametrize(("n_subsets", "expected"), [(1, 1), (4, 4), (10, 10), (11, 6), (35, 9)])
+def test_subsets_of_a_call_have_samples_of_their_own(n_subsets, expected):
+    """But for more than ten subsets, neighbours share them: of 11, two do; of 35, four."""
+    session = begun().tell([ITEMS[:5], ITEMS[5:]])
+    posterior, drawn = session._posterior, []
+    session._posterior = lambda: drawn.append(posterior()) or drawn[-1]
+    session.ask(n_subsets, 3)
+    assert len(drawn) == expected
+    assert same(session._samples, drawn[-1])
+
+
+def test_samples_continue_in_proportion_to_the_groupings_added(monkeypatch):
+    """Three sweeps for each grouping since the last samples, at least three and at most thirty."""
+    session, sweeps = begun(), []
+    sample = posterior_samples.mixture.sample
+    monkeypatch.setattr(
+        posterior_samples.mixture, "sample", lambda *given, **named: sweeps.append(1) or sample(*given, **named)
+    )
+    found = []
+    for n_new in (1, 1, 0, 4, 50):
+        for _ in range(n_new):
+            session.tell([ITEMS[:5], ITEMS[5:]])
+        session.ask(1, 3)
+        found.append(len(sweeps) / posterior_samples.N_SAMPLES)
+        sweeps.clear()
+    assert found == [posterior_samples.FIRST_SWEEPS, 3, 3, 12, 30]
 
 
 def learned(strategy, seed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -166,6 +167,7 @@ class ActiveSession(BaseEstimator):
         self._history: list[Round] = []
         self._fitted: SubsetFusion | None = None
         self._samples: np.ndarray | None = None
+        self._n_sampled = 0  # groupings that the samples are of
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle or a file holds: the groupings joined, and records as tuples of their fields."""
@@ -234,11 +236,13 @@ class ActiveSession(BaseEstimator):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
         pending = [placed.places for placed in self._pending.values()]
         pool = None if candidates is None else Pool.of(self.items_, assignments.candidates_of(candidates), pending)
-        samples = cache(self._posterior)  # once a call: presenting a subset does not change the posterior
+        between = math.ceil(n_subsets / posterior_samples.MOST_UPDATES)  # subsets with the same samples
         counts = self._counts.with_subsets(pending)
         times_asked = assignments.times_asked(self._store, [*pending, *(missing.places for missing in self._left_out)])
         new: list[tuple[Int[np.ndarray, " size"], Any]] = []
-        for annotator in recipients:
+        for number, annotator in enumerate(recipients):
+            if number % between == 0:
+                samples = cache(self._posterior)
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
             situation = Situation(counts, times_asked, len(self._store), allowed, samples)
             if pool is None:
@@ -462,7 +466,9 @@ class ActiveSession(BaseEstimator):
         fusion = SubsetFusion() if self.fusion is None else self.fusion
         n_found = 0 if self._fitted is None else self._fitted.n_clusters_
         n_clusters = posterior_samples.n_clusters_of(fusion, len(self.items_), n_found)
-        self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng())
+        n_new = groupings.n_groupings - self._n_sampled
+        self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
+        self._n_sampled = groupings.n_groupings
         return self._samples.copy()
 
     def _rng(self) -> np.random.Generator:
