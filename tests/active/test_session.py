@@ -541,19 +541,41 @@ def test_stability_is_the_agreement_with_the_previous_consensus():
     assert (labels[0] == -1).sum() == 4
 
 
+def test_a_session_stops_when_its_consensus_is_reliable(monkeypatch):
+    session = begun()
+    assert session.should_stop().reason == "There are 0 groupings; halves need at least 4."
+    for _ in range(4):
+        session.tell([ITEMS[::2], ITEMS[1::2]])
+    assert session.should_stop()
+    monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
+    assert session.should_stop().reason == "Reliability is 0.500; the floor is 0.94."
+    assert session.should_stop(floor=0.5)
+
+
 def test_a_session_stops_when_its_consensus_has_settled():
     session = begun()
-    assert session.should_stop().reason == "There are 0 rounds to compare; 4 are needed."
+    assert session.should_stop(rule="stability").reason == "There are 0 rounds to compare; 4 are needed."
     stops = []
     for _ in range(5):
         session.tell([ITEMS[::2], ITEMS[1::2]]).consensus()
-        stops.append(bool(session.should_stop(patience=2)))
+        stops.append(bool(session.should_stop(rule="stability", patience=2)))
     assert stops == [False, False, False, True, True]  # the first round has nothing to be compared with
-    assert not session.should_stop(patience=2, floor=1.01)
-    for wrong in ({"tolerance": -0.1}, {"patience": 0}, {"floor": np.inf}):
+    assert not session.should_stop(rule="stability", patience=2, floor=1.01)
+
+
+def test_rules_to_stop_refuse_wrong_arguments():
+    session = begun()
+    for wrong in ({"tolerance": -0.1}, {"patience": 0}, {"n_splits": 0}):
         refused(
             lambda wrong=wrong: session.should_stop(**wrong),
-            "'tolerance' and 'floor' must be numbers of at least 0, and 'patience' a positive int.",
+            "'tolerance' must be a number of at least 0, 'patience' and 'n_splits' positive ints. Got "
+            f"{wrong.get('tolerance', 0.02)}, {wrong.get('patience', 3)} and {wrong.get('n_splits', 4)}.",
+        )
+    for rule, floor in (("stability", np.inf), ("settled", None)):
+        refused(
+            lambda rule=rule, floor=floor: session.should_stop(rule=rule, floor=floor),
+            "'rule' must be 'reliability' or 'stability', and 'floor' None or a number of at least 0. Got "
+            f"{rule!r} and {floor!r}.",
         )
 
 
@@ -566,13 +588,15 @@ def test_groupings_needed_if_everybody_agrees():
     assert (forecast.groupings, forecast.more) == (pytest.approx(0.0), 0.0)
 
 
-def test_groupings_needed_by_the_spearman_brown_prophecy(monkeypatch):
-    """Reliability ½ of 6 groupings of 4: .8 needs 4 times as many, 24, so 18 are missing; 24 · 4 / 10 per item."""
+def test_groupings_needed_by_the_growth_of_odds(monkeypatch):
+    """Reliability ½ of 6 groupings of 4: 32 : 1 needs 32^0.4 = 4 times as many, 24, so 18 are missing; 24 · 4 / 10 per
+    item.
+    """
     session = begun()
     for _ in range(6):
         session.tell([["a", "b"], ["c", "d"]])
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
-    forecast = session.groupings_needed(0.8)
+    forecast = session.groupings_needed(32 / 33)
     assert (forecast.groupings, forecast.more, forecast.per_item) == pytest.approx((24, 18, 9.6))
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.0)
     assert session.groupings_needed().more == np.inf

@@ -78,8 +78,8 @@ def table_of_batches(record: Record) -> list[str]:
     found = curves_of_batches(record)
     lines = [
         f"case 1, tau {TAU}: NMI by the number of subsets, one or eight a call, mean ± sd of {N_DRAWS} draws;",
-        "below: NMI less that of random, and of eight less one a call, ± standard error, on the same draws; * more than",
-        "two of these",
+        "below: NMI less that of random, and of eight less one a call, ± standard error, on the same draws; * more",
+        "than two of these",
         "",
         row_of("", (f"{place}    " for place in PLACES), 15, 32),
     ]
