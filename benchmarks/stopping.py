@@ -137,7 +137,7 @@ class Outcome:
         return cls(settled, stops, losses, reached, float(ratio), float(table[-1, 4] / size[-1]))
 
     def in_time(self, rule: int) -> bool:
-        return not np.isfinite(self.settled) or self.stops[rule] <= self.settled
+        return np.isfinite(self.settled) and self.stops[rule] <= self.settled
 
     def not_early(self, rule: int) -> bool:
         return not self.losses[rule] > FAR
@@ -176,11 +176,14 @@ def main() -> None:
             f"forecast halfway {found.ratio:.2f} times as many; at the end, {found.last:.2f} times those then",
             flush=True,
         )
+    n_settled = sum(np.isfinite(one.settled) for one in outcomes)
     for rule, name in enumerate(("reliability", "stability")):
+        n_stops = sum(np.isfinite(one.stops[rule]) for one in outcomes)
+        n_in_time = sum(one.in_time(rule) for one in outcomes)
+        n_early = sum(not one.not_early(rule) for one in outcomes)
         print(
-            f"\nby {name}: stops in {sum(np.isfinite(one.stops[rule]) for one in outcomes)} of {len(outcomes)}; by the "
-            f"time that it has settled, or still rising at the end, in {sum(one.in_time(rule) for one in outcomes)}; "
-            f"never more than {FAR} below the plateau in {sum(one.not_early(rule) for one in outcomes)}"
+            f"\nby {name}: stops in {n_stops} of {len(outcomes)}; by the time that it has settled in {n_in_time} of "
+            f"{n_settled} that do; more than {FAR} below the plateau in {n_early}"
         )
     ratios = np.array([one.ratio for one in outcomes if np.isfinite(one.ratio)])
     close = np.abs(np.log(ratios)) <= np.log(CLOSE)
