@@ -28,6 +28,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 ALL_TO_ONE = 10.0  # intercept at which one cluster takes all items
+LARGEST = 300.0  # log variance while the start is sought
 CLIMB: Any = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-6}
 
 Soft = Float[np.ndarray, "items clusters problems"]
@@ -112,7 +113,8 @@ def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
 
 def _unused_loss(design: Design, shape: tuple[int, ...], parameters: np.ndarray) -> tuple[float, np.ndarray]:
     """Objective that `unused` minimises, with η the softmax of the scores; and its gradient."""
-    weights = Weights(*parameters.reshape(shape))
+    mean, log_variance = parameters.reshape(shape)
+    weights = Weights(mean, np.minimum(log_variance, LARGEST))  # a line search may try more than exp can hold
     score = scores(design, weights)
     log_sum, p = _log_sum(design, weights)
     value = logsumexp(score, axis=1).sum(0) + _bound(np.zeros(shape[1:]), weights, log_sum)
