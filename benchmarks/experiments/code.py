@@ -32,6 +32,8 @@ CALLED_BY_NAME = {
 }
 """Classes of libraries that call none but `CALLED_BY_LIBRARIES` and methods such as ``__init__``."""
 
+CATALOGUES = {("consilience.registry", "ESTIMATORS")}
+"""Tables with an entry for each model: one more changes no figure of the others."""
 WITHOUT_EFFECT = {"forecasts.keep", "forecasts.note_number_of_clusters"}
 """Calls, as statements, that only keep or say something: what reads it is reached by its own name."""
 
@@ -83,7 +85,7 @@ class Reached:
         waiting = list(names)
         while waiting:
             name = waiting.pop()
-            if name not in found.names:
+            if name not in found.names and name not in CATALOGUES:
                 waiting += found.add(name)
         return found
 
