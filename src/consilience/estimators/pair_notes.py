@@ -9,7 +9,7 @@ SUBSTANTIAL = 0.1  # share of the judgements that say otherwise
 
 
 def notes_on_degenerate_clusters(
-    labels: Int[np.ndarray, " items"], n_same: float, n_pairs: float, n_clusters: int | None = None
+    labels: Int[np.ndarray, " items"], n_same: float | int, n_pairs: float | int, n_clusters: int | None = None
 ) -> list[str]:
     """Return a note if the clusters are degenerate although a substantial share of the judgements say otherwise.
 
@@ -41,7 +41,8 @@ def notes_on_degenerate_clusters(
         ]
     if n_found == n_items and share >= SUBSTANTIAL:
         return [
-            f'Each of the {n_items:,} items is a cluster of its own, although {share:.0%} of the judgements say "same". '
+            f"Each of the {n_items:,} items is a cluster of its own, although {share:.0%} of the judgements say "
+            '"same". '
             "Collect more judgements of each item; set n_clusters; or try another model of pairs."
         ]
     return []

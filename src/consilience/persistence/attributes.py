@@ -208,7 +208,7 @@ OF_EACH: dict[str, Attributes] = {
         "_raw_clusters": codes("items", of="raw clusters", missing=True),
     },
     "MCVC": UNCERTAIN,
-    "MECC": UNCERTAIN,
+    "MECC": {**UNCERTAIN, "notes_": optional(NOTES)},
     "MPCKMeans": {
         **PAIRWISE,
         "objectives_": array(float, None),

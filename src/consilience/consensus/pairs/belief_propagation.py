@@ -34,6 +34,8 @@ Decided here
   they are 0 or 1.
 - The log-odds u of unjudged pairs enter the evidence, by the expected number of such pairs within clusters, and not the
   messages.
+- Runs are ignored if they end with nearly equal shares, which tell nothing apart, whatever their evidence; and if they
+  do not settle: where judgements are sparse and contradict each other, messages may oscillate.
 - A new message is a weighted mean of the old one and the update.
 - All numbers of clusters from 2 are tried, until two in turn gain nothing.
 """
@@ -68,6 +70,7 @@ DAMPING = 0.7
 PATIENCE = 2  # numbers of clusters in turn without a gain, after which no larger one is tried
 SPREAD = 3.0  # of the Dirichlet distribution of random first shares
 CERTAINTY = 0.5  # of first shares that follow a partition
+LEAST_CERTAINTY = 0.1  # of shares that tell clusters apart
 LARGEST_LOG_ODDS = 50.0
 
 Shares = Float[np.ndarray, "items clusters"]
@@ -101,7 +104,7 @@ def search(
     Returns
     -------
     list of Trace
-        Those that settled: where judgements are sparse and contradict each other, messages may oscillate.
+        Those that settled and that tell clusters apart.
     """
     settle = partial(run, problem, max_iter=max_iter, tol=tol)
     found = [settle(shares_of(partition))] if partition.max() and partition.max() + 1 in numbers else []
@@ -109,12 +112,12 @@ def search(
     for number in numbers:
         traces = restarts(settle, [(random_shares(problem, number, rng),) for _ in range(n_init)], n_jobs=n_jobs)
         found += traces
-        evidence = max(trace.lower_bound for trace in traces)
+        evidence = max((trace.lower_bound for trace in traces if _is_answer(trace)), default=-np.inf)
         n_failed = 0 if evidence > highest else n_failed + 1
         highest = max(highest, evidence)
         if n_failed == PATIENCE:
             break
-    return [trace for trace in found if trace.converged]
+    return [trace for trace in found if _is_answer(trace)]
 
 
 def random_shares(problem: Problem, n_clusters: int, rng: np.random.Generator) -> Shares:
@@ -171,16 +174,25 @@ def evidence(
     if_apart = problem.weight @ np.where(problem.same, expected[0, by, 1], expected[0, by, 0])
     of_items = logsumexp(score, axis=1).sum() - len(share) * np.log(n_clusters)
     divergence = kl_dirichlet(right, np.broadcast_to(problem.reliability, right.shape)).sum()
-    certainty = ((share**2).sum(1).mean() - 1 / n_clusters) / (1 - 1 / n_clusters)
     n_unjudged = (share.sum(0) ** 2 - (share**2).sum(0)).sum() / 2 - alike.sum()
     return float(
         if_apart
         + of_items
         - np.log(normalizer).sum()
         - divergence
-        + certainty * gammaln(n_clusters + 1)
+        + certainty(share) * gammaln(n_clusters + 1)
         + problem.unjudged * max(n_unjudged, 0.0)
     )
+
+
+def certainty(share: Shares) -> float:
+    """0 if all clusters of an item are equally probable, 1 if one is certain; the mean over items."""
+    equal = 1 / share.shape[1]
+    return float(((share**2).sum(1).mean() - equal) / (1 - equal))
+
+
+def _is_answer(trace: Trace[Beliefs]) -> bool:
+    return trace.converged and certainty(trace.state.share) >= LEAST_CERTAINTY
 
 
 def _scores(messages: Messages, excess: PerPair, problem: Problem) -> tuple[Messages, Shares]:

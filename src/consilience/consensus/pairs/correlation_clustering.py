@@ -34,25 +34,27 @@ Updates, none of which lowers F
 
 Decided here
 ------------
-- **Φ(K).** With equally probable clusters, Φ(K) = ln K! − n ln K. One merge changes it by about n / K − ln K: it favours a
-  merge that nothing contradicts where clusters are large, and opposes it where they are small. With a prior that prefers
-  large clusters, as the Chinese restaurant process does, hundreds of small clusters become few. Pairs to judge are
-  often chosen because they look alike. So a merge costs at most the log-odds of "different" among the judged pairs, each
-  by its majority.
-- **Unjudged pairs.** One wrong "same" between two clusters of several items should not join them where their other pairs
-  would have been judged if they belonged together. If i, j were judged "same" and j, k too, is i, k judged more often
-  than if j, k were judged "different"? With these two rates, s and d, u = ln (1 − s) / (1 − d), by bounds of three
+- **Φ(K).** With equally probable clusters, Φ(K) = ln K! − n ln K. One merge changes it by about n / K − ln K: it favours
+  a merge that nothing contradicts where clusters are large, and opposes it where they are small. With a prior that
+  prefers large clusters, as the Chinese restaurant process does, hundreds of small clusters become few. Pairs to judge
+  are often chosen because they look alike. So a merge costs at most the log-odds of "different" among the judged pairs,
+  each by its majority.
+- **Unjudged pairs.** One wrong "same" between two clusters of several items should not join them where their other
+  pairs would have been judged if they belonged together. If i, j were judged "same" and j, k too, is i, k judged more
+  often than if j, k were judged "different"? With these two rates, s and d, u = ln (1 − s) / (1 − d), by bounds of three
   standard errors; 0 if s is not clearly above d, as where pairs are drawn at random or in batches.
 - Several merges, moves or splits are made at a time, those of highest gain first. F is then computed anew; if it did
-  not rise, half of them are made instead, and so on.
-- **Starts.** All items apart, under several guesses of the annotators' rates, and all together.
+  not rise, half of them are made instead, and so on: no loop over items is needed, and F never falls.
+- **Starts.** All items apart, under several guesses of the annotators' rates; all together; and random partitions.
 - Judgements that groupings of m items imply weigh 2/m each; see `consilience.inference.pair_evidence`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -72,7 +74,7 @@ MOST_PATHS = 5_000_000  # of two judged pairs, by which u is estimated; of more,
 STANDARD_ERRORS = 3.0
 OFF_NUMBER = 1e6  # log prior of one cluster more or less than requested
 
-Clusters = Int[np.ndarray, " items"]
+Clusters = Int[np.ndarray, " _"]  # codes of clusters, or of items
 PerPair = Float[np.ndarray, " pairs"]
 Right = Float[np.ndarray, "sides annotators outcomes"]
 
@@ -99,7 +101,7 @@ class Problem:
     reliability: Float[np.ndarray, " outcomes"]
     prior_of: Float[np.ndarray, " numbers"]
     unjudged: float
-    batches: tuple[Int[np.ndarray, " batch"], ...]
+    batches: tuple[Int[np.ndarray, " _"], ...]
     direction: Float[np.ndarray, " items"]
 
     @classmethod
@@ -209,6 +211,19 @@ def together(problem: Problem) -> State:
     return State(cluster, rates(problem, _within(problem, cluster)))
 
 
+def scattered(problem: Problem, rng: np.random.Generator) -> State:
+    """A random partition, into at most about √n clusters."""
+    n_clusters = rng.integers(2, 2 + max(math.isqrt(problem.n_items), 1))
+    cluster = _without_gaps(rng.integers(n_clusters, size=problem.n_items))
+    return State(cluster, rates(problem, _within(problem, cluster)))
+
+
+def starts(problem: Problem, n_random: int, rng: np.random.Generator) -> list[State]:
+    """All starts; see the module docstring."""
+    alone = [apart(problem, accuracy) for accuracy in ACCURACIES]
+    return [*alone, together(problem), *(scattered(problem, rng) for _ in range(n_random))]
+
+
 def run(problem: Problem, start: State, *, max_iter: int, tol: float) -> Trace[State]:
     """Sweep from a start."""
     return iterate(
@@ -259,8 +274,8 @@ def log_odds_of_pairs(problem: Problem, right: Right) -> PerPair:
 
 def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
     """Merge clusters, each with the one that gains most if that holds for both, until no merge raises F."""
-    current = _value(cluster, log_odds, problem)
-    while True:
+    current, before = _value(cluster, log_odds, problem), -np.inf
+    while current > before:
         low, high, gain = merge_gains(cluster, log_odds, problem)
         n_clusters = int(cluster.max()) + 1
         order = np.lexsort((high, low, -gain))
@@ -268,17 +283,11 @@ def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
         low, high = low[order], high[order]  # the earlier, the better
         best = np.full(n_clusters, len(order))
         np.minimum.at(best, np.concatenate([low, high]), np.tile(np.arange(len(order)), 2))
-        mutual = np.flatnonzero(best[low] == best[high])
-
-        def merged(number: int, low: Clusters = low, high: Clusters = high, mutual: Clusters = mutual) -> Clusters:
-            into = np.arange(n_clusters)
-            into[high[mutual[:number]]] = low[mutual[:number]]
-            return into[cluster]
-
-        following, value = _best_of(merged, len(mutual), cluster, current, log_odds, problem)
-        if value <= current:
-            return cluster
-        cluster, current = following, value
+        mutual = best[low] == best[high]
+        before = current
+        merged = partial(_merged, cluster, low[mutual], high[mutual])
+        cluster, current = _best_of(merged, int(mutual.sum()), cluster, current, log_odds, problem)
+    return cluster
 
 
 def merge_gains(
@@ -302,19 +311,7 @@ def move(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
         target, gain = move_gains(cluster, weights, batch, problem)
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > LEAST_GAIN]
-
-        def moved(
-            number: int,
-            cluster: Clusters = cluster,
-            target: Clusters = target,
-            order: Clusters = order,
-            batch: Clusters = batch,
-        ) -> Clusters:
-            after, chosen = cluster.copy(), order[:number]
-            is_new = target[chosen] < 0
-            after[batch[chosen]] = np.where(is_new, cluster.max() + np.cumsum(is_new), target[chosen])
-            return after
-
+        moved = partial(_moved, cluster, batch[order], target[order])
         cluster, current = _best_of(moved, len(order), cluster, current, log_odds, problem)
     return cluster
 
@@ -367,10 +364,7 @@ def split(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
     change = problem.prior_of[min(n_clusters + 1, problem.n_items)] - problem.prior_of[n_clusters]
     order = order[(sizes[order] > 0).all(1) & (gain[order] + change > LEAST_GAIN)]
 
-    def divided(number: int) -> Clusters:
-        is_split = np.isin(cluster, order[:number])
-        return np.where(is_split & half, cluster + n_clusters, cluster)
-
+    divided = partial(_divided, cluster, half, order)
     return _best_of(divided, len(order), cluster, _value(cluster, log_odds, problem), log_odds, problem)[0]
 
 
@@ -389,6 +383,25 @@ def conditional_shares(state: State, problem: Problem) -> Float[np.ndarray, "ite
     score[everything, state.cluster] = np.where(sizes[state.cluster] == 1, alone, own)
     share = np.exp(score - score.max(1, keepdims=True))
     return share / share.sum(1, keepdims=True)
+
+
+def _merged(cluster: Clusters, low: Clusters, high: Clusters, number: int) -> Clusters:
+    """Merge the first `number` pairs of clusters."""
+    into = np.arange(int(cluster.max()) + 1)
+    into[high[:number]] = low[:number]
+    return into[cluster]
+
+
+def _moved(cluster: Clusters, item: Clusters, target: Clusters, number: int) -> Clusters:
+    """Move the first `number` items; -1 stands for a new cluster."""
+    after, is_new = cluster.copy(), target[:number] < 0
+    after[item[:number]] = np.where(is_new, cluster.max() + np.cumsum(is_new), target[:number])
+    return after
+
+
+def _divided(cluster: Clusters, half: Bool[np.ndarray, " items"], order: Clusters, number: int) -> Clusters:
+    """Split the first `number` clusters of an order."""
+    return np.where(np.isin(cluster, order[:number]) & half, cluster + int(cluster.max()) + 1, cluster)
 
 
 def _best_of(
@@ -412,9 +425,7 @@ def _best_of(
 def _value(cluster: Clusters, log_odds: PerPair, problem: Problem) -> float:
     """F(z) but for a constant, under fixed q(p)."""
     within = cluster[problem.first] == cluster[problem.second]
-    return float(
-        log_odds[within].sum() + problem.prior_of[int(cluster.max()) + 1] + _of_unjudged(cluster, problem)
-    )
+    return float(log_odds[within].sum() + problem.prior_of[int(cluster.max()) + 1] + _of_unjudged(cluster, problem))
 
 
 def _of_unjudged(cluster: Clusters, problem: Problem) -> float:

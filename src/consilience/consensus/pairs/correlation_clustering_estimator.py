@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -69,7 +68,8 @@ class CorrelationClustering(CrowdEstimator):
     reliability_prior : (float, float), default=(8.0, 2.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     n_init : int, default=3
-        Number of random starts for each number of clusters, where clusters are few. There are four other starts.
+        Number of random starts, and, where clusters are few, of those with each number of clusters. There are four
+        other starts.
     max_iter : int, default=200
         Maximum number of sweeps from each start.
     tol : float, default=1e-5
@@ -221,7 +221,7 @@ class CorrelationClustering(CrowdEstimator):
             n_clusters=None if is_auto(self.n_clusters) else int(self.n_clusters),
             rng=rng,
         )
-        starts = [*(core.apart(problem, accuracy) for accuracy in core.ACCURACIES), core.together(problem)]
+        starts = core.starts(problem, int(self.n_init), rng)
         search = partial(core.run, problem, max_iter=self.max_iter, tol=float(self.tol))
         traces: list[Trace[Any]] = restarts(search, [(start,) for start in starts], n_jobs=self.n_jobs)
         best = max(traces, key=lambda trace: trace.lower_bound)
@@ -242,11 +242,11 @@ class CorrelationClustering(CrowdEstimator):
             numbers = range(2, min(MOST_FEW, problem.n_items - 1) + 1)
             is_few = partition.max() < MOST_FEW
         else:
-            numbers = range(int(self.n_clusters), int(self.n_clusters) + 1)
-            is_few = 2 <= self.n_clusters <= MOST_FEW
+            requested = int(self.n_clusters)
+            numbers, is_few = range(requested, requested + 1), 2 <= requested <= MOST_FEW
         if not is_few or len(problem.first) * MOST_FEW > MOST_MESSAGES:
             return []
-        return belief_propagation.search(
+        found = belief_propagation.search(
             problem,
             partition,
             numbers,
@@ -256,6 +256,9 @@ class CorrelationClustering(CrowdEstimator):
             n_jobs=self.n_jobs,
             rng=rng,
         )
+        if is_auto(self.n_clusters):
+            return found
+        return [trace for trace in found if len(np.unique(trace.state.share.argmax(1))) == self.n_clusters]
 
     def _read_off(
         self,
@@ -279,13 +282,11 @@ class CorrelationClustering(CrowdEstimator):
         specificity, sensitivity = right[:, :, 0] / right.sum(2)
         self.annotators_ = found.assign(sensitivity=sensitivity, specificity=specificity)
         requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
-        self.notes_ = notes_on_degenerate_clusters(
-            self.labels_, float(pairs.same.sum()), float(pairs.n_rows), requested
-        )
+        self.notes_ = notes_on_degenerate_clusters(self.labels_, int(pairs.same.sum()), pairs.n_rows, requested)
         if n_parts > 1:
             self.notes_ += [
-                f"The judged pairs fall into {n_parts:,} parts that no chain of judged pairs links; no cluster spans two "
-                "of them."
+                f"The judged pairs fall into {n_parts:,} parts that no chain of judged pairs links; no cluster spans "
+                "two of them."
             ]
         if requested is not None and self.n_clusters_ != requested:
             warnings.warn(
@@ -310,8 +311,9 @@ class CorrelationClustering(CrowdEstimator):
             )
         if n_pairs > MAX_PAIRS:
             raise InputError(
-                f"CorrelationClustering lists the judged pairs, at most {MAX_PAIRS}, and the annotations hold {n_pairs}. "
-                "Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs of groupings."
+                f"CorrelationClustering lists the judged pairs, at most {MAX_PAIRS}, and the annotations hold "
+                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs of "
+                "groupings."
             )
 
 
