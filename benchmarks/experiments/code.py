@@ -1,9 +1,12 @@
 """What a result depends on in the code: the definitions that it can reach, and their fingerprint.
 
 From a function or class of this repository, every top-level definition that its text names is followed, and so on,
-through imports and attributes of imported modules. What cannot change a figure is left out of the fingerprint:
-comments, docstrings, annotations of types, texts of errors. A change elsewhere leaves the fingerprint as it is. Code
-that is found by a name at run time is not followed.
+through imports and attributes of imported modules. A method or an alias of one, ``score = scoring.score``, counts only
+if its name occurs in the code that is reached, as a name, an attribute or a text, or is one that libraries call; what
+else stands in a class always counts, as does all of a class that a library calls by names of its own. What cannot
+change a figure is left out of the fingerprint: comments, docstrings, annotations of types, texts of errors. A change
+elsewhere leaves the fingerprint as it is. Code that is found by a name made at run time is not followed, unless the
+name begins with a fixed text, as in ``f"to_{kind}"``.
 """
 
 from __future__ import annotations
@@ -18,9 +21,18 @@ from types import ModuleType
 from typing import Any
 
 PACKAGES = ("benchmarks", "consilience")
+CALLED_BY_LIBRARIES = {
+    *("fit", "predict", "predict_proba", "decision_function", "fit_predict", "score", "transform", "fit_transform"),
+    *("get_params", "set_params", "get_feature_names_out"),
+}
+CALLED_BY_NAME = {
+    *("BaseEstimator", "TransformerMixin", "ClassNamePrefixFeaturesOutMixin"),
+    *("ABC", "Enum", "Generic", "Module", "NamedTuple", "Protocol"),
+}
+"""Classes of libraries that call none but `CALLED_BY_LIBRARIES` and methods such as ``__init__``."""
 
 Name = tuple[str, str]
-"""A module and the name of a definition at its top level."""
+"""A module and the name of a definition at its top level, or of a class and a member, as in ``KCC.fit``."""
 
 
 def dependencies(*uses: Any) -> dict[str, str]:
@@ -46,17 +58,45 @@ def dependencies(*uses: Any) -> dict[str, str]:
 
 @cache
 def _dependencies(names: frozenset[Name]) -> dict[str, str]:
-    reached: set[Name] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += _references(name)
     by_module: dict[str, list[str]] = {}
-    for module, definition in sorted(reached):
+    for module, definition in sorted(Reached.by(names).names):
         by_module.setdefault(module, []).append(f"{definition}:{_text(module, definition)}")
     return {module: _short("\n".join(texts)) for module, texts in by_module.items()}
+
+
+@dataclass
+class Reached:
+    """The definitions that others can reach, the words that occur in them, and members that none has named so far."""
+
+    names: set[Name] = field(default_factory=set)
+    words: set[str] = field(default_factory=lambda: set(CALLED_BY_LIBRARIES))
+    beginnings: set[str] = field(default_factory=set)
+    unnamed: set[Name] = field(default_factory=set)
+
+    @classmethod
+    def by(cls, names: Iterable[Name]) -> Reached:
+        found = cls()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found.names:
+                waiting += found.add(name)
+        return found
+
+    def add(self, name: Name) -> list[Name]:
+        """Add a definition, and return what it reaches: what it refers to, and members that are named now."""
+        self.names.add(name)
+        words, beginnings = _words(*name)
+        self.words |= words
+        self.beginnings |= beginnings
+        self.unnamed |= _members(*name)
+        named = {member for member in self.unnamed if self.is_named(member[1].split(".")[1])}
+        self.unnamed -= named
+        return [*_references(name), *named]
+
+    def is_named(self, member: str) -> bool:
+        is_special = member.startswith("__") and member.endswith("__")
+        return is_special or member in self.words or member.startswith(tuple(self.beginnings))
 
 
 def fingerprint(depends: dict[str, str]) -> str:
@@ -145,8 +185,69 @@ def _source(module: str) -> Source:
 
 
 @cache
-def _stripped(module: str, name: str) -> list[ast.AST]:
+def _whole(module: str, name: str) -> list[ast.stmt]:
+    """Return the statements of a definition, without what cannot change a figure."""
     return [Stripped().visit(statement) for statement in _source(module).statements.get(name, [])]
+
+
+@cache
+def _stripped(module: str, name: str) -> list[ast.stmt]:
+    """Return `_whole`, of a class without the members that count only if they are named; or one such member."""
+    of_class, _, wanted = name.partition(".")
+    found: list[ast.stmt] = []
+    for statement in _whole(module, of_class):
+        if not (isinstance(statement, ast.ClassDef) and _is_called_by_name(module, statement)):
+            found.append(statement)
+        elif wanted:
+            found += [one for one in statement.body if wanted in _member_names(one)]
+        else:
+            found.append(_with_body(statement, [one for one in statement.body if not _member_names(one)]))
+    return found
+
+
+@cache
+def _members(module: str, name: str) -> set[Name]:
+    """Return the members of a class that count only if they are named."""
+    classes = [found for found in _whole(module, name) if isinstance(found, ast.ClassDef)] if "." not in name else []
+    bodies = [found.body for found in classes if _is_called_by_name(module, found)]
+    return {(module, f"{name}.{member}") for body in bodies for one in body for member in _member_names(one)}
+
+
+def _with_body(found: ast.ClassDef, body: list[ast.stmt]) -> ast.ClassDef:
+    return ast.ClassDef(found.name, found.bases, found.keywords, body, found.decorator_list)
+
+
+def _is_called_by_name(module: str, found: ast.ClassDef) -> bool:
+    """Whether no base of a class is of a library that calls methods by names of its own."""
+    source = _source(module)
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in found.bases]
+    names = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in bases]
+    return all(name in CALLED_BY_NAME or name in source.statements or _home(source.imports.get(name)) for name in names)
+
+
+def _member_names(statement: ast.stmt) -> set[str]:
+    """Return what a statement in a class defines: a method, or another name of a function."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return {statement.name}
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Attribute):
+        return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return set()
+
+
+@cache
+def _words(module: str, name: str) -> tuple[set[str], set[str]]:
+    """Return the words that may name a member in the text of a definition, and the fixed beginnings of such words."""
+    words, beginnings = set(), set()
+    for node in (node for statement in _stripped(module, name) for node in ast.walk(statement)):
+        if isinstance(node, ast.Attribute):
+            words.add(node.attr)
+        elif isinstance(node, ast.Name):
+            words.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words.add(node.value)
+        elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+            beginnings |= {text for text in [str(node.values[0].value)] if text.isidentifier()}
+    return words, beginnings
 
 
 @cache

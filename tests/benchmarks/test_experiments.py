@@ -14,6 +14,8 @@ from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from consilience.consensus import KCC
 
 SCRIPT = '''
+from ast import NodeVisitor
+
 from sklearn.base import BaseEstimator
 
 from benchmarks_of_a_test_helper import scale
@@ -33,7 +35,18 @@ class Model(BaseEstimator):
     def value(self):
         if self.size < 0:
             raise ValueError("Negative.")
-        return scale(self.size) * WEIGHT
+        return scale(self.size) * self._factor() * getattr(self, f"of_{'no' * self.size}thing", WEIGHT)
+
+    def _factor(self):
+        return 1.0
+
+    def summary(self):
+        return "small"
+
+    def of_everything(self):
+        return 1.0
+
+    shown = summary
 
 
 def unrelated():
@@ -52,13 +65,16 @@ def script(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(code, "PACKAGES", ("benchmarks_of_a_test", "benchmarks_of_a_test_helper"))
 
-    def write(old="", new=""):
+    def write(*changes):
         for name, text in (("benchmarks_of_a_test_helper", HELPER), ("benchmarks_of_a_test", SCRIPT)):
-            assert not old or old in HELPER + SCRIPT
-            (tmp_path / f"{name}.py").write_text(text.replace(old, new) if old else text, "utf-8")
+            for old, new in zip(changes[::2], changes[1::2], strict=True):
+                assert old in HELPER + SCRIPT
+                text = text.replace(old, new)
+            (tmp_path / f"{name}.py").write_text(text, "utf-8")
             sys.modules.pop(name, None)
-        for cached in (code._source, code._stripped, code._text, code._references, code._dependencies):
-            cached.cache_clear()
+        for cached in vars(code).values():
+            if hasattr(cached, "cache_clear"):
+                cached.cache_clear()
         sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
         invalidate_caches()
         module = import_module("benchmarks_of_a_test")
@@ -211,8 +227,15 @@ def test_stale_rows_of_optional_parts_are_named_and_dropped(script, folders):
         ("WEIGHT = 2.0", "WEIGHT = 2.5"),
         ("+ cell.draw", "- cell.draw"),
         ("self.size < 0", "self.size < 1"),
+        ("return 1.0\n\n    def summary", "return 1.5\n\n    def summary"),
+        ("of_everything(self):\n        return 1.0", "of_everything(self):\n        return 2.0"),
+        ("self.size = size\n", "self.size = 1 * size\n"),
+        ("class Model(BaseEstimator):\n", "class Model(BaseEstimator):\n    sizes = (1, 2)\n"),
     ],
-    ids=["a function of another module", "a constant", "the script", "the model"],
+    ids=[
+        *("a function of another module", "a constant", "the script", "a method", "a method that another calls"),
+        *("a method whose name begins as one made at run time", "__init__", "what a class holds"),
+    ],
 )
 def test_rows_of_changed_code_are_stale(script, folders, old, new):
     finished(script(), folders)
@@ -228,12 +251,24 @@ def test_rows_of_changed_code_are_stale(script, folders, old, new):
         ("Its docstring is no part", "This docstring is no part"),
         ("Negative.", "The size is negative."),
         ("size):\n    return 3.0", "size: float) -> float:\n    # the triple\n    return 3.0"),
+        ('return "small"', 'return "large"'),
+        ("    shown = summary\n", "    shown = of_everything\n"),
     ],
-    ids=["an unrelated function", "a docstring", "a message", "annotations and comments"],
+    ids=[
+        *("an unrelated function", "a docstring", "a message", "annotations and comments"),
+        *("a method that nothing names", "another name of a method"),
+    ],
 )
 def test_what_cannot_change_a_figure_makes_nothing_stale(script, folders, old, new):
     finished(script(), folders)
     assert not list(page.problems(page_of(script(old, new), folders)))
+
+
+def test_all_methods_of_a_class_count_whose_library_calls_them(script, folders):
+    of_a_library = ("class Model(BaseEstimator)", "class Model(NodeVisitor, BaseEstimator)")
+    finished(script(*of_a_library), folders)
+    changed = script(*of_a_library, 'return "small"', 'return "large"')
+    assert any("changed code" in line for line in page.problems(page_of(changed, folders)))
 
 
 def test_other_settings_are_stale(script, folders):
