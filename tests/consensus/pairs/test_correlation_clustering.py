@@ -22,7 +22,6 @@ def random_problem(seed, *, n_items=12, n_annotators=2, n_judgements=30, unjudge
         second,
         annotator,
         same,
-        rng.uniform(0.2, 1.0, len(first)),
         shape=(n_items, n_annotators),
         reliability=(4.0, 1.0),
         n_clusters=n_clusters,
@@ -112,9 +111,9 @@ def test_objective_is_the_log_evidence_of_the_judgements_given_the_clusters():
     for annotator in range(2):
         for within in (True, False):
             right, wrong = 4.0, 1.0
-            for pair, by, same, weight in zip(problem.pair, problem.annotator, problem.same, problem.weight):
+            for pair, by, same in zip(problem.pair, problem.annotator, problem.same):
                 if by == annotator and (cluster[problem.first[pair]] == cluster[problem.second[pair]]) == within:
-                    right, wrong = (right + weight, wrong) if same == within else (right, wrong + weight)
+                    right, wrong = (right + 1, wrong) if same == within else (right, wrong + 1)
             expected += betaln(right, wrong) - betaln(4.0, 1.0)
     n_within = sum(cluster[i] == cluster[j] for i in range(12) for j in range(i))
     n_judged = (cluster[problem.first] == cluster[problem.second]).sum()
@@ -191,7 +190,6 @@ def test_one_wrong_same_does_not_join_two_cliques():
         b,
         np.zeros(len(a), dtype=int),
         same | wrong,
-        np.ones(len(a)),
         shape=(200, 1),
         reliability=(8.0, 2.0),
         n_clusters=None,

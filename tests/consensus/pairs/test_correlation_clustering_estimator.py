@@ -130,16 +130,15 @@ def test_no_cluster_spans_two_parts():
     np.testing.assert_allclose(model.responsibilities_.sum(1), 1)
 
 
-def test_groupings_and_labels_count_as_one_judgement_less_than_items():
+def test_groupings_and_labels_are_their_pairs():
     said = np.repeat((np.arange(30) % 3)[:, None], 4, axis=1)
     said[[0, 10, 20], [0, 1, 2]] = [1, 2, 0]  # one slip each
-    for annotations in (Groupings.from_matrix(said), Labels.from_matrix(said), said):
-        model = model_of().fit(annotations)
-        assert nmi(np.arange(30) % 3, model.labels_) == pytest.approx(1)
-    pairs, weight = correlation_clustering_estimator._listed(Groupings.from_matrix(said))
-    assert pairs.n_rows == 4 * 30 * 29 / 2
-    np.testing.assert_allclose(weight, 2 / 30)
-    assert weight.sum() == pytest.approx(4 * 29)
+    groupings = Groupings.from_matrix(said)
+    expected = model_of().fit(groupings.to_pairs())
+    assert nmi(np.arange(30) % 3, expected.labels_) == pytest.approx(1)
+    for annotations in (groupings, Labels.from_matrix(said), said, groupings.to_frame()):
+        found = model_of().fit(annotations)
+        np.testing.assert_allclose(found.responsibilities_, expected.responsibilities_, atol=1e-8)
 
 
 def test_items_and_annotators_without_judgements():

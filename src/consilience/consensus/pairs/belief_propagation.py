@@ -171,7 +171,7 @@ def evidence(
     n_clusters = share.shape[1]
     expected = expected_log_dirichlet(right)
     by = problem.annotator
-    if_apart = problem.weight @ np.where(problem.same, expected[0, by, 1], expected[0, by, 0])
+    if_apart = np.where(problem.same, expected[0, by, 1], expected[0, by, 0]).sum()
     of_items = logsumexp(score, axis=1).sum() - len(share) * np.log(n_clusters)
     divergence = kl_dirichlet(right, np.broadcast_to(problem.reliability, right.shape)).sum()
     n_unjudged = (share.sum(0) ** 2 - (share**2).sum(0)).sum() / 2 - alike.sum()

@@ -30,23 +30,24 @@ Updates, none of which lowers F
     merge   two clusters, by Σ w_ij over all judged pairs between them
     move    an item into another cluster or alone
     split   a cluster by the sign of the leading eigenvector of its weights
-    q(p_mc) = Beta(a + right, b + wrong judgements of the pairs within (c = 1) and between clusters (c = 0))
+    q(p_mc) = Beta(a + right, b + wrong judgements of the pairs within (c = 1) or between clusters (c = 0))
 
 Decided here
 ------------
-- **Φ(K).** With equally probable clusters, Φ(K) = ln K! − n ln K. One merge changes it by about n / K − ln K: it favours
-  a merge that nothing contradicts where clusters are large, and opposes it where they are small. With a prior that
-  prefers large clusters, as the Chinese restaurant process does, hundreds of small clusters become few. Pairs to judge
-  are often chosen because they look alike. So a merge costs at most the log-odds of "different" among the judged pairs,
-  each by its majority.
+- **Φ(K).** With equally probable clusters, Φ(K) = ln K! − n ln K. One merge changes it by about n / K − ln K: it is a
+  reason to merge where clusters are large, and one not to where they are small. With a prior that prefers large
+  clusters, as the Chinese restaurant process does, hundreds of small clusters become few. Pairs to judge are often
+  chosen because they look alike. So a merge costs at most the log-odds of "different" among the judged pairs, each by
+  its majority.
 - **Unjudged pairs.** One wrong "same" between two clusters of several items should not join them where their other
   pairs would have been judged if they belonged together. If i, j were judged "same" and j, k too, is i, k judged more
-  often than if j, k were judged "different"? With these two rates, s and d, u = ln (1 − s) / (1 − d), by bounds of three
-  standard errors; 0 if s is not clearly above d, as where pairs are drawn at random or in batches.
+  often than if j, k were judged "different"? With these two rates, s and d, u = ln (1 − s) / (1 − d), by bounds of
+  three standard errors; 0 if s is not clearly above d, as where pairs are drawn at random or in batches.
 - Several merges, moves or splits are made at a time, those of highest gain first. F is then computed anew; if it did
   not rise, half of them are made instead, and so on: no loop over items is needed, and F never falls.
 - **Starts.** All items apart, under several guesses of the annotators' rates; all together; and random partitions.
-- Judgements that groupings of m items imply weigh 2/m each; see `consilience.inference.pair_evidence`.
+- The judgements that a grouping implies count as if they were independent. They are not, and probabilities are then too
+  sure; but with a weight of 2/m each for m items, clusters in simulated groupings were less like the truth.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Problem:
     """Judgements, and the prior; see the module docstring.
 
     first, second : items of each different pair that was judged.
-    pair, annotator, same, weight : of each judgement.
+    pair, annotator, same : of each judgement.
     reliability : a and b.
     batches : items that are moved together.
     direction : of each item, from which the leading eigenvectors are sought.
@@ -97,7 +98,6 @@ class Problem:
     pair: Int[np.ndarray, " judgements"]
     annotator: Int[np.ndarray, " judgements"]
     same: Bool[np.ndarray, " judgements"]
-    weight: Float[np.ndarray, " judgements"]
     reliability: Float[np.ndarray, " outcomes"]
     prior_of: Float[np.ndarray, " numbers"]
     unjudged: float
@@ -111,7 +111,6 @@ class Problem:
         item_b: Int[np.ndarray, " judgements"],
         annotator: Int[np.ndarray, " judgements"],
         same: Bool[np.ndarray, " judgements"],
-        weight: Float[np.ndarray, " judgements"],
         *,
         shape: tuple[int, int],
         reliability: tuple[float, float],
@@ -122,7 +121,7 @@ class Problem:
         n_items, n_annotators = shape
         code, pair = np.unique(item_a * np.int64(n_items) + item_b, return_inverse=True)
         first, second = np.divmod(code, n_items)
-        majority = np.sign(np.bincount(pair, np.where(same, weight, -weight), len(code)))
+        majority = np.sign(np.bincount(pair, np.where(same, 1.0, -1.0), len(code)))
         return cls(
             n_items=n_items,
             n_annotators=n_annotators,
@@ -131,7 +130,6 @@ class Problem:
             pair=pair,
             annotator=annotator,
             same=same,
-            weight=weight,
             reliability=np.asarray(reliability, dtype=float),
             prior_of=log_prior(n_items, majority, n_clusters),
             unjudged=log_odds_of_unjudged(n_items, first, second, majority, rng),
@@ -253,9 +251,9 @@ def objective(state: State, problem: Problem) -> float:
 
 def rates(problem: Problem, within: PerPair) -> Right:
     """q(p), given the probability that each pair is of one cluster."""
-    of_judgement = within[problem.pair] * problem.weight
+    of_judgement = within[problem.pair]
     right = np.empty((2, problem.n_annotators, 2))
-    for side, share in enumerate((problem.weight - of_judgement, of_judgement)):
+    for side, share in enumerate((1 - of_judgement, of_judgement)):
         for outcome, chosen in enumerate((problem.same == side, problem.same != side)):
             count = np.bincount(problem.annotator[chosen], share[chosen], problem.n_annotators)
             right[side, :, outcome] = problem.reliability[outcome] + count
@@ -267,9 +265,7 @@ def log_odds_of_pairs(problem: Problem, right: Right) -> PerPair:
     expected = expected_log_dirichlet(right)
     same, different = expected[1, :, 0] - expected[0, :, 1], expected[1, :, 1] - expected[0, :, 0]
     by = problem.annotator
-    return np.bincount(
-        problem.pair, problem.weight * np.where(problem.same, same[by], different[by]), len(problem.first)
-    )
+    return np.bincount(problem.pair, np.where(problem.same, same[by], different[by]), len(problem.first))
 
 
 def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
@@ -381,8 +377,10 @@ def conditional_shares(state: State, problem: Problem) -> Float[np.ndarray, "ite
     alone = problem.prior_of[n_clusters] - problem.prior_of[n_clusters - 1] if n_clusters > 1 else 0.0
     own = np.where(np.isfinite(own), own, problem.unjudged * sizes[state.cluster]) - problem.unjudged
     score[everything, state.cluster] = np.where(sizes[state.cluster] == 1, alone, own)
-    share = np.exp(score - score.max(1, keepdims=True))
-    return share / share.sum(1, keepdims=True)
+    score -= score.max(1, keepdims=True)
+    share = np.exp(score, out=score)  # large where there are many clusters
+    share /= share.sum(1, keepdims=True)
+    return share
 
 
 def _merged(cluster: Clusters, low: Clusters, high: Clusters, number: int) -> Clusters:

@@ -52,7 +52,7 @@ from consilience.inference.threads import one_blas_thread
 
 MAX_PAIRS = 2_000_000  # judgements that `fit` accepts: they are listed
 MOST_FEW = 20  # clusters up to which their probabilities are computed by belief propagation
-MOST_MESSAGES = 20_000_000  # numbers in memory, for belief propagation
+MOST_FEW_PAIRS = 25_000  # different pairs up to which they are; with more, it takes minutes and tells little more
 
 
 class CorrelationClustering(CrowdEstimator):
@@ -67,7 +67,7 @@ class CorrelationClustering(CrowdEstimator):
         Number of clusters. A warning says if another number was found.
     reliability_prior : (float, float), default=(8.0, 2.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
-    n_init : int, default=3
+    n_init : int, default=2
         Number of random starts, and, where clusters are few, of those with each number of clusters. There are four
         other starts.
     max_iter : int, default=200
@@ -86,7 +86,7 @@ class CorrelationClustering(CrowdEstimator):
         Cluster of each item, numbered by decreasing size; -1 for items without judgements.
     responsibilities_ : ndarray, shape (n_items, n_clusters_)
         Probability of each cluster; the clusters' shares for items without judgements. If there are more than twenty
-        clusters, given the clusters of all other items.
+        clusters, or 25,000 different pairs, given the clusters of all other items.
     n_clusters_ : int
     annotators_ : DataFrame, one row for each annotator
         n_pairs (judged); accuracy, the share of judgements that agree with the clusters, NaN if there are none; and the
@@ -142,7 +142,7 @@ class CorrelationClustering(CrowdEstimator):
         n_clusters: NumberOfClusters = "auto",
         *,
         reliability_prior: Reals = (8.0, 2.0),
-        n_init: Integer = 3,
+        n_init: Integer = 2,
         max_iter: Integer = 200,
         tol: Real = 1e-5,
         n_jobs: Integer | None = None,
@@ -197,7 +197,7 @@ class CorrelationClustering(CrowdEstimator):
         self._require_pairs(given)
         arranged = arrange(given)
         with one_blas_thread(), self._progress():
-            self._learn(*_listed(arranged.ordered))
+            self._learn(_listed(arranged.ordered))
         self._restore(arranged)
         warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
@@ -206,7 +206,7 @@ class CorrelationClustering(CrowdEstimator):
         """Explain why there are no `score` and `predict`: the model cannot place new items."""
         raise AttributeError(reason_for_none(self, name))
 
-    def _learn(self, pairs: Pairs, weight: Float[np.ndarray, " judgements"]) -> None:
+    def _learn(self, pairs: Pairs) -> None:
         judged = np.union1d(pairs.item_a, pairs.item_b)
         place = inverse(judged, len(pairs))
         rng = spawn_generator(self.random_state)
@@ -215,7 +215,6 @@ class CorrelationClustering(CrowdEstimator):
             place[pairs.item_b],
             pairs.annotator,
             pairs.same,
-            weight,
             shape=(len(judged), pairs.n_annotators),
             reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
             n_clusters=None if is_auto(self.n_clusters) else int(self.n_clusters),
@@ -244,7 +243,7 @@ class CorrelationClustering(CrowdEstimator):
         else:
             requested = int(self.n_clusters)
             numbers, is_few = range(requested, requested + 1), 2 <= requested <= MOST_FEW
-        if not is_few or len(problem.first) * MOST_FEW > MOST_MESSAGES:
+        if not is_few or len(problem.first) > MOST_FEW_PAIRS:
             return []
         found = belief_propagation.search(
             problem,
@@ -272,10 +271,11 @@ class CorrelationClustering(CrowdEstimator):
         share, n_parts = _within_parts(share, problem)
         sizes = np.bincount(share.argmax(1), minlength=share.shape[1])
         owned = by_falling_size(sizes)
-        responsibilities = np.tile(sizes[owned] / len(judged), (len(pairs), 1))
+        responsibilities = np.empty((len(pairs), len(owned)))
+        responsibilities[:] = sizes[owned] / len(judged)
         responsibilities[judged] = share[:, owned]
-        self.items_, self.n_clusters_ = pairs.items, len(owned)
-        self.responsibilities_ = responsibilities / responsibilities.sum(1, keepdims=True)
+        responsibilities /= responsibilities.sum(1, keepdims=True)
+        self.items_, self.n_clusters_, self.responsibilities_ = pairs.items, len(owned), responsibilities
         self.labels_ = np.full(len(pairs), -1)
         self.labels_[judged] = self.responsibilities_[judged].argmax(1)
         found = annotator_table(pairs, self.labels_)[["n_pairs", "accuracy"]]
@@ -312,19 +312,13 @@ class CorrelationClustering(CrowdEstimator):
         if n_pairs > MAX_PAIRS:
             raise InputError(
                 f"CorrelationClustering lists the judged pairs, at most {MAX_PAIRS}, and the annotations hold "
-                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs of "
-                "groupings."
+                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs "
+                "of groupings."
             )
 
 
-def _listed(annotations: Pairs | Groupings) -> tuple[Pairs, Float[np.ndarray, " judgements"]]:
-    """Judgements, and the weight of each: 2/m if a grouping of m items implies it."""
-    if isinstance(annotations, Pairs):
-        return annotations, np.ones(annotations.n_rows)
-    pairs = annotations.to_pairs(max_pairs=MAX_PAIRS)
-    per_grouping = np.bincount(pairs.grouping, minlength=len(pairs.groupings))
-    n_items = (1 + np.sqrt(1 + 8 * per_grouping)) / 2
-    return pairs, (2 / n_items)[pairs.grouping]
+def _listed(annotations: Pairs | Groupings) -> Pairs:
+    return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=MAX_PAIRS)
 
 
 def _n_implied(groupings: Groupings) -> int:
