@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Page, Part, Record
-from benchmarks.people import held_out_tables
+from benchmarks.people import grouping_crowds, held_out_tables
 from benchmarks.people.grouping_crowds import SIMULATED_PAIRS, SMALL, recorded_pairs, simulated_pairs, small_clusters
 from benchmarks.people.grouping_methods import BASELINES, LIMIT, OF_PAIRS, TOLD, figures
 
@@ -64,7 +64,7 @@ def compute_small(cell: Cell) -> dict[str, Any]:
 TITLES = {
     "recorded": f"{len(RECORDED)} recordings of judgements of pictures",
     "simulated": f"{len(SIMULATED_PAIRS)} kinds of simulated crowds, of {len(DRAWS)} draws each",
-    "small": f"{len(SMALL)} kinds of simulated crowds and many small clusters, of {len(DRAWS)} draws each",
+    "small": f"{len(SMALL)} kinds of simulated crowds with many small clusters, of {len(DRAWS)} draws each",
 }
 
 
@@ -73,7 +73,12 @@ def tables(record: Record) -> dict[str, str]:
 
 
 def quotes(record: Record) -> dict[str, Any]:
-    return held_out_tables.quotes(record, PARTS, DRAWS)
+    return held_out_tables.quotes(record, PARTS, DRAWS) | {
+        "n_small": grouping_crowds.N_SMALL,
+        "largest_small": grouping_crowds.LARGEST_SMALL,
+        "other_pairs": grouping_crowds.OTHER_PAIRS,
+        "n_judges": grouping_crowds.N_JUDGES,
+    }
 
 
 PAGE = Page(
