@@ -237,7 +237,8 @@ def test_loading_takes_little_more_memory_than_the_arrays_of_a_large_file(tmp_pa
     (few, one), (many, other) = peaks([tmp_path / "range.zip", tmp_path / "many.zip"])
     assert (one, other) == ("loaded", "loaded")
     assert few < 4 * (tmp_path / "range.zip").stat().st_size
-    assert many < 1.5 * (tmp_path / "many.zip").stat().st_size
+    many_rows = 8 * 4 * 200_000  # each membership is a number in memory, and the file only says where it is
+    assert many < 1.5 * (tmp_path / "many.zip").stat().st_size + many_rows
 
 
 @pytest.mark.parametrize(

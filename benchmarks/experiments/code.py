@@ -4,7 +4,8 @@ From a function or class of this repository, every top-level definition that its
 through imports and attributes of imported modules. A method or an alias of one, ``score = scoring.score``, counts only
 if its name occurs in the code that is reached, as a name, an attribute or a text, or is one that libraries call; what
 else stands in a class always counts, as does all of a class that a library calls by names of its own. What cannot
-change a figure is left out of the fingerprint: comments, docstrings, annotations of types, texts of errors. A change
+change a figure is left out of the fingerprint: comments, docstrings, annotations of types, texts of errors, calls that
+only keep or say something. A change
 elsewhere leaves the fingerprint as it is. Code that is found by a name made at run time is not followed, unless the
 name begins with a fixed text, as in ``f"to_{kind}"``.
 """
@@ -30,6 +31,9 @@ CALLED_BY_NAME = {
     *("ABC", "Enum", "Generic", "Module", "NamedTuple", "Protocol"),
 }
 """Classes of libraries that call none but `CALLED_BY_LIBRARIES` and methods such as ``__init__``."""
+
+WITHOUT_EFFECT = {"forecasts.keep", "forecasts.note_number_of_clusters"}
+"""Calls, as statements, that only keep or say something: what reads it is reached by its own name."""
 
 Name = tuple[str, str]
 """A module and the name of a definition at its top level, or of a class and a member, as in ``KCC.fit``."""
@@ -267,7 +271,7 @@ def _canonical(node: Any) -> str:
 
 
 class Stripped(ast.NodeTransformer):
-    """Code without docstrings, annotations of types and what an error says."""
+    """Code without docstrings, annotations of types, what an error says, and calls `WITHOUT_EFFECT`."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -275,6 +279,8 @@ class Stripped(ast.NodeTransformer):
             node.body = node.body[1:] if ast.get_docstring(node) is not None else node.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
+        if hasattr(node, "body") and isinstance(node.body, list):
+            node.body = [statement for statement in node.body if not _is_without_effect(statement)]
         if isinstance(node, ast.arg):
             node.annotation = None
         if isinstance(node, ast.AnnAssign):
@@ -282,6 +288,11 @@ class Stripped(ast.NodeTransformer):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             node.exc, node.cause = node.exc.func, None
         return node
+
+
+def _is_without_effect(statement: ast.stmt) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in WITHOUT_EFFECT
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,20 @@ class Cell:
     @property
     def key(self) -> Key:
         return self.part, self.data, self.model, self.draw
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of all parameters of the estimator, and of estimators in it."""
+        own = {} if self.estimator is None else self.estimator.get_params(deep=True)
+        made = {"": self.estimator} | {
+            f"{name}__": value for name, value in own.items() if hasattr(value, "get_params")
+        }
+        return {
+            f"{before}{name}": _plain(parameter.default)
+            for before, one in made.items()
+            if one is not None
+            for name, parameter in signature(type(one)).parameters.items()
+        }
 
     @property
     def all_settings(self) -> dict[str, Any]:
@@ -99,13 +114,18 @@ class Record:
         return found
 
     def state(self, cell: Cell, depends: dict[str, str]) -> str:
-        """Return why the row of a cell cannot be used, or an empty text."""
+        """Return why the row of a cell cannot be used, or an empty text.
+
+        A parameter at its default that the row does not have is new, and so a change of code.
+        """
         row = self.rows.get(cell.key)
         if row is None:
             return "missing"
-        if self.settings(row) != cell.all_settings:
+        new = cell.all_settings.keys() - self.settings(row).keys()
+        known = {name: value for name, value in cell.all_settings.items() if name not in new}
+        if self.settings(row) != known or any(cell.all_settings[name] != cell.defaults.get(name) for name in new):
             return "other settings"
-        changed = _changes(self.shared["code"][row["code"]], depends)
+        changed = [*sorted(new), *_changes(self.shared["code"][row["code"]], depends)]
         more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
         return f"changed code: {', '.join(changed[:NAMED])}{more}" if changed else ""
 
@@ -126,9 +146,9 @@ class Record:
 
     def confirm(self, cell: Cell, depends: dict[str, str], commit: str) -> None:
         """Note that a row holds for changed code, after it or another of its group gave the same figures."""
-        key = fingerprint(depends)
-        self.shared["code"][key] = depends
-        self.rows[cell.key] |= {"code": key, "confirmed": commit}
+        settings, code = cell.all_settings, fingerprint(depends)
+        self.shared["settings"][fingerprint(settings)], self.shared["code"][code] = settings, depends
+        self.rows[cell.key] |= {"settings": fingerprint(settings), "code": code, "confirmed": commit}
 
     def tidy(self, cells: Iterable[Cell]) -> None:
         """Write the file anew: the rows of these cells in their order, and what they name."""

@@ -132,7 +132,8 @@ def table_of(record: Record, crowd: str) -> list[str]:
         cells = [mean_sd(by_model[way][name]) for way in WAYS]
         score = mean_sd(truth.loc[truth["model"] == name, "nmi"])
         lines.append(f"{name:32s}{score:>15s}            {cells[0]:>15s}{cells[1]:>16s}")
-    lines.append(f"{'chance':47s}            {mean_sd(by_model['model']['chance']):>15s}")
+    for name in ("co-occurrence", "chance"):
+        lines.append(f"{name:47s}            {mean_sd(by_model['model'][name]):>15s}")
     found = rankings(record)
     found = found[found["data"] == crowd]
     for way in WAYS:

@@ -51,19 +51,21 @@ class Answer:
 
     Attributes
     ----------
-    same : probability that a new person puts the items of each pair together, or None
+    same : probability that the items of each pair belong together, or None
     of_item : probability of each cluster of each item, of shape (n_items, n_clusters), or None
+    forecast : probability that a new person puts the items of each pair together, or None
     """
 
     same: np.ndarray | None
     of_item: np.ndarray | None
+    forecast: np.ndarray | None = None
 
 
 def figures(name: str, crowd: Crowd, draw: int, model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a method that is fitted to four fifths of the people predicts the judgements of the others.
 
-    Probabilities are judged in two ways: as the method predicts ("own"), and by its clusters. A fit that ends with an
-    error has one cluster, and the base rate for probability.
+    Probabilities are judged in three ways: as the method predicts ("own"), by its clusters, and as it forecasts. A fit
+    that ends with an error has one cluster, and the base rate for probability.
     """
     annotations, n_items = crowd.annotations, crowd.annotations.n_items
     out = held_out(annotations.n_annotators, draw)
@@ -82,7 +84,8 @@ def figures(name: str, crowd: Crowd, draw: int, model: Any, settings: Mapping[st
         else:
             found = of_baseline(name, read, pairs, told, crowd, draw)
     except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-        found, why = Answer(np.full(len(pairs), plain.base), np.ones((n_items, 1))), type(error).__name__
+        base = np.full(len(pairs), plain.base)
+        found, why = Answer(base, np.ones((n_items, 1)), base), type(error).__name__
     seconds = time.perf_counter() - start
     reference = plain.probability(*pairs.T)[place]
     result: dict[str, Any] = {
@@ -98,6 +101,8 @@ def figures(name: str, crowd: Crowd, draw: int, model: Any, settings: Mapping[st
     }
     if found.same is not None:
         result |= prefixed("own", judged(asked, found.same[place], reference))
+    if found.forecast is not None:
+        result |= prefixed("forecast", judged(asked, found.forecast[place], reference))
     if found.of_item is not None:
         result |= prefixed("clusters", judged(asked, by_clusters(found.of_item, read, pairs)[place], reference))
         seen = np.union1d(read.first, read.second)
@@ -129,7 +134,8 @@ def of_model(model: Any, kept: Groupings | Pairs, pairs: np.ndarray, n_clusters:
     else:
         own.fit(kept)
     first, second = (own.items_.take(side).tolist() for side in pairs.T)
-    return Answer(np.clip(own.predict_same(first, second), 0, 1), np.asarray(own.responsibilities_, dtype=float))
+    same, forecast = np.clip(own.predict_same(first, second), 0, 1), own.forecast_same(first, second)
+    return Answer(same, np.asarray(own.responsibilities_, dtype=float), forecast)
 
 
 def of_baseline(name: str, read: Judgements, pairs: np.ndarray, told: int, crowd: Crowd, seed: int) -> Answer:

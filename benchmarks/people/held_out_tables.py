@@ -20,7 +20,8 @@ from benchmarks.people.grouping_methods import BASE, BASELINES, CO_OCCURRENCE, K
 from benchmarks.people.held_out import CLIP, N_BINS, N_FOLDS, pooled, pooled_calibration_error
 
 SIMULATED = ("simulated", "small")  # parts
-WAYS = ("own", "clusters")
+WAYS = {"own": "as the method predicts", "clusters": "by its clusters", "forecast": "as it forecasts"}
+TOLERATED, FAR = 0.001, 0.01  # nats by which a forecast may be behind; those above the second are named
 VERDICTS = {"below": "better", "level": "level", "above": "worse"}  # of a loss
 
 
@@ -64,7 +65,7 @@ def of_method(rows: pd.DataFrame, part: str) -> dict[str, Any]:
     for name in ("nmi", "ari", "n_clusters", "groups", "told", "n_people", "n_items", "n_judgements"):
         if name in rows and rows[name].notna().all():
             found[name] = rows[name].astype(float).mean()
-    found["best"] = min(found.get("own_gap", np.inf), found.get("clusters_gap", np.inf))
+    found["best"] = min(found.get(f"{way}_gap", np.inf) for way in WAYS)
     return found | {"seconds": rows["seconds"].median(), "failed": int((rows["no_answer"] != "").sum())}
 
 
@@ -89,7 +90,7 @@ def tables(page: str, record: Record, parts: Mapping[str, Sequence[str]], titles
 
 
 def table_of(rows: pd.DataFrame, data: str) -> list[str]:
-    """Return the methods on one set, by the lower of their two log losses."""
+    """Return the methods on one set, by the lowest of their log losses."""
     rows = rows[rows["data"] == data].sort_values("best", kind="stable")
     has_truth = "nmi" in rows and rows["nmi"].notna().any()
     first = rows.iloc[0]
@@ -98,9 +99,9 @@ def table_of(rows: pd.DataFrame, data: str) -> list[str]:
     truth = f"{'NMI':>14s}{'- linkage':>17s}{'ARI':>7s}" if has_truth else ""
     lines = [
         f"{data}: {sizes}{groups}; told: {first['told']:.0f} clusters",
-        f"{'':25s}{'as the method predicts':>31s}{'by its clusters':>32s}",
+        f"{'':25s}" + "".join(f"{title:>32s}" for title in WAYS.values()),
         f"{'':25s}"
-        + 2 * f"{'log loss':>9s}{'- co-occurr.':>16s}{'ECE':>7s}"
+        + len(WAYS) * f"{'log loss':>9s}{'- co-occurr.':>16s}{'ECE':>7s}"
         + f"{truth}{'clusters':>10s}{'seconds':>9s}",
     ]
     for _, row in rows.iterrows():
@@ -131,10 +132,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_of_summary(rows: pd.DataFrame, title: str) -> list[str]:
-    """Return the means of the methods over sets, by the lower of their two mean differences from co-occurrence."""
+    """Return the means of the methods over sets, by the lowest of their mean differences from co-occurrence."""
     found = summary(rows)
     has_truth = "nmi" in found and found["nmi"].notna().any()
-    found["best"] = found[["own_gap", "clusters_gap"]].min(axis=1)
+    found["best"] = found[[f"{way}_gap" for way in WAYS]].min(axis=1)
     found = found.sort_values("best", kind="stable")
     one = f"{'loss':>8s}{'- co':>8s}{'b':>4s}{'l':>3s}{'w':>3s}{'ECE':>6s}"
     truth = f"{'NMI':>8s}{'- link':>8s}{'ARI':>6s}" if has_truth else ""
@@ -142,8 +143,8 @@ def table_of_summary(rows: pd.DataFrame, title: str) -> list[str]:
     people = "" if np.isnan(groups) else f"; {rows.drop_duplicates('data')['groups'].mean():.1f} groups in a grouping"
     lines = [
         f"{title}{people}",
-        f"{'':25s}{'':5s}{'as the method predicts':>32s}{'by its clusters':>32s}",
-        f"{'':25s}{'sets':>5s}{one}{one}{truth}{'clusters':>10s}{'seconds':>9s}",
+        f"{'':25s}{'':5s}" + "".join(f"{title:>32s}" for title in WAYS.values()),
+        f"{'':25s}{'sets':>5s}{len(WAYS) * one}{truth}{'clusters':>10s}{'seconds':>9s}",
     ]
     for name, row in found.iterrows():
         text = f"{name:25s}{row['sets']:5.0f}"
@@ -222,6 +223,18 @@ def quotes_of(rows: pd.DataFrame) -> dict[str, Any]:
         },
         "failed": listed([f"{name} in {count:.0f}" for name, count in found["failed"].items() if count]),
         "first_by_clusters": first_counts(rows[rows["model"].isin(clusterings)], "clusters_gap", False),
+    }
+    forecasts = of_models.dropna(subset="forecast_gap")
+    behind = forecasts["forecast_gap"] > np.maximum(TOLERATED, forecasts["forecast_error"])
+    far = forecasts[behind & (forecasts["forecast_gap"] > FAR)]
+    answer |= {
+        "mean_gap": {way: of_models[f"{way}_gap"].mean() for way in WAYS},
+        "mean_gap_to_clusters": (forecasts["forecast_gap"] - forecasts["clusters_gap"]).mean(),
+        "n_forecasts": len(forecasts),
+        "n_behind": int(behind.sum()),
+        "far_behind": listed(
+            [f"{row['model']} on {row['data']} ({short(row['forecast_gap'])})" for _, row in far.iterrows()]
+        ),
     }
     if "nmi" in found:
         answer |= {

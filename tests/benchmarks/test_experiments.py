@@ -308,6 +308,22 @@ def test_a_change_without_effect_is_confirmed_by_the_quickest_row(script, folder
     assert {row["confirmed"] for row in rows} == {"0123456789"}
 
 
+def test_a_new_parameter_at_its_default_is_a_change_that_can_be_confirmed(script, folders):
+    finished(script(), folders)
+    longer = ("size=1):\n        self.size", "size=1, more=0):\n        self.more = more\n        self.size")
+    found = page_of(script(*longer), folders)
+    states = {state for *_, state in found.states(found.record())}
+    assert states == {"changed code: more, benchmarks_of_a_test"}
+    page.confirm(found)
+    record = found.record()
+    assert not list(page.problems(found))
+    assert {name for row in record.rows.values() for name in record.settings(row)} == {"size", "more"}
+    for known in record.shared["settings"].values():
+        known.pop("size")
+    states = {cell.data: state for _, cell, state in found.states(record)}
+    assert states == {"size 1": "changed code: size", "size 2": "other settings"}  # 1 is the default
+
+
 def test_a_change_with_effect_is_not_confirmed(script, folders):
     finished(script(), folders)
     changed = page_of(script("3.0 * size", "3.001 * size"), folders)

@@ -389,7 +389,10 @@ def test_a_lower_loss_is_better():
 def test_sets_are_counted_by_verdict():
     sets = [of_method(rows_of(gaps), "sorts") for gaps in ([0.1, 0.2, 0.3], [-0.3, -0.2, -0.3], [0.1, 0.2, 0.2])]
     rows = pd.DataFrame(
-        [{"data": place, "model": "m", "clusters_verdict": "", **one} for place, one in enumerate(sets)]
+        [
+            {"data": place, "model": "m", "clusters_verdict": "", "forecast_verdict": "", **one}
+            for place, one in enumerate(sets)
+        ]
     )
     found = summary(rows).loc["m"]
     assert [found[f"own_{verdict}"] for verdict in ("better", "level", "worse")] == [1, 0, 2]

@@ -75,14 +75,14 @@ def test_features_are_standardised_or_not(study, run, features):
         found = json.loads(run("compare", "sorts.csv", "--features", "features.csv", *arguments, *more).stdout)
         losses.append({row["model"]: row["log_loss"] for row in found["models"]}["PartitionLabelModel"])
     assert losses[0] != losses[1]
-    assert max(losses) < found["models"][-1]["log_loss"]  # three well-separated clusters: better than chance
-    assert found["models"][-1]["model"] == "chance"
+    chance = next(row["log_loss"] for row in found["models"] if row["model"] == "chance")
+    assert max(losses) < chance  # three well-separated clusters
 
 
 def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
     arguments = ("--models", "MajorityVote,SubsetFusion", *QUICK, "--json")
     found = json.loads(run("compare", "votes.csv", *arguments).stdout)
-    assert {row["model"] for row in found["models"]} == {"MajorityVote", "SubsetFusion", "chance"}
+    assert {row["model"] for row in found["models"]} == {"MajorityVote", "SubsetFusion", "chance", "co-occurrence"}
     table = pd.read_csv(votes / "votes.csv").rename(columns={"label": "group"})
     table.to_csv(votes / "groups.csv", index=False)
     found = json.loads(run("compare", "groups.csv", *arguments).stdout)
@@ -93,8 +93,16 @@ def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
 def test_by_clusters_gives_different_losses(votes, run):
     arguments = ("compare", "votes.csv", "--models", "MajorityVote", "--folds", "2", "--json")
     own, clusters = (json.loads(run(*arguments, "--by", by).stdout)["models"] for by in ("model", "clusters"))
-    assert {row["model"] for row in own} == {row["model"] for row in clusters} == {"MajorityVote", "chance"}
-    assert own[0]["log_loss"] != clusters[0]["log_loss"]
+    by_name, other = ({row["model"]: row["log_loss"] for row in found} for found in (own, clusters))
+    assert by_name.keys() == other.keys() == {"MajorityVote", "chance", "co-occurrence"}
+    assert by_name["MajorityVote"] != other["MajorityVote"]
+    assert (by_name["chance"], by_name["co-occurrence"]) == (other["chance"], other["co-occurrence"])
+
+
+def test_by_forecast_predicts_new_people(study, run):
+    arguments = ("compare", "sorts.csv", "--models", "SubsetFusion", "--folds", "2", "--json", "--by", "forecast")
+    found = json.loads(run(*arguments).stdout)["models"]
+    assert {row["model"] for row in found if row["log_loss"] is not None} == {"SubsetFusion", "chance", "co-occurrence"}
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_annotators_are_ranked_and_odd_ones_marked(fusion, fusion_page):
     remarks = {row[0]: row[-1] for row in rows if row[-1]}
     assert remarks == {"Lumper": "one group only", "Random": "no better than chance"}
     assert (
-        "2 of 9 annotators stand out: Random (no better than chance) and Lumper (one group only)."
+        "2 of 9 annotators stand out: Lumper (one group only) and Random (no better than chance)."
         in fusion_page.root.text
     )
     assert "groupings" not in fusion_page.tables()

@@ -376,7 +376,7 @@ def test_by_clusters_the_truth_beats_coarser_finer_and_shuffled_clusters(crowd):
     for level in ("judgements", "groupings"):
         found = compare(models, crowd, by="clusters", level=level, random_state=0)
         assert found.chosen == "truth"
-        assert found.table.loc["truth", "difference"] == 0
+        assert found.table["log_loss"].drop("co-occurrence").idxmin() == "truth"
     assert found.table.loc["shuffled", "difference"] > 0
 
 
@@ -388,13 +388,57 @@ def test_judgements_are_predicted_by_clusters_unless_by_model(crowd):
             return np.where([self.clusters[a] == self.clusters[b] for a, b in zip(item_a, item_b)], 0.1, 0.9)
 
     models = {"contrary": Contrary(dict(zip(NAMES, CLASSES)))}
-    assert compare(models, crowd, random_state=0).table.index.tolist() == ["contrary", "chance"]
-    assert compare(models, crowd, by="model", random_state=0).table.index.tolist() == ["chance", "contrary"]
+    by_clusters, by_model = (compare(models, crowd, by=by, random_state=0).table for by in ("clusters", "model"))
+    assert by_clusters.index.drop("co-occurrence").tolist() == ["contrary", "chance"]
+    assert by_model.index.drop("co-occurrence").tolist() == ["chance", "contrary"]
 
 
 def test_by_clusters_needs_clusters(crowd):
     found = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, crowd, by="clusters", random_state=0)
     assert found.table.loc["m", "note"] == "Knows has no 'responsibilities_', so it cannot be compared by its clusters."
+
+
+# ---- co-occurrence and forecasts
+
+
+def test_co_occurrence_is_the_smoothed_share_of_others(sheets):
+    found = compare({"m": Knows(dict(zip(NAMES, CLASSES)))}, sheets, by="model", level="groupings", random_state=0)
+    held, predicted = found.judgements, found.probabilities["co-occurrence"]
+    assert predicted.between(0, 1, inclusive="neither").all()
+    by_pair = predicted.groupby([held["fold"], held["item_a"], held["item_b"]])
+    assert by_pair.nunique().max() == 1  # it knows pairs and no people
+    clipped = same_log_loss(held["same"], predicted, clip=0.01)
+    assert clipped == pytest.approx(found.table.loc["co-occurrence", "log_loss"])
+    assert found.table.loc["co-occurrence", "log_loss"] < found.table.loc["chance", "log_loss"]
+
+
+def test_co_occurrence_is_no_model_that_could_be_chosen(sheets):
+    found = compare({"shuffled": Knows(dict(zip(NAMES, np.roll(CLASSES, 4))))}, sheets, by="model", random_state=0)
+    assert found.table.index[0] == "co-occurrence"
+    assert (found.best, found.chosen) == ("chance", "shuffled")
+    assert found.verdict.endswith("Co-occurrence, which has no clusters, predicts these judgements better.")
+
+
+def test_forecasts_are_those_of_forecast_same(sheets):
+    class Forecasts(Knows):
+        def forecast_same(self, items_a, items_b):
+            return np.where([a < b for a, b in zip(items_a, items_b)], 0.25, 0.5)
+
+    found = compare({"f": Forecasts(), "k": Knows()}, sheets, by="forecast", random_state=0)
+    expected = np.where(found.judgements["item_a"] < found.judgements["item_b"], 0.25, 0.5)
+    np.testing.assert_array_equal(found.probabilities["f"], expected)
+    assert found.table.loc["k", "note"] == "Knows has no 'forecast_same', so it cannot be compared by its forecasts."
+
+
+def test_by_model_people_who_are_not_known_are_predicted_as_new_ones(crowd):
+    class Forecasts(Knows):
+        def forecast_same(self, items_a, items_b):
+            return np.full(len(items_a), 0.125)
+
+    unknown = Forecasts(dict(zip(NAMES, CLASSES)))
+    assert crowd.n_groupings == crowd.n_annotators  # a held-out grouping takes its annotator with it
+    found = compare({"m": unknown}, crowd, by="model", level="groupings", random_state=0)
+    assert set(found.probabilities["m"]) == {0.125}
 
 
 # ---- annotations and features of models
@@ -432,7 +476,7 @@ def test_a_model_that_fails_has_a_row_with_the_reason(sheets):
         "mad": Knows(dict(zip(NAMES, CLASSES)), within=1.5),
     }
     found = compare(models, sheets, by="model", random_state=0)
-    assert found.table.index.tolist() == ["known", "chance", "vote", "refuses", "mad"]
+    assert found.table.index.drop("co-occurrence").tolist() == ["known", "chance", "vote", "refuses", "mad"]
     notes = found.table["note"]
     assert notes["vote"] == "MajorityVote reads labels. Got groupings."
     assert notes["refuses"] == "It will not."
@@ -475,6 +519,7 @@ def test_names_of_models():
         ([SubsetFusion(), SubsetFusion()], "the same"),
         ({"a": StandardScaler()}, "'a' cannot be compared"),
         ({"chance": SubsetFusion()}, "is reserved for the baseline"),
+        ({"co-occurrence": SubsetFusion()}, "is reserved for the baseline"),
     ):
         with pytest.raises(InputError, match=message):
             named(models)
@@ -557,7 +602,10 @@ def test_names_make_no_difference(kind):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"by": "hand"}, "The 'by' parameter of compare must be one of 'clusters', 'model'. Got 'hand' instead."),
+        (
+            {"by": "hand"},
+            "The 'by' parameter of compare must be one of 'clusters', 'model', 'forecast'. Got 'hand' instead.",
+        ),
         ({"n_folds": 1}, "The 'n_folds' parameter of compare must be an int of at least 2. Got 1 instead."),
         ({"level": "items"}, "The 'level' parameter of compare must be one of"),
         ({"max_pairs": 0}, "The 'max_pairs' parameter"),

@@ -215,11 +215,12 @@ def fit(
 )
 @click.option(
     "--by",
-    type=click.Choice(["clusters", "model"]),
+    type=click.Choice(["clusters", "model", "forecast"]),
     default="clusters",
     show_default=True,
     help="What predicts a judgement: whether the model's clusters put the two items together, with the same model of "
-    "annotators for all; or the model itself, which may know more or less about annotators.",
+    "annotators for all; the model itself, which may know more or less about annotators; or its forecast for new "
+    "people.",
 )
 @click.option("--folds", type=Whole(2), default=5, show_default=True, help="Number of fits of each model.")
 @click.option(
@@ -260,7 +261,7 @@ def compare(
     A part of the annotations is held out; each model is fitted to the rest and predicts whether annotators put two
     items together. The table shows the log loss of these predictions (lower is better), the difference from the best
     model, both with standard errors, the share predicted correctly, and the time and memory of a fit. "chance" knows
-    only how often annotators put two items together.
+    only how often annotators put two items together, and "co-occurrence" how often they put these two together.
 
     ANNOTATIONS, of any kind, and features are read as by 'fit'.
     """

@@ -30,7 +30,7 @@ from consilience.deep.networks import LIKELIHOODS, Same
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import InputError
-from consilience.estimators import scoring
+from consilience.estimators import forecasts, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
     AUTO,
@@ -433,6 +433,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._trained_annotators = _trained(arranged)
         self.annotators_ = _annotators(self._trained_annotators, data.judgements, *map(np.asarray, right))
         self._restore(arranged)
+        forecasts.keep(self, arranged.given)
+
+    forecast_same = forecasts.forecast_same
 
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of clusters, and latent means, of new items."""

@@ -18,6 +18,7 @@ from consilience.annotations.fit_arguments import (
     warn_of_unannotated,
 )
 from consilience.annotations.types import AnnotationsLike, Missing, Self
+from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.inference.threads import one_blas_thread
@@ -65,6 +66,7 @@ class GroupingConsensus(CrowdEstimator):
         with one_blas_thread(), self._progress():
             self._fuse(arranged.ordered)
         self._restore(arranged)
+        forecasts.keep(self, arranged.given)
         if not hasattr(self, "notes_"):  # otherwise a note says so
             grouped = np.diff(arranged.given.incidence.indptr) > 0
             warn_of_unannotated(arranged.given, grouped, "no annotations and no cluster (label -1)")
@@ -77,6 +79,9 @@ class GroupingConsensus(CrowdEstimator):
         if notes is not None:
             given = arrangement.given
             self.notes_ = [*notes, *_of_unseen(given.items, np.diff(given.incidence.indptr) > 0)]
+            forecasts.note_number_of_clusters(self, given)
+
+    forecast_same = forecasts.forecast_same
 
     def __getattr__(self, name: str) -> Any:
         """Explain why there are no `score` and `predict` if the model cannot place new items."""

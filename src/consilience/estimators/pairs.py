@@ -26,7 +26,7 @@ from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
-from consilience.estimators import scoring
+from consilience.estimators import forecasts, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
     NONE,
@@ -103,7 +103,10 @@ class PairwiseClustering(CrowdEstimator):
             self.notes_ = notes + self._learn(features[arranged.items], pairs, rng)
         self.annotators_ = annotator_table(pairs, self.labels_)
         self._restore(arranged)
+        forecasts.keep(self, arranged.given)
         return self
+
+    forecast_same = forecasts.forecast_same
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None

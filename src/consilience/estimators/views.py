@@ -15,7 +15,7 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
-from consilience.estimators import scoring
+from consilience.estimators import forecasts, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import is_whole
 from consilience.estimators.scoring import rates_of_table, score_of_pairs
@@ -147,6 +147,9 @@ class ViewEstimator(CrowdEstimator):
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.responsibilities_ = self.view_responsibilities_[0]
+        forecasts.keep(self, arrangement.given)
+
+    forecast_same = forecasts.forecast_same
 
     @abstractmethod
     def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:

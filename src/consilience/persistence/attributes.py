@@ -6,6 +6,7 @@ produce.
 
 from __future__ import annotations
 
+from consilience.annotations import Groupings, Pairs
 from consilience.persistence.checks import (
     ANYTHING,
     NAME,
@@ -32,6 +33,7 @@ from consilience.persistence.checks import (
 )
 
 Attributes = dict[str, Check]
+GIVEN = Check("groupings or pairs", lambda value, sizes: isinstance(value, Groupings | Pairs))
 
 FEATURES: Attributes = {
     "n_features_in_": optional(size("features")),
@@ -53,6 +55,12 @@ def annotators(**columns: str) -> Attributes:
     return {"annotators_": table("annotators", columns)}
 
 
+def copies(agreement: str) -> Attributes:
+    """Return the check of the table of annotators who weigh together."""
+    columns = {"annotators": "O", "n_items": "c", "agreement": agreement, "expected": "p"}
+    return {"copies_": optional(table(None, {**columns, "dependence": "f", "p_value": "p"}))}
+
+
 CLASSES: Attributes = {
     **NO_FEATURES,
     "items_": names("items"),
@@ -63,12 +71,7 @@ CLASSES: Attributes = {
     "_label_names": names("labels"),
     **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
-    "copies_": optional(
-        table(
-            None,
-            {"annotators": "O", "n_items": "c", "agreement": "p", "expected": "p", "dependence": "f", "p_value": "p"},
-        )
-    ),
+    **copies(agreement="p"),
     "labels_apart_": optional(array(None, "items")),
     "_copy_group": optional(array(int, "annotators", low=-1)),
 }
@@ -135,7 +138,10 @@ DEEP: Attributes = {
     **annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
 }
 GROUPS = ("annotator", "grouping", "group")
-OF_ALL: Attributes = {"_missing": optional(or_none(list_of(NAME)))}  # values that mean missing; absent in earlier files
+OF_ALL: Attributes = {
+    "_missing": optional(or_none(list_of(NAME))),  # values that mean missing; absent in earlier files
+    "_given": optional(GIVEN),  # annotations of models that forecast; absent in earlier files
+}
 
 OF_EACH: dict[str, Attributes] = {
     "PartitionLabelModel": {
@@ -143,6 +149,7 @@ OF_EACH: dict[str, Attributes] = {
         **CLUSTERS,
         **BOUNDED,
         **annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
+        **copies(agreement="f"),
         "notes_": optional(NOTES),
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
@@ -194,6 +201,7 @@ OF_EACH: dict[str, Attributes] = {
         **NO_FEATURES,
         **CLUSTERS,
         **annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
+        **copies(agreement="f"),
         "groupings_": ANYTHING,
         "embedding_": reals("items", None, nan=True),
         "refined_": TRUTH,

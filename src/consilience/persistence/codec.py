@@ -32,6 +32,8 @@ number.
     groupings    [items, annotators, whether items have no names, groups of the items in a row, offsets of the items,
                  grouping of each group, annotator of each grouping, names of groupings, names of groups, None or
                  how they were read: [one line, notes, warnings]]
+    pairs        [items, annotators, whether items have no names, two items, annotator, judgement and grouping of each
+                 row, names of groupings]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), which affects the last bits of a matrix product.

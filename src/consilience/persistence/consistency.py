@@ -26,6 +26,9 @@ def broken(estimator: Any) -> str:
     ----------
     estimator : fitted estimator, or the state of a session (`__getstate__`) as attributes of an object
     """
+    given = vars(estimator).get("_given")
+    if given is not None and not given.items.equals(estimator.items_):
+        return "_given"
     found = _session if isinstance(estimator, SimpleNamespace) else RELATIONS.get(type(estimator).__name__)
     return "" if found is None else next(found(estimator), "")
 

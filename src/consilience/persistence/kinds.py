@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from consilience.annotations import Groupings
+from consilience.annotations import Groupings, Pairs
 from consilience.annotations.files.table import Reading
 from consilience.persistence.checks import NOTES, array, codes, names
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
@@ -286,6 +286,42 @@ def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
     )
 
 
+def _encode_pairs(value: Pairs, encode: Encoder) -> Json:
+    annotators = _no_longer_range(value.annotators, value.n_rows)
+    groupings = _no_longer_range(value.groupings, value.n_rows)
+    parts = [value.items, annotators, not value.named, value.item_a, value.item_b, value.annotator, value.same]
+    return [encode(part) for part in [*parts, value.grouping, groupings]]
+
+
+def _decode_pairs(content: Json, decode: Decoder) -> Pairs:
+    items, annotators, unnamed, item_a, item_b, annotator, same, grouping, groupings = map(decode, content)
+    sizes: dict[str, int] = {}
+    for check, value in (
+        (names("items"), items),
+        (names("annotators"), annotators),
+        (names("groupings"), groupings),
+        (codes("rows", of="items"), item_a),
+        (codes("rows", of="items"), item_b),
+        (codes("rows", of="annotators"), annotator),
+        (codes("rows", of="groupings"), grouping),
+    ):
+        require(check.holds(value, sizes))
+    require(type(unnamed) is bool and bool((item_a < item_b).all()))
+    require(type(same) is np.ndarray and same.dtype == bool and same.shape == item_a.shape)
+    require(not any(_is_longer_range(name, len(same)) for name in (annotators, groupings)))
+    return Pairs(
+        items=items,
+        annotators=annotators,
+        named=not unnamed,
+        item_a=item_a,
+        item_b=item_b,
+        annotator=annotator,
+        same=same,
+        grouping=grouping,
+        groupings=groupings,
+    )
+
+
 def _reading(content: Any = None) -> Reading | None:
     if content is None:
         return None
@@ -394,4 +430,5 @@ KINDS: tuple[Kind, ...] = (
         _decode_generator,
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
+    Kind("pairs", _is(Pairs), _encode_pairs, _decode_pairs),
 )

@@ -41,7 +41,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-CHANCE = "chance"
+CHANCE, CO_OCCURRENCE = "chance", "co-occurrence"
 USUAL = (2, 3, 4, 6, 8)  # numbers of clusters tried by default
 
 
@@ -142,8 +142,8 @@ def named(models: Any) -> dict[str, Any]:
         _require_estimator(name, model)
         if not (hasattr(model, "fit") and hasattr(final(model), "predict_same")):
             raise InputError(f"The model {name!r} cannot be compared: it has no 'fit' or no 'predict_same'.")
-        if name == CHANCE:
-            raise InputError(f"The name {CHANCE!r} is reserved for the baseline; rename the model.")
+        if name in (CHANCE, CO_OCCURRENCE):
+            raise InputError(f"The name {name!r} is reserved for the baseline; rename the model.")
     return found
 
 

@@ -1,9 +1,9 @@
 """Comparison of models without the truth, by held-out judgements.
 
 Part of the annotations is held out, every model is fitted to the rest, and each held-out same/different judgement is
-predicted: from whether the model's clusters put the two items together, or by the model's own
-`predict_same(item_a, item_b, annotator)` (see `consilience.selection.prediction`). All models get the same folds and
-judgements.
+predicted: from whether the model's clusters put the two items together, by the model's own
+`predict_same(item_a, item_b, annotator)`, or by its `forecast_same(item_a, item_b)` for new people (see
+`consilience.selection.prediction`). All models get the same folds and judgements.
 
 | symbol | name in code | shape |
 |---|---|---|
@@ -28,10 +28,12 @@ hard clusters and without error rates would lose 36 nats by one error, and the m
 
 For an annotator without kept annotations, `annotator=None` is passed.
 
-"chance" predicts for each judgement the share of "same" in the kept annotations. It is in every table: a model that is
-not better has learned nothing. It can be first, but is never `chosen`.
+Two baselines are in every table, and never `chosen`. "chance" predicts for each judgement the share of "same" in the
+kept annotations: a model that is not better has learned nothing. "co-occurrence" predicts how often others put the two
+items together, smoothed: with many people it may be better than any clusters, since people do not see clusters.
 
 A winner needs a lead over the second of more than two standard errors of the paired difference; else `best` is None.
+Co-occurrence does not count, having no clusters; `verdict` says whether it is ahead.
 `chosen` is the first model of the table in any case. If many settings are compared, the score of the first is slightly
 too good: the more settings, the more luck.
 
@@ -58,9 +60,9 @@ from consilience.estimators.parameters import is_number, is_whole
 from consilience.inference.progress import counting, showing
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
-from consilience.selection.candidates import CHANCE, Candidate, named
+from consilience.selection.candidates import CHANCE, CO_OCCURRENCE, Candidate, named
 from consilience.selection.folds import LEVELS, HeldOut, hold_out
-from consilience.selection.prediction import WAYS
+from consilience.selection.prediction import WAYS, by_co_occurrence
 
 __all__ = ["Comparison", "compare"]
 
@@ -87,10 +89,10 @@ class Comparison:
         ``accuracy_se``; ``seconds`` per fit; ``megabytes``, the peak of a fit; ``n_judgements``; ``note``. A model that
         could not be fitted, or does not read these annotations, has no numbers and the reason as its note.
     best : str or None
-        The first row, if its lead over the second is more than two standard errors of the difference; "chance" if no
-        model is better.
+        The first row except "co-occurrence", if its lead over the second is more than two standard errors of the
+        difference; "chance" if no model is better.
     chosen : str or None
-        The first model of the table except "chance"; None if no model could be compared.
+        The first model of the table except the baselines; None if no model could be compared.
     judgements : DataFrame, one row per judgement
         item_a, item_b, annotator, same, and the fold in which it was held out.
     probabilities : DataFrame, shape (n_judgements, n models with numbers)
@@ -137,15 +139,17 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Sentence that names the best model."""
-        scored = self.table.index[self.table["log_loss"].notna()]
+        """Sentence that names the best model, and one on co-occurrence if it is ahead."""
         if self.chosen is None:
             return "No model could be compared."
-        if scored[0] == CHANCE:
-            return f"No model is better than chance; {self.chosen} comes nearest."
+        ahead = self.table.index[0] == CO_OCCURRENCE
+        further = " Co-occurrence, which has no clusters, predicts these judgements better." if ahead else ""
+        first, second = self.table.index[self.table["log_loss"].notna()].drop(CO_OCCURRENCE)[:2]
+        if first == CHANCE:
+            return f"No model is better than chance; {self.chosen} comes nearest.{further}"
         if self.best is not None:
-            return f"{self.best} is the best: its lead over {scored[1]} is more than two standard errors."
-        return f"{self.chosen} is first, but {scored[1]} may be as good: the lead is within two standard errors."
+            return f"{self.best} is the best: its lead over {second} is more than two standard errors.{further}"
+        return f"{self.chosen} is first, but {second} may be as good: the lead is within two standard errors.{further}"
 
 
 def compare(
@@ -174,7 +178,7 @@ def compare(
         the annotations as they are, or converted to pairs or groupings if that is possible.
     X : DataFrame or array, shape (n_items, n_features), optional
         For models that take features; a DataFrame is matched by the names in its index.
-    by : {"clusters", "model"}, default="clusters"
+    by : {"clusters", "model", "forecast"}, default="clusters"
         How a judgement is predicted. "clusters": from whether the model's clusters put the two items together, and from
         how closely annotators follow these clusters, which is counted in the same way for all models; ranks
         clusterings. "model": from the model's own `predict_same`; this also scores its model of annotators, and a good
@@ -225,19 +229,21 @@ def compare(
     seeds = spawn_seeds(source, n_folds + 1)
     rng = np.random.default_rng(seeds[-1])
     held = hold_out(annotations, int(n_folds), level, int(max_pairs), rng, of_items=_numbers(X, annotations))
-    chance = np.empty(len(held.fold))
+    baselines = {name: np.empty(len(held.fold)) for name in (CHANCE, CO_OCCURRENCE)}
     for candidate in compared:
         candidate.probability = np.full(len(held.fold), np.nan)
     with showing("compare", shown=bool(verbose)), counting("fits", n_folds * len(compared)) as fits:
         for fold in range(n_folds):
             kept = held.kept(fold)
-            chance[held.fold == fold] = share_same(kept)
+            there = np.flatnonzero(held.fold == fold)
+            baselines[CHANCE][there] = share_same(kept)
+            baselines[CO_OCCURRENCE][there] = by_co_occurrence(held, kept, there)
             for candidate in compared:
                 fits.say(candidate.name)
                 if not candidate.failure:
                     candidate.run(held, kept, X, fold, seeds[fold], by=by, memory=memory and fold == 0)
                 fits.update()
-    return _comparison(held, compared, chance, clip)
+    return _comparison(held, compared, baselines, clip)
 
 
 def _numbers(X: Any, annotations: Annotations) -> np.ndarray | None:
@@ -271,13 +277,13 @@ def standard_error(values: Float[np.ndarray, " judgements"], block: Int[np.ndarr
     return math.sqrt(n / (n - 1) * (sums**2).sum()) / len(values) if n > 1 else math.nan
 
 
-def _comparison(held: HeldOut, compared: list[Candidate], chance: np.ndarray, clip: float) -> Comparison:
+def _comparison(held: HeldOut, compared: list[Candidate], baselines: dict[str, np.ndarray], clip: float) -> Comparison:
     """Return the losses and their table."""
     same = held.judgements.same
-    scored = {CHANCE: chance} | {e.name: e.probability for e in compared if not e.failure}
+    scored = baselines | {e.name: e.probability for e in compared if not e.failure}
     loss = {name: losses(same, p, clip) for name, p in scored.items()}
     total = {name: same_log_loss(same, p, clip=clip) for name, p in scored.items()}
-    order = sorted(scored, key=lambda name: (total[name], name == CHANCE))
+    order = sorted(scored, key=lambda name: (total[name], name in baselines))
     rows = {}
     for name in order:
         right = np.where(scored[name] == 0.5, 0.5, (scored[name] > 0.5) == same)
@@ -288,14 +294,15 @@ def _comparison(held: HeldOut, compared: list[Candidate], chance: np.ndarray, cl
     table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("model")
     costs = {e.name: (np.mean(e.seconds) if e.seconds else math.nan, e.megabytes, e.note) for e in compared}
     costs[CHANCE] = (0.0, 0.0, "the share of 'same' in the annotations kept")
+    costs[CO_OCCURRENCE] = (0.0, 0.0, "how often others put the two items together, smoothed")
     table["seconds"], table["megabytes"] = ([float(costs[name][i]) for name in table.index] for i in (0, 1))
     table["n_judgements"] = np.where(table["log_loss"].notna(), len(same), 0)
     table["note"] = [costs[name][2] for name in table.index]
     items = held.annotations.items
     return Comparison(
         table=table,
-        best=_winner(table),
-        chosen=next((name for name in order if name != CHANCE), None),
+        best=_winner(loss, [name for name in order if name != CO_OCCURRENCE], held.block),
+        chosen=next((name for name in order if name not in baselines), None),
         judgements=pd.DataFrame(
             {
                 "item_a": items.take(held.judgements.item_a),
@@ -322,12 +329,12 @@ def losses(
     return -np.log(np.where(same, p, 1 - p))
 
 
-def _winner(table: pd.DataFrame) -> str | None:
-    """Return the name of the first row if its lead over the second is clear."""
-    if table["log_loss"].notna().sum() < 2:
+def _winner(loss: dict[str, np.ndarray], order: list[str], block: Int[np.ndarray, " judgements"]) -> str | None:
+    """Return the first name if its lead over the second is clear."""
+    if len(order) < 2:
         return None
-    second = table.iloc[1]
-    return str(table.index[0]) if second["difference"] > CLEAR * second["difference_se"] else None
+    lead = loss[order[1]] - loss[order[0]]
+    return order[0] if lead.mean() > CLEAR * standard_error(lead, block) else None
 
 
 def _cells(name: str, row: pd.Series) -> list[str]:

@@ -15,7 +15,10 @@ An item i belongs to cluster k with probability r_ik (`responsibilities_`), and
 | w_u, v_u | share of "same" among u's judgements of two items of one cluster, and of different clusters |
 
 by="model": the model's own `predict_same`, for the annotator who judged. The score is that of its clusters and of its
-model of annotators.
+model of annotators. An annotator without kept annotations is predicted as a new person, by `forecast_same`, if the
+model has it.
+
+by="forecast": `forecast_same`, as if all were new people: how often the pair itself was put together counts too.
 
 Decided here
 ------------
@@ -36,9 +39,9 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
 from consilience.estimators.scoring import rates
+from consilience.inference.forecast import Clustered, Evidence, learned
 from consilience.selection.folds import HeldOut
 
-WAYS = ("clusters", "model")
 OWN_SHARE = 2.0  # items
 
 
@@ -52,10 +55,11 @@ def predict(
     InputError
         The model returns something that is not a probability, or has no clusters.
     """
-    probability = (own if by == "model" else by_clusters)(model, held, kept, there)
+    probability = PREDICTIONS[by](model, held, kept, there)
     wrong = ~((probability >= -1e-9) & (probability <= 1 + 1e-9))
     if wrong.any():
-        raise InputError(f"'predict_same' must return probabilities. Got {probability[wrong][0]}.")
+        method = "forecast_same" if by == "forecast" else "predict_same"
+        raise InputError(f"'{method}' must return probabilities. Got {probability[wrong][0]}.")
     return np.clip(probability, 0.0, 1.0)
 
 
@@ -69,9 +73,33 @@ def own(model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " s
     probability = np.empty(len(there))
     for of_one in _by_annotator(annotator):
         code = annotator[of_one[0]]
-        name = None if code == MISSING else names[code]
-        probability[of_one] = model.predict_same(a[of_one].tolist(), b[of_one].tolist(), annotator=name)
+        first, second = a[of_one].tolist(), b[of_one].tolist()
+        if code == MISSING and hasattr(model, "forecast_same"):
+            probability[of_one] = model.forecast_same(first, second)
+        else:
+            name = None if code == MISSING else names[code]
+            probability[of_one] = model.predict_same(first, second, annotator=name)
     return probability
+
+
+def forecast(
+    model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]
+) -> Float[np.ndarray, " some"]:
+    """Return the probabilities for a new person."""
+    if not hasattr(model, "forecast_same"):
+        raise InputError(f"{type(model).__name__} has no 'forecast_same', so it cannot be compared by its forecasts.")
+    items, judgements = held.annotations.items, held.judgements
+    first, second = (items.take(item[there]).tolist() for item in (judgements.item_a, judgements.item_b))
+    found: np.ndarray = np.asarray(model.forecast_same(first, second))
+    return found
+
+
+def by_co_occurrence(held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]) -> Float[np.ndarray, " some"]:
+    """Return how often others put the items together, smoothed: a forecast without clusters."""
+    given: Any = kept.to_groupings() if isinstance(kept, Labels) else kept
+    alone = Clustered(given, np.zeros((given.n_items, 0)))
+    evidence = Evidence.of(alone, held.judgements.item_a[there], held.judgements.item_b[there])
+    return evidence.probability(learned(alone))
 
 
 def by_clusters(
@@ -121,6 +149,10 @@ def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -
     np.add.at(whole, grouping, counts)
     share = size / whole.sum(1)[grouping]
     return np.asarray((counts + OWN_SHARE * share[:, None]) / (whole[grouping] + OWN_SHARE))
+
+
+PREDICTIONS = {"clusters": by_clusters, "model": own, "forecast": forecast}
+WAYS = tuple(PREDICTIONS)
 
 
 def _by_annotator(annotator: Int[np.ndarray, " some"]) -> list[Int[np.ndarray, " of_one"]]:

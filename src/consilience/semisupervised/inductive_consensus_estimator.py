@@ -33,7 +33,7 @@ from consilience.annotations import Annotations
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import shown
 from consilience.annotations.fit_arguments import values_of_missing
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, RandomSource, Self
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.estimators import scoring
 from consilience.estimators.base import CrowdEstimator
@@ -47,6 +47,10 @@ def _gives_probabilities(model: Any) -> bool:
     if model.classifier is None:
         return True
     return hasattr(getattr(model, "classifier_", model.classifier), "predict_proba")
+
+
+def _forecasts(model: Any) -> bool:
+    return hasattr(model.consensus, "forecast_same")
 
 
 class InductiveConsensus(CrowdEstimator):
@@ -223,6 +227,26 @@ class InductiveConsensus(CrowdEstimator):
             return super()._same(a, b, None)
         same: np.ndarray = self.consensus_.predict_same(self.items_.take(a), self.items_.take(b), annotator=annotator)
         return same
+
+    @available_if(_forecasts)
+    def forecast_same(self, items_a: Names, items_b: Names) -> float | Float[np.ndarray, " pairs"]:
+        """Probability that a new person puts two fitted items together, as the consensus model forecasts it.
+
+        Parameters
+        ----------
+        items_a, items_b : names of items, or lists of names of one length
+
+        Returns
+        -------
+        float, or ndarray of shape (n_pairs,) if lists were given
+
+        Raises
+        ------
+        InputError
+            An unknown item, or lists of different lengths.
+        """
+        found: float | np.ndarray = self.consensus_.forecast_same(items_a, items_b)
+        return found
 
     def _depends_on_scale(self) -> bool:
         """No: the consensus uses no features, and the default classifier standardises them."""

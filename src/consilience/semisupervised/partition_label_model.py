@@ -236,6 +236,42 @@ def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: f
     )
 
 
+def read_groupings(
+    state: State,
+    posteriors: Float[np.ndarray, "items clusters"],
+    problem: Problem,
+    prior: Prior,
+    *,
+    max_iter: int,
+    tol: float,
+) -> State:
+    """Read the groupings of a problem in the light of posteriors that were found without some of them.
+
+    (18) and (20) at the reliability of the state, until their part of the bound converges.
+    """
+    cells, seen = problem.cells, replace(state.moments, labels=problem.labels.T @ posteriors)
+    expected = prior.confusion.values(state.reliability)
+    totals = np.add.reduceat(seen.labels + 1, cells.first_group)
+    sizes = segment_sizes(cells.first_group, len(seen.labels))
+
+    def with_assignment(assignment: Float[np.ndarray, "groups clusters"]) -> State:
+        confusion = expected + cells.products(assignment, seen.labels)
+        return replace(state, assignment=assignment, confusion=confusion, moments=seen)
+
+    def bound(after: State) -> float:
+        said = label_evidence(after.assignment, after.confusion, cells)
+        divergence = kl_dirichlet_segments(after.confusion, expected, cells.starts)
+        return float((said * seen.labels).sum() + entr(after.assignment).sum() - divergence)
+
+    return iterate(
+        with_assignment((seen.labels + 1) / np.repeat(totals, sizes, axis=0)),
+        lambda before: with_assignment(update_assignment(before, cells)),
+        bound,
+        max_iter=max_iter,
+        tol=tol,
+    ).state
+
+
 @dataclass(frozen=True)
 class Problem:
     """Features and labels, prepared for the updates.
@@ -267,6 +303,17 @@ class Problem:
     def n_weights(self) -> int:
         """D + 1."""
         return self.design.shape[1] - 1 if self.basis is None else len(self.basis)
+
+    def of_groupings(self, groupings: Groupings) -> Problem:
+        """Return the problem with the labels of other groupings of the same items."""
+        cells, owners = Cells.of(groupings.grouping_of_group), groupings.annotator_of_group
+        return replace(
+            self,
+            labels=groupings.incidence,
+            cells=cells,
+            annotator_of_group=owners,
+            n_annotators=groupings.n_annotators,
+        )
 
     def evidence(self, labels: csr_array, n_clusters: int) -> Evidence:
         """Evidence of the items with these labels."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,13 +26,17 @@ from consilience.annotations.types import (
     Literal,
     Missing,
     Name,
+    NameGroups,
     NumberOfClusters,
     RandomSource,
     Real,
     Self,
 )
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
     NONE,
@@ -63,6 +68,7 @@ from consilience.semisupervised.partition_label_model import (
     label_probability,
     merge,
     merge_to,
+    read_groupings,
     run,
 )
 
@@ -101,6 +107,10 @@ class PartitionLabelModel(CrowdEstimator):
     reliability : {"learned", "prior"}, default="learned"
         How accurate each annotator is expected to be: "learned" finds the value between that of guessing and the
         prior's, so that people who sort at random hardly count; "prior" gives all the prior's, as in the paper.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who took part twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who sort more alike than independent people
+        would; `notes_` names them. None: every annotator weighs alone. A list: these groups.
     init : {"features", "random"}, default="features"
         Start of a restart: from a k-means clustering of the features into 0.8 K clusters, or from small random weights
         as in the paper. Without features always the latter.
@@ -149,6 +159,11 @@ class PartitionLabelModel(CrowdEstimator):
         q(t): the probability that a label is that of a cluster.
     label_probabilities_ : DataFrame, shape (n_groups, n_clusters_)
         Probability that the annotator gives the label to an item of the cluster.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them grouped; agreement, the adjusted Rand index of two of them;
+        expected, what the other annotators explain of it, NaN if they do not agree with each other; dependence, how far
+        the agreement goes from there towards 1; p_value of agreement at the limit for independent people, before
+        correction for the number of pairs.
     lower_bound_ : float
         Bound on ln p(annotations, weights | features), nats, of the kept restart.
     lower_bounds_ : ndarray, shape (n_iter_,)
@@ -158,7 +173,8 @@ class PartitionLabelModel(CrowdEstimator):
     n_iter_ : int
     converged_ : bool
     notes_ : list of str
-        A sentence that names the annotators with a reliability of at most 0.5, if there are any.
+        Sentences that name annotators who weigh together, those who put nearly all items into one group or leave
+        nearly all alone, and those with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -195,6 +211,7 @@ class PartitionLabelModel(CrowdEstimator):
         "diagonal_concentration": POSITIVE,
         "off_diagonal_concentration": POSITIVE,
         "reliability": one_of("learned", "prior"),
+        "copies": COPIES,
         "init": one_of("features", "random"),
         "merge": TRUTH,
         "n_init": RESTARTS,
@@ -211,6 +228,7 @@ class PartitionLabelModel(CrowdEstimator):
         diagonal_concentration: Real = 40.0,
         off_diagonal_concentration: Real = 10.0,
         reliability: Literal["learned", "prior"] = "learned",
+        copies: NameGroups = "auto",
         init: Literal["features", "random"] = "features",
         merge: Flag = True,
         n_init: Integer = 5,
@@ -227,6 +245,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.diagonal_concentration = diagonal_concentration
         self.off_diagonal_concentration = off_diagonal_concentration
         self.reliability = reliability
+        self.copies = copies
         self.init = init
         self.merge = merge
         self.n_init = n_init
@@ -276,25 +295,33 @@ class PartitionLabelModel(CrowdEstimator):
         _require_information(features, groupings)
         arranged = arrange(groupings, features)
         features, groupings = features[arranged.items], arranged.ordered
+        read = read_once(self, groupings)
         rng = check_random_state(self.random_state)
 
         with self._progress():
             self.prior_variance_search_ = None
             if isinstance(self.prior_variance, str):
-                search = self._search_variance(features, groupings, n_clusters, rng)
+                search = self._search_variance(features, read.kept, n_clusters, rng)
                 self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
             else:
                 self.prior_variance_ = float(self.prior_variance)
-            problem = Problem.of(features, groupings)
+            problem = Problem.of(features, read.kept)
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
-        self._read_off(best.state, problem, evidence, prior, groupings)
+        state, found = best.state, _posteriors(best.state, evidence, prior)
+        if read.has_copies:
+            state, problem = self._with_copies(state, found, problem, read)
+        self._read_off(state, found, problem, prior, groupings)
         self._restore(arranged)
-        self.notes_ = _on_guessers(self.annotators_["reliability"])
+        guessers = _on_guessers(self.annotators_["reliability"])
+        self.notes_ = [*notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
+        forecasts.note_number_of_clusters(self, arranged.given)
         self._warn_unless_as_many()
         return self
+
+    forecast_same = forecasts.forecast_same
 
     def _warn_unless_as_many(self) -> None:
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
@@ -492,9 +519,24 @@ class PartitionLabelModel(CrowdEstimator):
             n_jobs=self.n_jobs,
         )
 
-    def _read_off(self, state: State, problem: Problem, evidence: Evidence, prior: Prior, groupings: Groupings) -> None:
+    def _with_copies(
+        self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
+    ) -> tuple[State, Problem]:
+        """State and problem with the groupings of all annotators: a copy is as reliable as who was read instead."""
+        problem = problem.of_groupings(read.given)
+        state = replace(state, reliability=state.reliability[read.first_of_each()])
+        prior = self._prior(problem, self.prior_variance_)
+        return read_groupings(state, found, problem, prior, max_iter=self.max_iter, tol=self.tol), problem
+
+    def _read_off(
+        self,
+        state: State,
+        everything: Float[np.ndarray, "items clusters"],
+        problem: Problem,
+        prior: Prior,
+        groupings: Groupings,
+    ) -> None:
         """Set the clusters that own items, by decreasing size, and their labels by annotator."""
-        everything = _posteriors(state, evidence, prior)
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = by_falling_size(sizes)
         self.n_clusters_ = len(kept)
@@ -519,6 +561,7 @@ class PartitionLabelModel(CrowdEstimator):
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
+        forecasts.keep(self, arrangement.given)
         self.annotator_mapping_ = self.annotator_mapping_.reset_index(drop=True)
 
     def _log_odds(self, X: Any) -> Float[np.ndarray, "items clusters"]:

@@ -34,12 +34,17 @@ def test_the_table_of_annotators_by_hand():
     """Ann agrees on all three of her pairs. Bo's six and three: 4 pairs within clusters of 9, 3 in his groups, 2 in
     both; expected 3 · 3 / 9 = 1.
     """
-    table = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER)
+    table = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER, refined=False)
     assert table.index.tolist() == ["Ann", "Bo"]
     assert table.index.name == "annotator"
-    assert list(table.columns) == ["n_groupings", "n_items", "n_groups", "weight", "agreement"]
+    assert list(table.columns) == ["n_groupings", "n_items", "n_groups", "consistency", "weight", "agreement"]
     assert table[["n_groupings", "n_items", "n_groups"]].to_numpy().tolist() == [[1, 3, 2], [2, 7, 4]]
+    assert table["consistency"].isna().all()
     assert table["weight"].tolist() == [0.4, 0.6]
+    refined = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER, refined=True)
+    assert refined["consistency"].tolist() == [0.4, 0.6]
+    # Ann: both pairs of two clusters apart. Bo: b and c together in his first grouping, 5 of 6 apart
+    np.testing.assert_allclose(refined["weight"], [0.4, 0.6 * 5 / 6])
     np.testing.assert_allclose(table["agreement"], [1.0, 0.5])
 
 

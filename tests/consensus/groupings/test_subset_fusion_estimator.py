@@ -128,7 +128,8 @@ def test_fitted_attributes(model, sorted_crowd):
     assert (np.diff(table["weight"]) <= 0).all()
     assert table.index.name == "annotator"
     # c = 0.1 makes 1 / 1.1 = 0.91, which 25 groupings tell to a third of c or so
-    np.testing.assert_allclose(table["weight"], 1 / 1.1, atol=0.05)
+    np.testing.assert_allclose(table["consistency"], 1 / 1.1, atol=0.05)
+    assert table["weight"].between(0, table["consistency"]).all()
     distance = 1 - model.co_occurrence().fillna(0).to_numpy()
     assert 0.3 < model.silhouette_ <= 1
     assert distance[model.labels_[:, None] == model.labels_].mean() < 0.4 < distance.mean()
@@ -148,7 +149,8 @@ def test_spammers_are_listed_last():
     assert nmi(cluster, model.labels_) > 0.95
     table = model.annotators_
     assert sorted(table.index[-2:]) == ["a1", "a4"]
-    assert table["weight"].iloc[-2] < 0.2 < 0.8 < table["weight"].iloc[3]
+    assert table["weight"].iloc[-2] < 0.2 < 0.5 < table["weight"].iloc[3]
+    assert table["consistency"].iloc[:4].min() > 0.8
     assert table["agreement"].iloc[:4].min() > 0.5
     assert table["agreement"].iloc[-2:].max() < 0.1
 

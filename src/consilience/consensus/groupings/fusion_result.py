@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ DOUBTFUL = (
 def weights(
     memberships: Memberships, state: mixture.State | None, of_groupings: Float[np.ndarray, " groupings"] | None
 ) -> Float[np.ndarray, " annotators"]:
-    """Weight of each annotator.
+    """Weight of each annotator, as far as it does not depend on how the annotator separates the clusters.
 
     Parameters
     ----------
@@ -41,11 +42,66 @@ def weights(
     return np.asarray(np.bincount(by, each, memberships.n_annotators))
 
 
+def weights_of_all(
+    memberships: Memberships,
+    weight: Float[np.ndarray, " read"],
+    places: Int[np.ndarray, " read"],
+    group: Int[np.ndarray, " annotators"],
+    state: mixture.State | None,
+) -> Float[np.ndarray, " annotators"]:
+    """Extend weights from the annotators who were read to all, some of whom weigh together.
+
+    Parameters
+    ----------
+    memberships : of all annotators
+    weight : `weights` of those who were read
+    places : of these among all annotators
+    group : who weighs together; -1 for those who are alone
+    state : of the mixture, under which each member of a group has an intraclass correlation; or None
+
+    Returns
+    -------
+    ndarray, shape (n_annotators,)
+        Without a mixture, the members of a group have equal shares of its weight.
+    """
+    everyone = np.zeros(memberships.n_annotators)
+    everyone[places] = weight
+    inside = group >= 0
+    if state is None:
+        total = np.bincount(group[inside], everyone[inside])
+        everyone[inside] = (total / np.bincount(group[inside]))[group[inside]]
+        return everyone
+    start = replace(state, concentration=np.ones(memberships.n_annotators))
+    learned = mixture.learn_concentration(mixture.Layout.of(memberships), start)
+    return np.where(inside, 1 / (1 + learned.concentration), everyone)
+
+
+def kept_apart(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> Float[np.ndarray, " annotators"]:
+    """Share of the pairs of items of two clusters, among those in an annotator's groupings, that are kept apart.
+
+    1 where there are no such pairs.
+    """
+    by, n_annotators, n_clusters = memberships.annotator_of_grouping, memberships.n_annotators, int(cluster.max()) + 1
+
+    def across(place: Int[np.ndarray, " rows"], annotator: Int[np.ndarray, " places"]) -> np.ndarray:
+        """Pairs of two clusters in one place, by annotator."""
+        cell, inside = np.unique(place * n_clusters + cluster[memberships.item], return_counts=True)
+        size = np.bincount(place, minlength=len(annotator)).astype(float)
+        squares = np.bincount(cell // n_clusters, inside.astype(float) ** 2, len(annotator))
+        return np.bincount(annotator, (size**2 - squares) / 2, n_annotators)
+
+    presented = across(memberships.grouping, by)
+    together = across(memberships.group, by[memberships.grouping_of_group])
+    return 1 - np.divide(together, presented, out=np.zeros(n_annotators), where=presented > 0)
+
+
 def annotators_table(
     groupings: Groupings,
     memberships: Memberships,
     weight: Float[np.ndarray, " annotators"],
     cluster: Int[np.ndarray, " items"],
+    *,
+    refined: bool,
 ) -> pd.DataFrame:
     """Tabulate the contribution, weight and agreement of each annotator.
 
@@ -55,11 +111,12 @@ def annotators_table(
     memberships : of the items that are in some grouping
     weight : of each annotator
     cluster : of each of these items
+    refined : whether the weights are intraclass correlations
 
     Returns
     -------
     DataFrame, one row an annotator
-        n_groupings, n_items, n_groups, weight and agreement, as `SubsetFusion.annotators_`.
+        n_groupings, n_items, n_groups, consistency, weight and agreement, as `SubsetFusion.annotators_`.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     return pd.DataFrame(
@@ -69,7 +126,8 @@ def annotators_table(
             "n_groups": np.bincount(
                 by[memberships.grouping_of_group], memberships.group_sizes > 0, n_annotators
             ).astype(int),
-            "weight": weight,
+            "consistency": weight if refined else np.full(n_annotators, np.nan),
+            "weight": weight * kept_apart(memberships, cluster) if refined else weight,
             "agreement": agreement_with(memberships, cluster),
         },
         index=groupings.annotators.rename("annotator"),

@@ -41,13 +41,23 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING, name_index, plain
-from consilience.annotations.types import Flag, Integer, Literal, Name, NumberOfClusters, RandomSource
+from consilience.annotations.types import (
+    Flag,
+    Integer,
+    Literal,
+    Name,
+    NameGroups,
+    NumberOfClusters,
+    RandomSource,
+)
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
+from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
     RESTARTS,
@@ -83,6 +93,10 @@ class SubsetFusion(GroupingConsensus):
         the coordinates. Without it, clusters are those of k-means.
     max_clusters : int, default=30
         Largest number that "auto" considers.
+    copies : "auto", None or list of lists of annotators, default="auto"
+        Annotators who are copies of each other, such as one person who took part twice or one language model asked with
+        several prompts, and weigh together as one annotator. "auto": groups who sort more alike than independent people
+        would; `notes_` names them. None: every annotator weighs alone. A list: these groups.
     n_init : int, default=1
         Number of starts of k-means from which the mixture is run; the most probable result is kept.
     verbose : bool, default=False
@@ -104,16 +118,23 @@ class SubsetFusion(GroupingConsensus):
     embedding_ : ndarray, shape (n_items, n_components)
         Coordinates of the items; zeros for items in no grouping.
     annotators_ : DataFrame, one row for each annotator, outliers last
-        n_groupings, n_items (memberships), n_groups; `weight`: with refinement the annotator's intraclass
-        correlation, from 0 (groups at random) to 1 (never separates items of a cluster), else the weights of the
-        annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's groupings with the
-        clusters, over all pairs in them.
+        n_groupings, n_items (memberships), n_groups; `consistency`: the annotator's intraclass correlation, from 0
+        (groups at random) to 1 (never separates items of a cluster), NaN without refinement; `weight`: consistency
+        times the share of the pairs of items of two clusters that the annotator keeps apart, without refinement the
+        weights of the annotator's groupings (all sum to 1); `agreement`: adjusted Rand index of the annotator's
+        groupings with the clusters, over all pairs in them.
+    copies_ : DataFrame, one row for each group of annotators who weigh together
+        annotators; n_items that at least two of them grouped; agreement, the adjusted Rand index of two of them;
+        expected, what the other annotators explain of it, NaN if they do not agree with each other; dependence, how far
+        the agreement goes from there towards 1; p_value of agreement at the limit for independent people, before
+        correction for the number of pairs.
     part_ : ndarray of int, shape (n_items,)
         Part of each item; no chain of groupings links different parts. -1 for items that are in no grouping.
     refined_ : bool
         Whether `labels_` come from the mixture.
     notes_ : list of str
-        Sentences on the limits of the evidence.
+        Sentences on the limits of the evidence, on annotators who weigh together, and on those who put nearly all items
+        into one group or leave nearly all alone.
     groupings_ : Groupings
         All fitted groupings, including those of `partial_fit`.
     items_ : Index, shape (n_items,)
@@ -155,6 +176,7 @@ class SubsetFusion(GroupingConsensus):
         "normalize": one_of(*fusing.NORMALIZATIONS),
         "refine": TRUTH,
         "max_clusters": whole(2),
+        "copies": COPIES,
         "n_init": RESTARTS,
     }
 
@@ -165,6 +187,7 @@ class SubsetFusion(GroupingConsensus):
         normalize: Literal["degree", "presented", None] = "degree",
         refine: Flag = True,
         max_clusters: Integer = 30,
+        copies: NameGroups = "auto",
         n_init: Integer = 1,
         verbose: Flag = False,
         random_state: RandomSource = None,
@@ -173,6 +196,7 @@ class SubsetFusion(GroupingConsensus):
         self.normalize = normalize
         self.refine = refine
         self.max_clusters = max_clusters
+        self.copies = copies
         self.n_init = n_init
         self.verbose = verbose
         self.random_state = random_state
@@ -278,7 +302,8 @@ class SubsetFusion(GroupingConsensus):
         return arrange(given).items
 
     def _fuse(self, groupings: Groupings) -> None:
-        memberships, places, part = self._linked(groupings)
+        read = read_once(self, groupings)
+        memberships, places, part = self._linked(read.kept)
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
         most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
@@ -301,10 +326,11 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
-        self._set_result(groupings, memberships, places, part, solution, coordinates.grouping_weights)
+        self._set_result(read, memberships, places, part, solution, coordinates.grouping_weights)
 
     def _continue(self, groupings: Groupings) -> None:
-        memberships, places, part = self._linked(groupings)
+        read = read_once(self, groupings)
+        memberships, places, part = self._linked(read.kept)
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
         solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
@@ -312,7 +338,7 @@ class SubsetFusion(GroupingConsensus):
         coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
         coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
         self.embedding_ = coordinates
-        self._set_result(groupings, memberships, places, part, solution, None)
+        self._set_result(read, memberships, places, part, solution, None)
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
         """Memberships of the items that are in some grouping, their positions, and their parts."""
@@ -339,12 +365,12 @@ class SubsetFusion(GroupingConsensus):
         place = self._place_of_annotator(annotator)
         own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
-        keeps = own["weight"] if self.refined_ else 1.0
+        keeps = own.get("consistency", own["weight"]) if self.refined_ else 1.0  # a model saved by an earlier version
         return same * (keeps + (1 - keeps) * base) + (1 - same) * base
 
     def _set_result(
         self,
-        groupings: Groupings,
+        read: Read,
         memberships: Memberships,
         places: Int[np.ndarray, " seen"],
         part: Int[np.ndarray, " seen"],
@@ -352,7 +378,7 @@ class SubsetFusion(GroupingConsensus):
         grouping_weights: Float[np.ndarray, " groupings"] | None,
     ) -> None:
         own = fusing.within_parts(solution.probabilities, part)
-        n_items, n_clusters = len(groupings), own.shape[1]
+        groupings, n_items, n_clusters = read.given, len(read.given), own.shape[1]
         self.items_ = groupings.items
         self.refined_ = solution.state is not None
         self.n_clusters_ = n_clusters
@@ -366,12 +392,18 @@ class SubsetFusion(GroupingConsensus):
         self.n_clusters_curve_ = solution.curve
         self.silhouette_ = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
         weight = fusion_result.weights(memberships, solution.state, grouping_weights)
-        self.annotators_ = fusion_result.annotators_table(groupings, memberships, weight, cluster)
-        self.notes_ = self._notes + fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
+        everything = memberships
+        if read.has_copies:
+            everything = Memberships.of(groupings).of_items(places)
+            weight = fusion_result.weights_of_all(everything, weight, read.places, read.group, solution.state)
+        self.annotators_ = fusion_result.annotators_table(groupings, everything, weight, cluster, refined=self.refined_)
+        notes = fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
+        self.notes_ = [*notes_on_copies(self), *self._notes, *notes]
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
         self.groupings_ = arrangement.given
+        self.notes_ += notes_on_little_told(self.groupings_)
         self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
 
 

@@ -30,6 +30,7 @@ from consilience.consensus.pairs import belief_propagation
 from consilience.consensus.pairs import correlation_clustering as core
 from consilience.consensus.pairs.correlation_clustering import Problem, Right
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
@@ -199,8 +200,11 @@ class CorrelationClustering(CrowdEstimator):
         with one_blas_thread(), self._progress():
             self._learn(_listed(arranged.ordered))
         self._restore(arranged)
+        forecasts.keep(self, given)
         warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
+
+    forecast_same = forecasts.forecast_same
 
     def __getattr__(self, name: str) -> Any:
         """Explain why there are no `score` and `predict`: the model cannot place new items."""

@@ -31,6 +31,7 @@ from consilience.consensus.pairs import point_mixture
 from consilience.consensus.pairs.crowdclustering import Problem, State
 from consilience.consensus.pairs.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
@@ -242,8 +243,11 @@ class Crowdclustering(CrowdEstimator):
         with one_blas_thread(), self._progress():
             self._learn(arranged.ordered)
         self._restore(arranged)
+        forecasts.keep(self, given)
         warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
         return self
+
+    forecast_same = forecasts.forecast_same
 
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None

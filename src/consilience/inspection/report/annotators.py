@@ -264,8 +264,8 @@ WEIGHT = Quality(
     ("weight",),
     "Weight",
     number,
-    "Weight: how far the annotator's groups follow the clusters, from 0 (random groups) to 1 (never separates items of "
-    "one cluster).",
+    "Weight: how far the annotator's groups follow the clusters, from 0 (random groups, or nearly all items in one "
+    "group) to 1 (keeps clusters whole and apart).",
 )
 SHARE = replace(
     WEIGHT,

@@ -151,7 +151,7 @@ def unmatched_table(estimator: Any) -> Table | None:
 
 
 def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures of every annotator, the best first.
+    """Return the figures of every annotator, those first whose accuracy is the furthest above that of guessing.
 
     The columns are those of ``annotators_``, ``by_guessing`` (accuracy of always predicting the largest group),
     ``agreement`` (mean adjusted Rand index with the others) and ``remark``.
@@ -169,4 +169,7 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
         (frame["accuracy"] <= frame["by_guessing"], "no better than guessing"),
         (frame["accuracy"] < MIN_ACCURACY, f"below {MIN_ACCURACY:.0%}"),
     )
-    return frame.sort_values("accuracy", ascending=False, kind="stable", na_position="last")
+    above = (frame["accuracy"] - frame["by_guessing"]) / (1 - frame["by_guessing"]).where(frame["by_guessing"] < 1)
+    order = pd.DataFrame({"above": above, "accuracy": frame["accuracy"]}).reset_index(drop=True)
+    places = order.sort_values(["above", "accuracy"], ascending=False, kind="stable", na_position="last").index
+    return frame.iloc[places]
