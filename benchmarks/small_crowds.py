@@ -1,29 +1,39 @@
-"""Small crowds with one random annotator: which figures reveal that annotator, and what restarts of a model find.
+"""Small crowds: which figures reveal a random annotator, what restarts of a model find, and what columns of noise do.
 
     python benchmarks/small_crowds.py annotators
     python benchmarks/small_crowds.py restarts
+    python benchmarks/small_crowds.py noise-columns
 
-"sorters" sort items of several kinds, with 4 features: they misplace about one item in nine, and one more annotator
-sorts at random. "experts" each split the kinds by their own question and flip one label in ten, and one more labels at
-random. There are seven of them and 60 items of 4 kinds unless stated otherwise.
+In the first two, "sorters" sort items of several kinds, with 4 features: they misplace about one item in nine, and one
+more annotator sorts at random. "experts" each split the kinds by their own question and flip one label in ten, and one
+more labels at random. There are seven of them and 60 items of 4 kinds unless stated otherwise.
+
+In the third, nobody labels at random, and the items are 178 wines of 3 classes, with 13 features and 1987 columns of
+standard normal noise. Settings were chosen on even draws, and odd ones are reported.
 """
 
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_wine, make_blobs
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import random_sorters
 from consilience import Groupings
 from consilience.errors import AnnotationWarning
 from consilience.inspection import annotator_agreement
-from consilience.metrics import ari
+from consilience.metrics import ari, nmi
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
 
 N_GOOD = 7
+N_COLUMNS = 2000
+DRAWS = (11, 13, 15, 17, 19)
 
 
 def crowd(
@@ -100,6 +110,42 @@ def restarts(n_crowds: int = 5, n_seeds: int = 10) -> None:
         print(f"spread of the bound within a crowd, nats: {by_crowd['bound'].agg(np.ptp).round(1).tolist()}")
 
 
+def noise_columns() -> None:
+    """Print NMI with the classes of wines, and the number of clusters, with and without columns of noise."""
+    X, classes = load_wine(return_X_y=True)
+    wines = StandardScaler().fit_transform(X)
+    crowds: dict[str, Callable[[int], Any]] = {
+        "8 annotators who name the class": lambda draw: random_sorters.crowd(classes, 0, draw)
+    }
+    for share in (1.0, 0.6, 0.2):
+        crowds[f"10 experts, {share:.0%} of their labels"] = partial(_of_experts, classes, share)
+    for crowd_name, said in crowds.items():
+        print(f"\n{crowd_name}")
+        for name, n_columns, settings in (
+            ("no features", 0, {}),
+            ("13 features", 13, {}),
+            ("2000 features", N_COLUMNS, {}),
+            ("2000 features, select_features=False", N_COLUMNS, {"select_features": False}),
+        ):
+            fits = []
+            for draw in DRAWS:
+                noise = np.random.default_rng([draw, N_COLUMNS]).normal(size=(len(wines), N_COLUMNS))
+                features = np.hstack([wines, StandardScaler().fit_transform(noise)])[:, :n_columns]
+                model = PartitionLabelModel(random_state=draw, **settings)
+                fits.append(model.fit(features if n_columns else None, said(draw)))
+            scores = [nmi(classes, model.labels_) for model in fits]
+            clusters = " ".join(str(model.n_clusters_) for model in fits)
+            used = " ".join(str(model.features_used_.sum()) for model in fits)
+            print(
+                f"  {name:38s} NMI {np.mean(scores):.3f}, lowest {min(scores):.3f}; clusters {clusters}; used {used}",
+                flush=True,
+            )
+
+
+def _of_experts(classes: np.ndarray, share: float, draw: int) -> Groupings:
+    return simulate_experts(classes, observed=share, random_state=draw)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore", AnnotationWarning)
-    {"annotators": annotators, "restarts": restarts}[sys.argv[1]]()
+    {"annotators": annotators, "restarts": restarts, "noise-columns": noise_columns}[sys.argv[1]]()

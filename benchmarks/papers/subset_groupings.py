@@ -12,6 +12,7 @@ replay      strategies that choose among recorded subsets, with the recorded ans
 difficulty  Fig. 1: dynamic, static and complete presentation over τ, 500 subsets of case 1
 large       Figs. 3 and 4: case 2
 rates       Fig. 5: 1, 2, 4 or 8 subsets between updates, case 2
+batches     case 1, one or eight subsets a call, and random subsets up to 512
 
 "knowing the clusters" composes subsets of two items from each of four clusters, by the truth, which no strategy
 knows. The parts are in `subset_parts`.
@@ -24,7 +25,7 @@ from typing import Any
 from benchmarks.experiments import Claim, Page, Part, Record
 from benchmarks.experiments.page import dec
 from benchmarks.experiments.statistics import Difference
-from benchmarks.papers.subset_parts import difficulty, fusions, replay, strategies
+from benchmarks.papers.subset_parts import batches, difficulty, fusions, replay, strategies
 from benchmarks.papers.subset_parts.setting import EXPLOIT, against
 
 
@@ -33,6 +34,7 @@ def tables(record: Record) -> dict[str, str]:
         fusions.table_of_fusions(record),
         fusions.table_of_leads(record),
         strategies.table_of_strategies(record),
+        batches.table_of_batches(record),
         difficulty.table_of_difficulty(record),
         strategies.table_of_large(record),
         strategies.table_of_rates(record),
@@ -50,6 +52,7 @@ def quotes(record: Record) -> dict[str, Any]:
     return {
         "fusions": fusions.quotes_of_fusions(record),
         "strategies": strategies.quotes_of_strategies(record),
+        "batches": batches.quotes_of_batches(record),
         "difficulty": difficulty.quotes_of_difficulty(record),
         "large": strategies.quotes_of_large(record),
         "rates": strategies.quotes_of_rates(record),
@@ -146,6 +149,7 @@ PAGE = Page(
         Part("fusions", fusions.cells_of_fusions, fusions.compute_fusions),
         Part("ensembles", fusions.cells_of_ensembles, fusions.compute_ensembles),
         Part("strategies", strategies.cells_of_strategies, strategies.compute_curve),
+        Part("batches", batches.cells_of_batches, strategies.compute_curve),
         Part("replay", replay.cells_of_replay, replay.compute_replay),
         Part("difficulty", difficulty.cells_of_difficulty, difficulty.compute_difficulty),
         Part("large", strategies.cells_of_large, strategies.compute_curve),

@@ -541,19 +541,41 @@ def test_stability_is_the_agreement_with_the_previous_consensus():
     assert (labels[0] == -1).sum() == 4
 
 
+def test_a_session_stops_when_its_consensus_is_reliable(monkeypatch):
+    session = begun()
+    assert session.should_stop().reason == "There are 0 groupings; halves need at least 4."
+    for _ in range(4):
+        session.tell([ITEMS[::2], ITEMS[1::2]])
+    assert session.should_stop()
+    monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
+    assert session.should_stop().reason == "Reliability is 0.500; the floor is 0.94."
+    assert session.should_stop(floor=0.5)
+
+
 def test_a_session_stops_when_its_consensus_has_settled():
     session = begun()
-    assert session.should_stop().reason == "There are 0 rounds to compare; 4 are needed."
+    assert session.should_stop(rule="stability").reason == "There are 0 rounds to compare; 4 are needed."
     stops = []
     for _ in range(5):
         session.tell([ITEMS[::2], ITEMS[1::2]]).consensus()
-        stops.append(bool(session.should_stop(patience=2)))
+        stops.append(bool(session.should_stop(rule="stability", patience=2)))
     assert stops == [False, False, False, True, True]  # the first round has nothing to be compared with
-    assert not session.should_stop(patience=2, floor=1.01)
-    for wrong in ({"tolerance": -0.1}, {"patience": 0}, {"floor": np.inf}):
+    assert not session.should_stop(rule="stability", patience=2, floor=1.01)
+
+
+def test_rules_to_stop_refuse_wrong_arguments():
+    session = begun()
+    for wrong in ({"tolerance": -0.1}, {"patience": 0}, {"n_splits": 0}):
         refused(
             lambda wrong=wrong: session.should_stop(**wrong),
-            "'tolerance' and 'floor' must be numbers of at least 0, and 'patience' a positive int.",
+            "'tolerance' must be a number of at least 0, 'patience' and 'n_splits' positive ints. Got "
+            f"{wrong.get('tolerance', 0.02)}, {wrong.get('patience', 3)} and {wrong.get('n_splits', 4)}.",
+        )
+    for rule, floor in (("stability", np.inf), ("settled", None)):
+        refused(
+            lambda rule=rule, floor=floor: session.should_stop(rule=rule, floor=floor),
+            "'rule' must be 'reliability' or 'stability', and 'floor' None or a number of at least 0. Got "
+            f"{rule!r} and {floor!r}.",
         )
 
 
@@ -566,13 +588,15 @@ def test_groupings_needed_if_everybody_agrees():
     assert (forecast.groupings, forecast.more) == (pytest.approx(0.0), 0.0)
 
 
-def test_groupings_needed_by_the_spearman_brown_prophecy(monkeypatch):
-    """Reliability ½ of 6 groupings of 4: .8 needs 4 times as many, 24, so 18 are missing; 24 · 4 / 10 per item."""
+def test_groupings_needed_by_the_growth_of_odds(monkeypatch):
+    """Reliability ½ of 6 groupings of 4: 32 : 1 needs 32^0.4 = 4 times as many, 24, so 18 are missing; 24 · 4 / 10 per
+    item.
+    """
     session = begun()
     for _ in range(6):
         session.tell([["a", "b"], ["c", "d"]])
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.5)
-    forecast = session.groupings_needed(0.8)
+    forecast = session.groupings_needed(32 / 33)
     assert (forecast.groupings, forecast.more, forecast.per_item) == pytest.approx((24, 18, 9.6))
     monkeypatch.setattr("consilience.active.session.split_half_reliability", lambda *_, **__: 0.0)
     assert session.groupings_needed().more == np.inf
@@ -687,16 +711,32 @@ def test_samples_of_the_clusters_are_from_the_posterior():
     assert begun(["a", "b"], fusion=None).tell([["a", "b"]])._posterior().max() <= 1
 
 
-def test_samples_do_not_change_within_a_call():
-    """Presenting a subset does not change the posterior: samples are updated once for any number of subsets."""
-    one, other = (begun().tell([ITEMS[:5], ITEMS[5:]]) for _ in range(2))
-    calls = []
-    posterior = one._posterior
-    one._posterior = lambda: calls.append(1) or posterior()
-    one.ask(4, 3)
-    assert calls == [1]
-    other.ask(1, 3)
-    assert same(one._samples, other._samples)
+@pytest.mark.parametrize(("n_subsets", "expected"), [(1, 1), (4, 4), (10, 10), (11, 6), (35, 9)])
+def test_subsets_of_a_call_have_samples_of_their_own(n_subsets, expected):
+    """But for more than ten subsets, neighbours share them: of 11, two do; of 35, four."""
+    session = begun().tell([ITEMS[:5], ITEMS[5:]])
+    posterior, drawn = session._posterior, []
+    session._posterior = lambda: drawn.append(posterior()) or drawn[-1]
+    session.ask(n_subsets, 3)
+    assert len(drawn) == expected
+    assert same(session._samples, drawn[-1])
+
+
+def test_samples_continue_in_proportion_to_the_groupings_added(monkeypatch):
+    """Three sweeps for each grouping since the last samples, at least three and at most thirty."""
+    session, sweeps = begun(), []
+    sample = posterior_samples.mixture.sample
+    monkeypatch.setattr(
+        posterior_samples.mixture, "sample", lambda *given, **named: sweeps.append(1) or sample(*given, **named)
+    )
+    found = []
+    for n_new in (1, 1, 0, 4, 50):
+        for _ in range(n_new):
+            session.tell([ITEMS[:5], ITEMS[5:]])
+        session.ask(1, 3)
+        found.append(len(sweeps) / posterior_samples.N_SAMPLES)
+        sweeps.clear()
+    assert found == [posterior_samples.FIRST_SWEEPS, 3, 3, 12, 30]
 
 
 def learned(strategy, seed):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from consilience.inference.confusion import IMAGINED, RELIABILITIES, Cells, ConfusionPrior
 
@@ -23,13 +23,19 @@ def test_cells_are_the_blocks_of_the_diagonal():
     np.testing.assert_array_equal(CELLS.starts, [0, 2, 4, 5, 8, 11])
 
 
-def test_products_are_the_blocks_of_the_outer_product(monkeypatch):
-    rng = np.random.default_rng(0)
-    left, right = rng.normal(size=(2, 6, 4))
-    for entries in (1 << 22, 5):
-        monkeypatch.setattr("consilience.inference.confusion.PRODUCT_ENTRIES", entries)
-        whole = left @ right.T
-        np.testing.assert_allclose(CELLS.products(left, right), whole[CELLS.row, CELLS.column])
+@pytest.mark.parametrize("groups", [1 << 16, 3])
+def test_products_and_softmax_are_those_of_each_grouping(groups, monkeypatch):
+    monkeypatch.setattr("consilience.inference.confusion.BLOCK_GROUPS", groups)
+    cells = Cells.of(np.array([0, 0, 1, 2, 2, 2, 3, 3]))  # two groupings of 2 groups: one block, or two
+    left, right = np.random.default_rng(0).normal(size=(2, 8, 4))
+    np.testing.assert_allclose(cells.products(left, right), (left @ right.T)[cells.row, cells.column])
+    parts = np.split(100 * left, cells.first_group[1:])
+    np.testing.assert_allclose(cells.softmax(100 * left), np.vstack([softmax(part, axis=0) for part in parts]))
+
+
+def test_matrices_of_one_pattern_do_not_share_values():
+    one, two = CELLS.matrix(np.ones(len(CELLS.row))), CELLS.matrix(np.full(len(CELLS.row), 2.0))
+    assert (one.sum(), two.sum()) == (len(CELLS.row), 2 * len(CELLS.row))
 
 
 def matrices(reliability):

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.special import softmax
 
 from consilience.inference import exponential_family as ef
 
@@ -54,8 +53,4 @@ def test_segments_are_the_distributions_one_by_one(parts):
     )
     assert ef.kl_dirichlet_segments(q, p, starts) == pytest.approx(
         sum(ef.kl_dirichlet(a, b) for a, b in zip(parts, pieces)), abs=1e-7
-    )
-    score = np.column_stack([q, -30 * p])
-    np.testing.assert_allclose(
-        ef.softmax_segments(score, starts), np.vstack([softmax(x, axis=0) for x in np.split(score, starts[1:])])
     )

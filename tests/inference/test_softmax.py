@@ -24,9 +24,10 @@ def items():
     return Items(design, labels)
 
 
-def test_moments_are_sums_over_items(items):
+@pytest.mark.parametrize("size", [1, 30, 300])  # scores of up to 10, 300 and 3000: no overflow either
+def test_moments_are_sums_over_items(items, size):
     rng = np.random.default_rng(1)
-    coefficients, evidence = 30 * rng.normal(size=(5, 4)), 30 * rng.normal(size=(6, 4))  # no overflow either
+    coefficients, evidence = size * rng.normal(size=(5, 4)), size * rng.normal(size=(6, 4))
     score = items.design @ coefficients + items.labels @ evidence
     p = softmax(score, axis=1)
     for chunks in (
@@ -39,7 +40,9 @@ def test_moments_are_sums_over_items(items):
         np.testing.assert_allclose(found.labels, items.labels.T @ p, atol=1e-12)
         np.testing.assert_allclose(np.vstack(list(posteriors(chunks, coefficients, evidence))), p, atol=1e-14)
     bare = moments(in_chunks(items, 4), coefficients)
-    np.testing.assert_allclose(bare.design, items.design.T @ softmax(items.design @ coefficients, axis=1))
+    score = items.design @ coefficients
+    assert bare.log_normalizer == pytest.approx(logsumexp(score, axis=1).sum())
+    np.testing.assert_allclose(bare.design, items.design.T @ softmax(score, axis=1), atol=1e-12)
     assert bare.labels.shape == (0, 4)
 
 
@@ -47,13 +50,17 @@ def test_moments_are_sums_over_items(items):
 def test_value_and_gradient_are_those_of_equation_4(items, richness):
     rng = np.random.default_rng(2)
     weights, rho = rng.normal(size=(4, 3)), rng.dirichlet(np.ones(3), size=40)
-    chunks, target = in_chunks(items, 3), items.design.T @ rho
-    value, _ = log_posterior(weights, chunks, target, richness, 1.0)
+    target = items.design.T @ rho
+
+    def found(w):
+        return log_posterior(w, moments(in_chunks(items, 3), with_offset(w, richness)), target, richness, 1.0)
+
+    value, _ = found(weights)
     log_pi = log_softmax(items.design @ with_offset(weights, richness), axis=1)
     assert value == pytest.approx((rho * log_pi).sum() - (weights**2).sum() / 2)
     error = check_grad(
-        lambda w: log_posterior(w.reshape(4, 3), chunks, target, richness, 1.0)[0],
-        lambda w: log_posterior(w.reshape(4, 3), chunks, target, richness, 1.0)[1].ravel(),
+        lambda w: found(w.reshape(4, 3))[0],
+        lambda w: found(w.reshape(4, 3))[1].ravel(),
         weights.ravel(),
     )
     assert error < 1e-4  # of a gradient of norm about 30, by forward differences
@@ -62,12 +69,14 @@ def test_value_and_gradient_are_those_of_equation_4(items, richness):
 def test_weights_without_richness_are_multinomial_logistic_regression(items):
     truth = np.random.default_rng(3).integers(3, size=40)
     rho = np.eye(3)[truth]
-    weights, value = fit_weights(
-        np.zeros((4, 3)), in_chunks(items, 3), items.design.T @ rho, 0.0, prior_variance=2.0, max_iter=1000
-    )
+    chunks, start = in_chunks(items, 3), np.zeros((4, 3))
+    model = moments(chunks, with_offset(start, 0.0))
+    weights, model = fit_weights(start, model, chunks, items.design.T @ rho, 0.0, prior_variance=2.0, max_iter=1000)
     peer = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(items.design[:, :4], truth)
     np.testing.assert_allclose(weights.T, peer.coef_, atol=1e-3)
-    assert value == log_posterior(weights, in_chunks(items, 3), items.design.T @ rho, 0.0, 2.0)[0]
+    again = moments(chunks, with_offset(weights, 0.0))
+    assert model.log_normalizer == again.log_normalizer
+    np.testing.assert_array_equal(model.design, again.design)
 
 
 def test_objective_is_concave_up_to_the_limit(items):
@@ -75,8 +84,12 @@ def test_objective_is_concave_up_to_the_limit(items):
     rng = np.random.default_rng(4)
     rho = np.zeros((40, 3))
     rho[:, 0] = 1  # all items in one cluster: the hardest case
-    target = items.design.T @ rho
+    target, limit = items.design.T @ rho, 1 / (2 * 40 * 1.5)
+
+    def value(w):
+        return log_posterior(w, moments(in_chunks(items, 3), with_offset(w, limit)), target, limit, 1.5)[0]
+
     for _ in range(50):
         a, b = rng.normal(scale=3, size=(2, 4, 3))
-        ends = [log_posterior(w, in_chunks(items, 3), target, 1 / (2 * 40 * 1.5), 1.5)[0] for w in (a, b, (a + b) / 2)]
+        ends = [value(w) for w in (a, b, (a + b) / 2)]
         assert ends[2] >= (ends[0] + ends[1]) / 2 - 1e-9

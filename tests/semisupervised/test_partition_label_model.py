@@ -51,7 +51,7 @@ def first_state(problem, n_clusters, seed=0, **prior):
 
 
 def all_posteriors(state, evidence, prior):
-    said = label_evidence(state.assignment, state.confusion, evidence.cells)
+    said = label_evidence(state.assignment, state.expected, evidence.cells)
     return np.vstack(list(posteriors(evidence.chunks, with_offset(state.weights, prior.richness), said)))
 
 

@@ -199,6 +199,64 @@ def test_auto_finds_a_variance_that_predicts_annotations(iris):
     assert model.n_clusters_ == 3
 
 
+@pytest.fixture(scope="module")
+def with_noise(iris):
+    """The flowers with 150 more features, of noise."""
+    X, species, experts = iris
+    noise = np.random.default_rng(0).normal(size=(150, 150))
+    return X.join(pd.DataFrame(noise, index=X.index, columns=[f"noise {d}" for d in range(150)])), species, experts
+
+
+def fast(**parameters):
+    return PartitionLabelModel(**{"n_init": 2, "max_clusters": 10, "random_state": 0} | parameters)
+
+
+def test_features_that_annotations_do_not_depend_on_are_left_out(with_noise):
+    X, species, experts = with_noise
+    model = fast().fit(X, experts)
+    assert model.features_used_[:4].all()
+    assert model.features_used_[4:].sum() <= 4
+    assert model.n_clusters_ == 3
+    assert nmi(species, model.labels_) > 0.9
+    assert nmi(species, model.predict(X)) > 0.8
+    assert not model.coef_[:, ~model.features_used_].any()
+    assert model.coef_[:, :4].all()
+    search = model.feature_search_.set_index("features")
+    assert search["n_features"].to_dict() == {"all": 154, "associated": model.features_used_.sum()}
+    lead = search["log_probability"]["associated"] - search["log_probability"]["all"]
+    assert lead > 2 * search["standard_error"]["all"]
+    assert model.prior_variance_ == search["prior_variance"]["associated"]
+    assert model.prior_variance_ in model.prior_variance_search_["prior_variance"].to_list()
+    assert model.notes_[0].startswith(f"Of the 154 features, {model.features_used_.sum()} are used")
+
+
+def test_without_associated_features_the_annotations_determine_the_clusters(with_noise):
+    _, species, _ = with_noise
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random((150, 6)) < 0.9, species[:, None], rng.integers(3, size=(150, 6)))
+    model = fast().fit(rng.normal(size=(150, 150)), said)
+    assert not model.features_used_.any()
+    np.testing.assert_array_equal(model.coef_, np.zeros((3, 150)))
+    assert nmi(species, model.labels_) > 0.9
+    assert model.notes_[0].startswith("None of the 150 features is associated with the annotations")
+
+
+@pytest.mark.parametrize("setting", [{"select_features": False}, {"prior_variance": 0.1}, {"rich_get_richer": 1e-6}])
+def test_features_are_all_used_where_they_are_not_selected(with_noise, setting):
+    X, _, experts = with_noise
+    model = fast(n_init=1, max_clusters=4, **setting).fit(X, experts)
+    assert model.features_used_.all()
+    assert model.feature_search_ is None
+    assert not [note for note in model.notes_ if "features" in note]
+
+
+def test_features_are_not_selected_where_they_are_few(iris):
+    X, _, experts = iris
+    model = fast(n_init=1, max_clusters=4).fit(X, experts)
+    assert model.features_used_.all()
+    assert model.feature_search_ is None
+
+
 def test_without_features_the_labels_determine_the_clusters(iris):
     _, species, _ = iris
     experts = simulate_experts(species, n_annotators=20, random_state=0)
@@ -321,6 +379,7 @@ def test_invalid_input_raises_one_sentence(iris, case):
         ("n_init", 0),
         ("init", "k-means"),
         ("merge", "yes"),
+        ("select_features", "yes"),
         ("max_iter", True),
         ("tol", -1),
     ],

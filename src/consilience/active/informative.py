@@ -1,8 +1,8 @@
 """Our own strategy: present together items for which the posterior does not settle whether they belong together.
 
 Samples of the clusters from the posterior of the mixture of groupings
-(`consilience.consensus.groupings.grouping_mixture`) are kept and updated from round to round, by a few sampling sweeps
-each. With p_ij the share of the samples in which i and j are in one cluster,
+(`consilience.consensus.groupings.grouping_mixture`) are kept and updated from subset to subset, by a few sampling
+sweeps each. With p_ij the share of the samples in which i and j are in one cluster,
 
     V_ij = (p_ij (1 − p_ij) + ε) / (1 + P_ij)
 

@@ -1,13 +1,18 @@
 """Samples of the clusters for strategies: from the posterior of the mixture of groupings, as if by one annotator.
 
 Each sample is a chain of its own. It begins at k-means on the coordinates of the items, takes `FIRST_SWEEPS` sweeps of
-`grouping_mixture.sample`, and continues by `SWEEPS` before each use. It begins anew if it holds clusters that are no
-longer considered.
+`grouping_mixture.sample`, and continues before each use by `SWEEPS` for each grouping added since the last, up to
+`MOST_SWEEPS`. It begins anew if it holds clusters that are no longer considered.
 
 Decided here
 ------------
 All groupings count as one annotator's. The temperature is a tenth of the memberships per item, from ½ to 1, for the
 reason given in `consilience.active.informative`.
+
+Of several subsets that are composed in one call, each has samples of its own: the chains continue by `SWEEPS` in
+between, at most `MOST_UPDATES` times a call. Otherwise all of them would be about the same errors of sixteen samples.
+Tried and dropped, since no better: to lower the value of pairs whose clusters a pending subset already compares, and to
+continue the chains once a call only, by more sweeps.
 """
 
 from __future__ import annotations
@@ -25,7 +30,9 @@ from consilience.inference.clusters import kmeans
 from consilience.inference.memberships import Memberships
 
 N_SAMPLES = 16  # samples of the clusters that strategies get
-FIRST_SWEEPS, SWEEPS = 10, 3  # sweeps of each chain when it begins, and before each use
+FIRST_SWEEPS, SWEEPS = 10, 3  # sweeps of each chain when it begins, and for each grouping added or subset composed
+MOST_SWEEPS = 30  # before a use
+MOST_UPDATES = 10  # of the samples in one call
 SPARE_CLUSTERS = 2  # times the clusters found, if their number is not given
 FEWEST_SAMPLE_CLUSTERS = 10  # in the samples then
 
@@ -37,7 +44,9 @@ def initial(n_items: int) -> Samples:
     return np.tile(np.arange(n_items), (N_SAMPLES, 1))
 
 
-def updated(groupings: Groupings, samples: Samples | None, n_clusters: int, rng: np.random.Generator) -> Samples:
+def updated(
+    groupings: Groupings, samples: Samples | None, n_clusters: int, rng: np.random.Generator, *, n_new: int = 1
+) -> Samples:
     """Return new samples of the clusters of the items.
 
     Parameters
@@ -46,13 +55,14 @@ def updated(groupings: Groupings, samples: Samples | None, n_clusters: int, rng:
     samples : the last samples, None if there are none
     n_clusters : number of clusters that the samples may hold
     rng : numpy Generator
+    n_new : number of groupings added since the last samples; none count as one, since chains continue at each use
 
     Returns
     -------
     int array, shape (N_SAMPLES, n_items)
     """
     crowd = _as_one_annotator(Memberships.of(groupings))
-    layout, sweeps = mixture.Layout.of(crowd), SWEEPS
+    layout, sweeps = mixture.Layout.of(crowd), min(SWEEPS * max(n_new, 1), MOST_SWEEPS)
     if samples is None or samples.max() >= n_clusters:
         samples, sweeps = first(crowd, n_clusters, rng), FIRST_SWEEPS
     state = mixture.init(layout, samples[rng.integers(N_SAMPLES)], n_clusters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from consilience.active.stability import (
     Forecast,
     Round,
     decide,
+    decide_by_reliability,
     forecast,
     require_items,
     split_half_reliability,
@@ -31,7 +33,7 @@ from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import facts
 from consilience.annotations.names import is_default, plain
-from consilience.annotations.types import Integer, Names, RandomSource
+from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings.subset_fusion_estimator import require_at_most
 from consilience.errors import InputError, MatchingError
@@ -41,6 +43,7 @@ from consilience.estimators.parameters import (
     Requirement,
     Requirements,
     is_number,
+    is_one_of,
     is_whole,
     one_of,
     require_parameters,
@@ -48,6 +51,9 @@ from consilience.estimators.parameters import (
 )
 from consilience.inference.randomness import check_random_state
 from consilience.metrics.clusterings import nmi
+
+FLOORS = {"reliability": 0.94, "stability": 0.9}  # by the rule of `should_stop`
+FEWEST_TO_SPLIT = 4  # groupings
 
 
 class ActiveSession(BaseEstimator):
@@ -166,6 +172,7 @@ class ActiveSession(BaseEstimator):
         self._history: list[Round] = []
         self._fitted: SubsetFusion | None = None
         self._samples: np.ndarray | None = None
+        self._n_sampled = 0  # groupings that the samples are of
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle or a file holds: the groupings joined, and records as tuples of their fields."""
@@ -234,11 +241,13 @@ class ActiveSession(BaseEstimator):
             raise InputError(f"'size' must be an int from 2 to the number of items, {len(self.items_)}. Got {size!r}.")
         pending = [placed.places for placed in self._pending.values()]
         pool = None if candidates is None else Pool.of(self.items_, assignments.candidates_of(candidates), pending)
-        samples = cache(self._posterior)  # once a call: presenting a subset does not change the posterior
+        between = math.ceil(n_subsets / posterior_samples.MOST_UPDATES)  # subsets with the same samples
         counts = self._counts.with_subsets(pending)
         times_asked = assignments.times_asked(self._store, [*pending, *(missing.places for missing in self._left_out)])
         new: list[tuple[Int[np.ndarray, " size"], Any]] = []
-        for annotator in recipients:
+        for number, annotator in enumerate(recipients):
+            if number % between == 0:
+                samples = cache(self._posterior)
             allowed = self._allowed(annotator, times_asked, [places for places, whose in new if whose == annotator])
             situation = Situation(counts, times_asked, len(self._store), allowed, samples)
             if pool is None:
@@ -343,26 +352,53 @@ class ActiveSession(BaseEstimator):
         rounds = pd.RangeIndex(1, len(self._history) + 1, name="round")
         return pd.DataFrame([_values(done) for done in self._history], columns=columns, index=rounds)
 
-    def should_stop(self, *, tolerance: float = 0.02, patience: int = 3, floor: float = 0.9) -> Decision:
-        """Whether the consensus has settled: the paper's rule, with a floor.
+    def should_stop(
+        self,
+        *,
+        rule: str = "reliability",
+        floor: Real | None = None,
+        n_splits: int = 4,
+        tolerance: float = 0.02,
+        patience: int = 3,
+    ) -> Decision:
+        """Whether more groupings would hardly change the consensus.
 
         Parameters
         ----------
+        rule : "reliability" or "stability", default="reliability"
+            By the reliability of the consensus, estimated as in `groupings_needed`; or by the paper's rule, for which
+            `consensus` must have been called between rounds: whether the stability is high and has stopped falling.
+        floor : float, optional
+            Lowest reliability or stability to stop at: by default 0.94 or 0.9.
+        n_splits : int, default=4
+            Number of random splits of the groupings into halves, for the reliability.
         tolerance : float, default=0.02
-            Largest change of the stability between consecutive rounds.
+            Largest fall of the stability between consecutive rounds; rises do not matter.
         patience : int, default=3
-            Number of rounds whose change must be so small.
-        floor : float, default=0.9
-            Lowest stability allowed in these rounds.
+            Number of rounds in which the stability must have been at the floor without falling more.
 
         Returns
         -------
         Decision
             True if it is time to stop; `reason` says why or why not.
         """
-        if not (is_number(tolerance, zero=True) and is_whole(patience, 1) and is_number(floor, zero=True)):
-            raise InputError("'tolerance' and 'floor' must be numbers of at least 0, and 'patience' a positive int.")
-        return decide(self.stability_["stability"], tolerance=tolerance, patience=patience, floor=floor)
+        if not (is_number(tolerance, zero=True) and is_whole(patience, 1) and is_whole(n_splits, 1)):
+            raise InputError(
+                "'tolerance' must be a number of at least 0, 'patience' and 'n_splits' positive ints. Got "
+                f"{tolerance!r}, {patience!r} and {n_splits!r}."
+            )
+        if not (is_one_of(rule, FLOORS) and (floor is None or is_number(floor, zero=True))):
+            raise InputError(
+                "'rule' must be 'reliability' or 'stability', and 'floor' None or a number of at least 0. Got "
+                f"{rule!r} and {floor!r}."
+            )
+        floor = FLOORS[rule] if floor is None else floor
+        if rule == "stability":
+            return decide(self.stability_["stability"], tolerance=tolerance, patience=patience, floor=floor)
+        n_groupings = len(self._store)
+        if n_groupings < FEWEST_TO_SPLIT:
+            return Decision(False, f"There are {n_groupings} groupings; halves need at least {FEWEST_TO_SPLIT}.")
+        return decide_by_reliability(self._reliability(n_splits), floor=floor)
 
     def groupings_needed(self, target: float = 0.9, *, n_splits: int = 4) -> Forecast:
         """Estimate how many groupings a target reliability needs; see `consilience.active.stability`.
@@ -389,11 +425,11 @@ class ActiveSession(BaseEstimator):
                 f"'target' must be a number in (0, 1) and 'n_splits' a positive int. Got {target!r}, {n_splits!r}."
             )
         groupings = self._groupings_or_error()
-        if groupings.n_groupings < 4:
-            raise InputError(f"Comparing halves needs at least 4 groupings. Got {groupings.n_groupings}.")
-        in_order = arrange(groupings).ordered  # so that the order in which they came in makes no difference
-        reliability = split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
-        return forecast(groupings, reliability, target, n_items=len(self.items_))
+        if groupings.n_groupings < FEWEST_TO_SPLIT:
+            raise InputError(
+                f"Comparing halves needs at least {FEWEST_TO_SPLIT} groupings. Got {groupings.n_groupings}."
+            )
+        return forecast(groupings, self._reliability(n_splits), target, n_items=len(self.items_))
 
     def _allowed(
         self, annotator: Any, times_asked: Int[np.ndarray, " items"], new: list[np.ndarray]
@@ -449,6 +485,10 @@ class ActiveSession(BaseEstimator):
             fusion.random_state = self._random.randint(2**31 - 1)
         return fusion
 
+    def _reliability(self, n_splits: int) -> float:
+        in_order = arrange(self._groupings_or_error()).ordered  # so that the order in which they came in is no matter
+        return split_half_reliability(in_order, self._fused_half, n_splits=n_splits, rng=self._rng())
+
     def _fused_half(self, half: Groupings) -> Int[np.ndarray, " items"]:
         fusion = self._fusion()
         require_items(half, fusion.n_clusters, len(self._store))
@@ -462,7 +502,9 @@ class ActiveSession(BaseEstimator):
         fusion = SubsetFusion() if self.fusion is None else self.fusion
         n_found = 0 if self._fitted is None else self._fitted.n_clusters_
         n_clusters = posterior_samples.n_clusters_of(fusion, len(self.items_), n_found)
-        self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng())
+        n_new = groupings.n_groupings - self._n_sampled
+        self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
+        self._n_sampled = groupings.n_groupings
         return self._samples.copy()
 
     def _rng(self) -> np.random.Generator:

@@ -5,7 +5,9 @@ Source: Chen et al. (2018), Crowdclustering with Partition Labels, (9) and (10);
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,7 +16,7 @@ from scipy.special import gammaln
 
 from consilience.inference.exponential_family import segment_sizes
 
-PRODUCT_ENTRIES = 1 << 22  # entries of each factor that Cells.products gathers at a time: 32 megabytes
+BLOCK_GROUPS = 1 << 16  # groups that Cells.products gathers at a time
 
 
 @dataclass(frozen=True)
@@ -44,19 +46,46 @@ class Cells:
 
     def matrix(self, values: Float[np.ndarray, " cells"]) -> csr_array:
         """Block-diagonal (groups, groups) matrix of the values."""
-        n = len(self.starts)
-        return csr_array((values, self.column, np.append(self.starts, len(values))), shape=(n, n))
+        matrix = copy(self._pattern)  # without the checks of a new one, which take longer than a product
+        matrix.data = values
+        return matrix
+
+    @cached_property
+    def _pattern(self) -> csr_array:
+        n, n_cells = len(self.starts), len(self.column)
+        return csr_array((np.zeros(n_cells), self.column, np.append(self.starts, n_cells)), shape=(n, n))
 
     def products(
         self, left: Float[np.ndarray, "groups clusters"], right: Float[np.ndarray, "groups clusters"]
     ) -> Float[np.ndarray, " cells"]:
         """left_j · right_l for every cell."""
-        step = max(PRODUCT_ENTRIES // left.shape[1], 1)
-        parts = [
-            np.einsum("ck,ck->c", left[self.row[i : i + step]], right[self.column[i : i + step]])
-            for i in range(0, len(self.row), step)
-        ]
-        return np.concatenate(parts)
+        found = np.empty(len(self.row))
+        for groups, cells in self._blocks:
+            found[cells] = np.einsum("mjk,mlk->mjl", left[groups], right[groups])
+        return found
+
+    def softmax(self, score: Float[np.ndarray, "groups clusters"]) -> Float[np.ndarray, "groups clusters"]:
+        """Softmax over the groups of each grouping."""
+        found = np.empty_like(score)
+        for groups, _ in self._blocks:
+            block = score[groups]
+            block -= block.max(1, keepdims=True)
+            np.exp(block, out=block)
+            found[groups] = block / block.sum(1, keepdims=True)
+        return found
+
+    @cached_property
+    def _blocks(self) -> list[tuple[Int[np.ndarray, "groupings J"], Int[np.ndarray, "groupings J J"]]]:
+        """Groups and cells of the groupings with J groups, for each J; of large ones a part at a time."""
+        sizes = segment_sizes(self.first_group, len(self.starts))
+        blocks = []
+        for size in np.unique(sizes):
+            first = self.first_group[sizes == size]
+            step = max(BLOCK_GROUPS // int(size), 1)
+            for start in range(0, len(first), step):
+                groups = first[start : start + step, None] + np.arange(size)
+                blocks.append((groups, self.starts[groups][:, :, None] + np.arange(size)))
+        return blocks
 
 
 RELIABILITIES = np.linspace(0, 1, 9)
@@ -108,7 +137,10 @@ class ConfusionPrior:
 
     def values(self, reliability: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, " cells"]:
         """Ψ."""
-        right, wrong = self._values_of_rows(reliability)
+        return self._of_cells(*self._values_of_rows(reliability))
+
+    def _of_cells(self, right: np.ndarray, wrong: np.ndarray) -> Float[np.ndarray, " cells"]:
+        """Values on the diagonal, and elsewhere, of each j."""
         return np.where(self.cells.row == self.cells.column, right[self.cells.row], wrong[self.cells.row])
 
     def _values_of_rows(self, reliability: Float[np.ndarray, " annotators"]) -> tuple[np.ndarray, np.ndarray]:
@@ -133,20 +165,30 @@ class ConfusionPrior:
 
         Without a majority that is believed, nobody would be, and all labels would be explained as guesses.
         """
-        scores = np.array([self._log_joint(counts, reliability) for reliability in RELIABILITIES])
+        scores = np.array([self._log_joint(counts, place) for place in range(len(RELIABILITIES))])
         gain = scores.max(0) - scores[-1]
         doubted = np.argsort(-gain, kind="stable")[: (len(np.unique(self.annotator)) - 1) // 2]
         found = np.ones(self.n_annotators)
         found[doubted] = RELIABILITIES[::-1][np.argmax(scores[::-1], axis=0)][doubted]  # of equals the highest
         return found
 
-    def _log_joint(self, counts: Float[np.ndarray, " cells"], reliability: float) -> Float[np.ndarray, " annotators"]:
-        """ln p(counts, r) of each annotator who has this reliability, without what does not depend on it."""
-        everyone = np.full(self.n_annotators, reliability)
-        right, wrong = self._values_of_rows(everyone)
-        is_right = self.cells.row == self.cells.column
-        of_cells = gammaln(np.where(is_right, right[self.cells.row], wrong[self.cells.row]) + counts)
-        of_rows = np.add.reduceat(of_cells, self.cells.starts)
+    def _log_joint(self, counts: Float[np.ndarray, " cells"], place: int) -> Float[np.ndarray, " annotators"]:
+        """ln p(counts, r) of each annotator with the reliability at this place, without what does not depend on it."""
+        right, wrong, constant = self._candidates[place]
+        of_cells = gammaln(self._of_cells(right, wrong) + counts)
+        of_groupings = np.add.reduceat(of_cells, self.cells.starts[self.cells.first_group])
+        annotator = self.annotator[self.cells.first_group]
+        return np.bincount(annotator, of_groupings, self.n_annotators) + constant
+
+    @cached_property
+    def _candidates(self) -> list[tuple[np.ndarray, np.ndarray, Float[np.ndarray, " annotators"]]]:
+        """`_values_of_rows`, and what `_log_joint` has without counts, if everyone has the same of `RELIABILITIES`."""
         others = segment_sizes(self.cells.starts, len(self.cells.row)) - 1
-        of_rows -= gammaln(right) + np.where(others > 0, others * gammaln(np.where(others > 0, wrong, 1.0)), 0.0)
-        return np.bincount(self.annotator, of_rows, self.n_annotators) + self.log_densities(everyone)
+        found = []
+        for reliability in RELIABILITIES:
+            everyone = np.full(self.n_annotators, reliability)
+            right, wrong = self._values_of_rows(everyone)
+            of_rows = gammaln(right) + np.where(others > 0, others * gammaln(np.where(others > 0, wrong, 1.0)), 0.0)
+            constant = self.log_densities(everyone) - np.bincount(self.annotator, of_rows, self.n_annotators)
+            found.append((right, wrong, constant))
+        return found

@@ -55,15 +55,6 @@ def kl_dirichlet_segments(q: Float[np.ndarray, " entries"], p: Float[np.ndarray,
     return float((q - p) @ expected) + log_normalizer(q) - log_normalizer(p)
 
 
-def softmax_segments(
-    score: Float[np.ndarray, "entries columns"], starts: Starts
-) -> Float[np.ndarray, "entries columns"]:
-    """Softmax down each column within each segment of rows."""
-    sizes = segment_sizes(starts, len(score))
-    weight = np.exp(score - np.repeat(np.maximum.reduceat(score, starts), sizes, axis=0))
-    return weight / np.repeat(np.add.reduceat(weight, starts), sizes, axis=0)
-
-
 def segment_sizes(starts: Starts, n_entries: int) -> Int[np.ndarray, " segments"]:
     """Entries in each segment."""
     return np.diff(starts, append=n_entries)

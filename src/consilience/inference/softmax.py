@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 CHUNK_ENTRIES = 1 << 16  # scores in memory at a time: half a megabyte, a part of the second-level cache
+SAFE = 300.0  # scores up to this size are exponentiated as they are, without overflow
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Items:
     design: Float[np.ndarray, "items columns"]
     labels: csr_array
 
+    @cached_property
+    def length(self) -> float:
+        """Length of the longest row of the design."""
+        return float(np.sqrt(np.square(self.design).sum(1).max(initial=0)))
+
 
 def in_chunks(items: Items, n_clusters: int) -> list[Items]:
     """Cut items into chunks whose scores fit the cache."""
@@ -82,18 +88,23 @@ def moments(
 
 
 def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray | None) -> Moments:
-    weight = scores(chunk, coefficients, evidence)
-    largest = weight.max(1)
-    weight -= largest[:, None]
+    # clusters × items: the largest score of each item is then found row by row, which is faster
+    weight = coefficients.T @ chunk.design.T
+    largest = np.zeros(1)
+    if evidence is not None:
+        weight += (chunk.labels @ evidence).T
+    if evidence is not None or chunk.length * np.sqrt(np.square(coefficients).sum(0).max()) > SAFE:
+        largest = weight.max(0)
+        weight -= largest
     np.exp(weight, out=weight)
-    total = weight @ np.ones(weight.shape[1])
+    total = np.ones(len(weight)) @ weight
     log_normalizer = float(largest.sum() + np.log(total).sum())
     if evidence is None:
         # the design has fewer columns than there are clusters, as a rule: normalising it is cheaper
-        design = (chunk.design / total[:, None]).T @ weight
-        return Moments(log_normalizer, design, np.empty((0, weight.shape[1])))
-    weight /= total[:, None]
-    return Moments(log_normalizer, chunk.design.T @ weight, chunk.labels.T @ weight)
+        design = weight @ (chunk.design / total[:, None])
+        return Moments(log_normalizer, design.T, np.empty((0, len(weight))))
+    weight /= total
+    return Moments(log_normalizer, (weight @ chunk.design).T, chunk.labels.T @ weight.T)
 
 
 def posteriors(
@@ -118,7 +129,7 @@ def with_offset(
 
 def log_posterior(
     weights: Float[np.ndarray, "features clusters"],
-    chunks: list[Items],
+    model: Moments,
     target: Float[np.ndarray, "columns clusters"],
     richness: float,
     prior_variance: float,
@@ -128,7 +139,7 @@ def log_posterior(
     Parameters
     ----------
     weights : W, a column for each cluster.
-    chunks : of the items.
+    model : moments of π under these weights.
     target : Σ_n x_n ρ_nk, the moments under the responsibilities.
     richness : λ.
     prior_variance : σ².
@@ -138,33 +149,47 @@ def log_posterior(
     value : Σ_nk ρ_nk ln π_nk − ‖W‖² / (2σ²), nats.
     gradient : Φᵀ(ρ − π) + 2λ W diag(Σ_n ρ_nk − Σ_n π_nk) − W / σ².
     """
-    coefficients = with_offset(weights, richness)
-    model = moments(chunks, coefficients)
-    surplus = target - model.design
-    value = (target * coefficients).sum() - model.log_normalizer - (weights**2).sum() / (2 * prior_variance)
+    surplus, norms = target - model.design, (weights**2).sum(0)
+    score = (target[:-1] * weights).sum() + richness * (target[-1] @ norms)
+    value = score - model.log_normalizer - norms.sum() / (2 * prior_variance)
     gradient = surplus[:-1] + weights * (2 * richness * surplus[-1] - 1 / prior_variance)
     return float(value), gradient
 
 
 def fit_weights(
     weights: Float[np.ndarray, "features clusters"],
+    model: Moments,
     chunks: list[Items],
     target: Float[np.ndarray, "columns clusters"],
     richness: float,
     prior_variance: float,
     *,
     max_iter: int,
-) -> tuple[Float[np.ndarray, "features clusters"], float]:
+) -> tuple[Float[np.ndarray, "features clusters"], Moments]:
     """Maximise `log_posterior` by at most `max_iter` steps of L-BFGS from `weights`; it never decreases.
+
+    Parameters
+    ----------
+    weights, model, target, richness, prior_variance : as for `log_posterior`.
+    chunks : of the items.
 
     Returns
     -------
-    weights, value of `log_posterior` there
+    weights, moments of π under them
     """
+    at, found = weights, model
+
+    def moments_at(flat: np.ndarray) -> Moments:
+        nonlocal at, found
+        if not np.array_equal(flat, at.ravel()):
+            at = flat.reshape(weights.shape).copy()
+            found = moments(chunks, with_offset(at, richness))
+        return found
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = log_posterior(flat.reshape(weights.shape), chunks, target, richness, prior_variance)
+        seen = moments_at(flat)
+        value, gradient = log_posterior(at, seen, target, richness, prior_variance)
         return -value, -gradient.ravel()
 
-    found = minimize(objective, weights.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
-    return found.x.reshape(weights.shape), -float(found.fun)
+    best = minimize(objective, weights.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": max_iter}).x
+    return best.reshape(weights.shape), moments_at(best)

@@ -153,6 +153,8 @@ OF_EACH: dict[str, Attributes] = {
         "notes_": optional(NOTES),
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
+        "feature_search_": optional(or_none(table(None, {"features": "O", "n_features": "c"}))),
+        "features_used_": optional(array(bool, "features")),
         "restart_bounds_": array(float, None),
         "coef_": reals("clusters", "features"),
         "intercept_": reals("clusters"),

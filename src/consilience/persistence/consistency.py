@@ -160,6 +160,8 @@ def _session(state: SimpleNamespace) -> Broken:
     groupings, fitted = state._groupings, state._fitted
     if groupings is not None and not (isinstance(groupings, Groupings) and groupings.items.equals(state.items_)):
         yield "_groupings"
+    elif state._n_sampled > (0 if groupings is None else groupings.n_groupings):
+        yield "_n_sampled"
     if fitted is not None and not (isinstance(fitted, SubsetFusion) and _is_of_items(fitted.items_, state.items_)):
         yield "_fitted"
     if state._counts[0] != len(state.items_):

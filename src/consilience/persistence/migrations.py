@@ -37,7 +37,7 @@ def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) 
     """
     if name == "ActiveSession":
         found = {key: value for key, value in attributes.items() if key != "_pending_places"}
-        return found | {"_left_out": _as_subsets(attributes.get("_left_out", []))}
+        return {"_n_sampled": 0} | found | {"_left_out": _as_subsets(attributes.get("_left_out", []))}
     if name == "StagewiseEM" and "n_components" in parameters:
         return _of_named_pairs(attributes)
     if name in ("BayesSCDC", "SCDC") and "_trained_annotators" not in attributes:

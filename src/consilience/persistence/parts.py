@@ -185,6 +185,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "_history": list_of(tuple_of(whole(), whole(), whole(), number(nan=True))),
         "_fitted": or_none(instance_of("SubsetFusion")),
         "_samples": or_none(array(int, None, "items", low=0)),
+        "_n_sampled": whole(),
     },
 }
 """The attributes of parts of scikit-learn on which their results depend; other versions have more."""

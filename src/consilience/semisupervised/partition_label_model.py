@@ -42,8 +42,10 @@ L-BFGS in each sweep, which raise the bound as the maximum does, at a lower cost
 Reliability is learned (`inference.confusion`), but no annotator is expected to be more accurate than in the paper, 0.8.
 With up to .99, posteriors were too sure, and NMI was lower on the paper's data with other draws of experts.
 
-With more features than items, W is restricted to the row space of Φ: outside it there are no data, and the prior and
-λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
+With many features, those to use are selected beforehand (`feature_selection`): a point estimate of W explains any
+clusters by columns of noise. It needs them: intercepts have the same σ², which is then so small that they alone cannot
+keep most of the K clusters empty. With more features than items, W is restricted to the row space of Φ: outside it
+there are no data, and the prior and λ ‖w_k‖² depend only on the norm. J_m = 1 has α = 40, not 0.
 
 A run starts from small random W and ζ, as in the paper, or from posteriors weighted towards a k-means clustering of the
 features, under which held-out annotations are more probable where labels are few. Afterwards clusters are joined while
@@ -71,7 +73,6 @@ from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
     kl_dirichlet_segments,
     segment_sizes,
-    softmax_segments,
 )
 from consilience.inference.softmax import Items, Moments, fit_weights, in_chunks, moments, with_offset
 
@@ -112,14 +113,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class State:
-    """Parameters; the moments of the posteriors under them; Σ_n ln Σ_k exp of W's scores."""
+    """Parameters; E[ln η] under them; the moments of the posteriors, and of π."""
 
     weights: Float[np.ndarray, "features clusters"]
     assignment: Float[np.ndarray, "groups clusters"]
     reliability: Float[np.ndarray, " annotators"]
     confusion: Float[np.ndarray, " cells"]
+    expected: Float[np.ndarray, " cells"]
     moments: Moments
-    log_normalizer: float
+    model: Moments
 
 
 def init(
@@ -132,23 +134,22 @@ def init(
     totals = np.add.reduceat(draws, evidence.cells.first_group)
     sizes = segment_sizes(evidence.cells.first_group, len(draws))
     assignment = draws / np.repeat(totals, sizes, axis=0)
-    log_normalizer = moments(evidence.chunks, with_offset(weights, prior.richness)).log_normalizer
+    model = moments(evidence.chunks, with_offset(weights, prior.richness))
     reliability = np.ones(prior.confusion.n_annotators)
     confusion = prior.confusion.values(reliability)
-    return _with_moments(weights, assignment, reliability, confusion, log_normalizer, evidence, prior)
+    return _with_moments(weights, assignment, reliability, confusion, model, evidence, prior)
 
 
 def step(state: State, evidence: Evidence, prior: Prior) -> State:
     assignment = update_assignment(state, evidence.cells)
     reliability, confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
-    weights, log_normalizer = update_weights(state, evidence, prior)
-    return _with_moments(weights, assignment, reliability, confusion, log_normalizer, evidence, prior)
+    weights, model = update_weights(state, evidence, prior)
+    return _with_moments(weights, assignment, reliability, confusion, model, evidence, prior)
 
 
 def update_assignment(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
     """(18)."""
-    expected = cells.matrix(expected_log_dirichlet_segments(state.confusion, cells.starts))
-    return softmax_segments(expected @ state.moments.labels, cells.first_group)
+    return cells.softmax(cells.matrix(state.expected) @ state.moments.labels)
 
 
 def update_confusion(
@@ -161,22 +162,24 @@ def update_confusion(
     return reliability, prior.confusion.values(reliability) + counts
 
 
-def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, float]:
-    """(4): improved weights, and Σ_n ln Σ_k exp of their scores."""
-    target = state.moments.design
-    weights, value = fit_weights(
-        state.weights, evidence.chunks, target, prior.richness, prior.variance, max_iter=WEIGHT_STEPS
+def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, Moments]:
+    """(4): improved weights, and the moments of π under them."""
+    return fit_weights(
+        state.weights,
+        state.model,
+        evidence.chunks,
+        state.moments.design,
+        prior.richness,
+        prior.variance,
+        max_iter=WEIGHT_STEPS,
     )
-    coefficients = with_offset(weights, prior.richness)
-    penalty = (weights**2).sum() / (2 * prior.variance)
-    return weights, float((target * coefficients).sum() - penalty - value)
 
 
 def label_evidence(
-    assignment: Float[np.ndarray, "groups clusters"], confusion: Float[np.ndarray, " cells"], cells: Cells
+    assignment: Float[np.ndarray, "groups clusters"], expected: Float[np.ndarray, " cells"], cells: Cells
 ) -> Float[np.ndarray, "groups clusters"]:
     """Evidence of label l for cluster k: Σ_j ζ_j^{mk} E[ln η_l^{mj}], the first term of (16)."""
-    return cells.matrix(expected_log_dirichlet_segments(confusion, cells.starts)).T @ assignment
+    return cells.matrix(expected).T @ assignment
 
 
 def label_probability(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
@@ -198,14 +201,15 @@ def _with_moments(
     assignment: np.ndarray,
     reliability: np.ndarray,
     confusion: np.ndarray,
-    log_normalizer: float,
+    model: Moments,
     evidence: Evidence,
     prior: Prior,
 ) -> State:
     """(16), stored as moments."""
-    said = label_evidence(assignment, confusion, evidence.cells)
+    expected = expected_log_dirichlet_segments(confusion, evidence.cells.starts)
+    said = label_evidence(assignment, expected, evidence.cells)
     seen = moments(evidence.chunks, with_offset(weights, prior.richness), said)
-    return State(weights, assignment, reliability, confusion, seen, log_normalizer)
+    return State(weights, assignment, reliability, confusion, expected, seen, model)
 
 
 def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
@@ -216,7 +220,7 @@ def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
     cells = evidence.cells
     n_clusters = state.weights.shape[1]
     sizes = segment_sizes(cells.first_group, len(state.assignment))
-    items = state.moments.log_normalizer - state.log_normalizer
+    items = state.moments.log_normalizer - state.model.log_normalizer
     labels_of_clusters = entr(state.assignment).sum() - n_clusters * np.log(sizes).sum()
     confusion = kl_dirichlet_segments(state.confusion, prior.confusion.values(state.reliability), cells.starts)
     reliability = prior.confusion.log_densities(state.reliability).sum()
@@ -250,17 +254,18 @@ def read_groupings(
     (18) and (20) at the reliability of the state, until their part of the bound converges.
     """
     cells, seen = problem.cells, replace(state.moments, labels=problem.labels.T @ posteriors)
-    expected = prior.confusion.values(state.reliability)
+    psi = prior.confusion.values(state.reliability)
     totals = np.add.reduceat(seen.labels + 1, cells.first_group)
     sizes = segment_sizes(cells.first_group, len(seen.labels))
 
     def with_assignment(assignment: Float[np.ndarray, "groups clusters"]) -> State:
-        confusion = expected + cells.products(assignment, seen.labels)
-        return replace(state, assignment=assignment, confusion=confusion, moments=seen)
+        confusion = psi + cells.products(assignment, seen.labels)
+        expected = expected_log_dirichlet_segments(confusion, cells.starts)
+        return replace(state, assignment=assignment, confusion=confusion, expected=expected, moments=seen)
 
     def bound(after: State) -> float:
-        said = label_evidence(after.assignment, after.confusion, cells)
-        divergence = kl_dirichlet_segments(after.confusion, expected, cells.starts)
+        said = label_evidence(after.assignment, after.expected, cells)
+        divergence = kl_dirichlet_segments(after.confusion, psi, cells.starts)
         return float((said * seen.labels).sum() + entr(after.assignment).sum() - divergence)
 
     return iterate(

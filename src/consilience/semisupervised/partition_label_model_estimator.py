@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
-from scipy.sparse import coo_array, csr_array
+from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
@@ -58,6 +57,7 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
+from consilience.semisupervised.feature_selection import associated
 from consilience.semisupervised.partition_label_model import (
     Evidence,
     Prior,
@@ -71,8 +71,11 @@ from consilience.semisupervised.partition_label_model import (
     read_groupings,
     run,
 )
+from consilience.semisupervised.prior_variance import Fold, Search
 
 MAX_CLUSTERS = 50
+MANY = 0.5  # features per item from which it is chosen whether only associated ones are used
+CLEARLY = 2  # standard errors by which they have to be better
 SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is chosen
 GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
 MOST_NAMED = 10  # annotators in a note
@@ -116,6 +119,10 @@ class PartitionLabelModel(CrowdEstimator):
         as in the paper. Without features always the latter.
     merge : bool, default=True
         Whether clusters are joined afterwards, while the bound increases.
+    select_features : bool, default=True
+        With at least half as many features as items, whether only those that are associated with the annotations are
+        used if annotations that were held out are then more probable by more than two standard errors. All are used if
+        `prior_variance` or `rich_get_richer` is given.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -172,9 +179,16 @@ class PartitionLabelModel(CrowdEstimator):
         The bound that each restart reached, before merging.
     n_iter_ : int
     converged_ : bool
+    features_used_ : ndarray of bool, shape (n_features,)
+        The features that are used. The others have coefficients of 0.
+    feature_search_ : DataFrame or None
+        Number of features, prior variance chosen and log probability of held-out annotations with all features and with
+        those associated with the annotations, and the standard error of its difference from the better; None if there
+        was nothing to choose.
     notes_ : list of str
-        Sentences that name annotators who weigh together, those who put nearly all items into one group or leave
-        nearly all alone, and those with a reliability of at most 0.5, if there are any.
+        Sentences that say how many features are used if not all are, or that none is associated with the annotations;
+        that name annotators who weigh together, those who put nearly all items into one group or leave nearly all
+        alone, and those with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -214,6 +228,7 @@ class PartitionLabelModel(CrowdEstimator):
         "copies": COPIES,
         "init": one_of("features", "random"),
         "merge": TRUTH,
+        "select_features": TRUTH,
         "n_init": RESTARTS,
         "max_iter": whole(1),
         "tol": NOT_NEGATIVE,
@@ -231,6 +246,7 @@ class PartitionLabelModel(CrowdEstimator):
         copies: NameGroups = "auto",
         init: Literal["features", "random"] = "features",
         merge: Flag = True,
+        select_features: Flag = True,
         n_init: Integer = 5,
         max_iter: Integer = 500,
         tol: Real = 1e-5,
@@ -248,6 +264,7 @@ class PartitionLabelModel(CrowdEstimator):
         self.copies = copies
         self.init = init
         self.merge = merge
+        self.select_features = select_features
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -299,13 +316,8 @@ class PartitionLabelModel(CrowdEstimator):
         rng = check_random_state(self.random_state)
 
         with self._progress():
-            self.prior_variance_search_ = None
-            if isinstance(self.prior_variance, str):
-                search = self._search_variance(features, read.kept, n_clusters, rng)
-                self.prior_variance_search_, self.prior_variance_ = search, prior_variance.choose(search)
-            else:
-                self.prior_variance_ = float(self.prior_variance)
-            problem = Problem.of(features, read.kept)
+            self._search(features, read.kept, n_clusters, rng)
+            problem = Problem.of(features[:, self.features_used_], read.kept)
             prior = self._prior(problem, self.prior_variance_)
             best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
         keep_trace(self, best)
@@ -315,8 +327,9 @@ class PartitionLabelModel(CrowdEstimator):
             state, problem = self._with_copies(state, found, problem, read)
         self._read_off(state, found, problem, prior, groupings)
         self._restore(arranged)
+        on_features = _on_features(self.features_used_, self.feature_search_)
         guessers = _on_guessers(self.annotators_["reliability"])
-        self.notes_ = [*notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
+        self.notes_ = [*on_features, *notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
         forecasts.note_number_of_clusters(self, arranged.given)
         self._warn_unless_as_many()
         return self
@@ -487,37 +500,60 @@ class PartitionLabelModel(CrowdEstimator):
         )
         return Prior(variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned")
 
-    def _search_variance(
-        self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState
-    ) -> pd.DataFrame:
-        """Log probability of held-out annotations under each candidate."""
+    def _search(self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState) -> None:
+        """Set the prior variance and the features that are used, and what both were chosen from."""
+        self.features_used_ = np.ones(features.shape[1], dtype=bool)
+        self.prior_variance_search_ = self.feature_search_ = None
+        if not isinstance(self.prior_variance, str):
+            self.prior_variance_ = float(self.prior_variance)
+            return
+        some: Any = slice(None)
         if len(features) > SEARCH_ITEMS:
             some = np.sort(rng.permutation(len(features))[:SEARCH_ITEMS])
-            features, groupings = features[some], groupings[some]
-        problem = Problem.of(features, groupings)
+        few, grouped = features[some], groupings[some]
+        folds = prior_variance.split(grouped.incidence, rng)
+        variances = self._variances(few)
+        found = self._searched([(Problem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters)
+        if self.select_features and not self.rich_get_richer and features.shape[1] >= MANY * len(features):
+            used = associated(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
+            parts = [few[:, associated(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds]
+            trials = [(Problem.of(part, grouped), self._variances(part)) for part in parts]
+            fewer = self._searched(trials, self._variances(few[:, used]), folds, n_clusters)
+            sizes = [len(used), int(np.count_nonzero(used))]
+            self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, sizes)
+            lead, error = fewer.lead(found)
+            if lead > CLEARLY * error:
+                self.features_used_, found = used, fewer
+        self.prior_variance_search_, self.prior_variance_ = found.table, found.variance
 
-        start = self._start(problem)
+    def _searched(
+        self,
+        trials: list[tuple[Problem, Float[np.ndarray, " candidates"]]],
+        variances: Float[np.ndarray, " candidates"],
+        folds: list[Fold],
+        n_clusters: int,
+    ) -> Search:
+        """Log probability of held-out annotations under each candidate; `trials` has the candidates of each fold."""
 
-        def evaluate(variance: float, kept: csr_array, left_out: coo_array, seed: int) -> np.ndarray:
-            evidence = problem.evidence(kept, n_clusters)
-            prior = self._prior(problem, variance)
-            state = self._run(start, evidence, prior, n_clusters, seed).state
+        def evaluate(candidate: int, fold: int) -> np.ndarray:
+            problem, of_fold = trials[fold]
+            evidence = problem.evidence(folds[fold].kept, n_clusters)
+            prior = self._prior(problem, float(of_fold[candidate]))
+            state = self._run(self._start(problem), evidence, prior, n_clusters, folds[fold].seed).state
             probability = label_probability(state, problem.cells)
-            item, group = left_out.coords
+            item, group = folds[fold].left_out.coords
             logs = _log_probability(item, group, _posteriors(state, evidence, prior), probability)
-            return np.bincount(item, logs, len(features))
+            return np.bincount(item, logs, len(problem.design))
 
+        return prior_variance.search(variances, folds, evaluate, n_jobs=self.n_jobs)
+
+    def _variances(self, features: np.ndarray) -> Float[np.ndarray, " candidates"]:
+        """Candidates of the prior variance: with a given λ, those for which the M-step is concave."""
         variances = prior_variance.candidates(features)
-        if self.rich_get_richer:  # beyond 1 / (2 n_items σ²) the M-step is not concave
+        if self.rich_get_richer:
             limit = 1 / (2 * len(features) * self.rich_get_richer)
             variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
-        return prior_variance.search(
-            variances,
-            problem.labels,
-            evaluate,
-            rng,
-            n_jobs=self.n_jobs,
-        )
+        return variances
 
     def _with_copies(
         self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
@@ -544,7 +580,8 @@ class PartitionLabelModel(CrowdEstimator):
         self.labels_ = self.responsibilities_.argmax(1)
 
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
-        self.coef_ = coefficients[:-1, kept].T
+        self.coef_ = np.zeros((len(kept), len(self.features_used_)))
+        self.coef_[:, self.features_used_] = coefficients[:-1, kept].T
         self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
 
         index = mapping.group_index(groupings)
@@ -617,6 +654,19 @@ def _require_information(features: Float[np.ndarray, "items features"], grouping
         )
 
 
+def _on_features(used: Bool[np.ndarray, " features"], search: pd.DataFrame | None) -> list[str]:
+    """Return a note on features that are not used, or not associated with the annotations."""
+    if search is None:
+        return []
+    many, associated = search["n_features"]
+    if used.all():
+        return [] if associated else [f"None of the {many:,} features is by itself associated with the annotations."]
+    found = f"Of the {many:,} features, {associated:,} are used: those that are associated with the annotations."
+    if not associated:
+        found = f"None of the {many:,} features is associated with the annotations, so none is used."
+    return [f"{found} With all {many:,}, annotations that were held out are less probable (feature_search_)."]
+
+
 def _on_guessers(reliability: pd.Series) -> list[str]:
     """Return a note on the annotators who hardly count."""
     of = reliability[reliability <= GUESSING].sort_values(kind="stable")
@@ -632,7 +682,7 @@ def _on_guessers(reliability: pd.Series) -> list[str]:
 
 def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
     """(16), for all items."""
-    of_labels = label_evidence(state.assignment, state.confusion, evidence.cells)
+    of_labels = label_evidence(state.assignment, state.expected, evidence.cells)
     found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
     start = 0
     for part in posteriors(evidence.chunks, with_offset(state.weights, prior.richness), of_labels):

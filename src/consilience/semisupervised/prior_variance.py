@@ -8,6 +8,7 @@ scale.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,49 +19,107 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import spawn_seeds
 
 SCORE_VARIANCES = (1.0, 3.0, 10.0, 30.0, 100.0)
-FOLDS = 3
+N_FOLDS = 3
 
-Evaluate = Callable[[float, csr_array, coo_array, int], Float[np.ndarray, " items"]]
+
+@dataclass(frozen=True)
+class Fold:
+    """Labels to fit, labels to predict, and the seed of the fit."""
+
+    kept: csr_array
+    left_out: coo_array
+    seed: int
+
+
+Evaluate = Callable[[int, int], Float[np.ndarray, " items"]]
+
+
+def split(labels: csr_array, rng: np.random.RandomState) -> list[Fold]:
+    """Split the labels into folds at random, and seed the runs: every candidate gets the same splits and seeds."""
+    parts = list(held_out(labels, N_FOLDS, rng))
+    return [Fold(kept, left_out, seed) for (kept, left_out), seed in zip(parts, spawn_seeds(rng, N_FOLDS))]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Log probability of held-out labels under each prior variance.
+
+    variances : the candidates, ascending.
+    by_item : log probability of the held-out labels of each item, divided by the number of all labels.
+    """
+
+    variances: Float[np.ndarray, " candidates"]
+    by_item: Float[np.ndarray, "candidates items"]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each candidate.
+
+        prior_variance, log_probability (nats per held-out label), standard_error (of its difference from the best,
+        assuming independent items).
+        """
+        total = self.by_item.sum(1)
+        error = standard_error(self.by_item - self.by_item[total.argmax()])
+        return pd.DataFrame({"prior_variance": self.variances, "log_probability": total, "standard_error": error})
+
+    @property
+    def chosen(self) -> int:
+        """Place of the smallest prior variance whose log probability is within a standard error of the best."""
+        table = self.table
+        behind = table["log_probability"].max() - table["log_probability"]
+        return int(np.argmax((behind <= table["standard_error"]).to_numpy()))
+
+    @property
+    def variance(self) -> float:
+        """The prior variance chosen."""
+        return float(self.variances[self.chosen])
+
+    def lead(self, other: Search) -> tuple[float, float]:
+        """How much more probable labels are than under another search, each with its choice; and the standard error."""
+        difference = self.by_item[self.chosen] - other.by_item[other.chosen]
+        return float(difference.sum()), float(standard_error(difference))
 
 
 def search(
-    variances: Float[np.ndarray, " candidates"],
-    labels: csr_array,
-    evaluate: Evaluate,
-    rng: np.random.RandomState,
-    *,
-    n_jobs: int | None,
-) -> pd.DataFrame:
-    """Mean log probability of a held-out label under each prior variance, by cross-validation over the labels.
+    variances: Float[np.ndarray, " candidates"], folds: list[Fold], evaluate: Evaluate, *, n_jobs: int | None
+) -> Search:
+    """Cross-validate over the labels.
 
     Parameters
     ----------
-    variances : the candidates.
-    labels : (items, groups) sparse 0/1.
-    evaluate : (variance, training labels, held-out labels, seed) → Σ ln p(held-out labels) of each item.
-    rng : splits the labels and seeds the runs; every candidate gets the same splits and seeds.
-
-    Returns
-    -------
-    DataFrame, one row for each candidate
-        prior_variance, log_probability (nats per held-out label), standard_error (of its difference from the best,
-        assuming independent items).
+    variances : the candidates, ascending.
+    folds : of the labels.
+    evaluate : (places of the candidate and of the fold) → Σ ln p(held-out labels) of each item.
     """
-    folds = list(held_out(labels, FOLDS, rng))
-    seeds = spawn_seeds(rng, len(folds))
-    jobs = [(float(v), kept, out, seed) for v in variances for (kept, out), seed in zip(folds, seeds)]
+    jobs = [(candidate, fold) for candidate in range(len(variances)) for fold in range(len(folds))]
     results = restarts(evaluate, jobs, n_jobs=n_jobs, unit="fits of prior variances")
-    by_item = np.reshape(results, (len(variances), len(folds), -1)).sum(1) / labels.nnz
-    total = by_item.sum(1)
-    behind = by_item - by_item[total.argmax()]
-    error = np.sqrt(behind.shape[1]) * behind.std(1)
-    return pd.DataFrame({"prior_variance": variances, "log_probability": total, "standard_error": error})
+    n_labels = sum(fold.left_out.nnz for fold in folds)
+    return Search(variances, np.reshape(results, (len(variances), len(folds), -1)).sum(1) / n_labels)
 
 
-def choose(table: pd.DataFrame) -> float:
-    """Smallest prior variance whose log probability is within a standard error of the best."""
-    behind = table["log_probability"].max() - table["log_probability"]
-    return float(table.loc[behind <= table["standard_error"], "prior_variance"].min())
+def compare(searches: dict[str, Search], n_features: list[int]) -> pd.DataFrame:
+    """Log probability of a held-out label with each set of features, one row for each.
+
+    features, n_features, prior_variance (the choice), log_probability (with it), standard_error (of its difference from
+    the best).
+    """
+    found = list(searches.values())
+    total = [float(search.by_item[search.chosen].sum()) for search in found]
+    best = found[int(np.argmax(total))]
+    return pd.DataFrame(
+        {
+            "features": list(searches),
+            "n_features": n_features,
+            "prior_variance": [search.variance for search in found],
+            "log_probability": total,
+            "standard_error": [best.lead(search)[1] for search in found],
+        }
+    )
+
+
+def standard_error(differences: Float[np.ndarray, "*batch items"]) -> Float[np.ndarray, "*batch"] | np.floating:
+    """Standard error of a sum over items, assuming independent items."""
+    return np.sqrt(differences.shape[-1]) * differences.std(-1)
 
 
 def candidates(features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, " candidates"]:
