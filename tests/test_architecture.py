@@ -129,6 +129,7 @@ BUILT_ON = {  # stagewise and spectral EM end with the EM of these; deep models 
 PART_OF = {  # a step of a model in a file of its own
     "consilience.deep.merging": "consilience.deep.bayes_scdc",
     "consilience.deep.pretraining": "consilience.deep.bayes_scdc",
+    "consilience.consensus.pairs.belief_propagation": "consilience.consensus.pairs.correlation_clustering",
 }
 
 

@@ -35,6 +35,7 @@ PARAMETERS = {
     "BayesSCDC": SMALL | DEEP,
     "SCDC": SMALL | DEEP,
     "DeepMCVC": {"n_clusters": 3, "hidden": (8,), "n_init": 2, "n_sweeps": 20, "random_state": 0},
+    "CorrelationClustering": {"reliability_prior": (10.0, 1.0), "n_init": 2, "random_state": 0},
     "Crowdclustering": {"max_clusters": 6, "n_components": 2, "n_init": 2, "max_iter": 60, "random_state": 0},
     "KCC": SMALL | {"n_init": 4, "init": "k-means++"},
     "CSPA": {"random_state": 0},
@@ -70,6 +71,7 @@ BY_CHANCE = {
     "eigenvalues_": "of MetaClustering: as many as there are annotators, if these are few",
     "lower_bounds_": "one for each sweep",
     "objectives_": "one for each sweep",
+    "restart_objectives_": "one for each start",
     "losses_": "one for each epoch",
     "clusters_left_": "one for each epoch",
 }

@@ -123,7 +123,13 @@ STUDIES = {
 }
 REFUSED = {
     "one group": {"PartitionLabelModel"},
-    "one item": {"PartitionLabelModel", "MCVC", "MECC", "Crowdclustering"},  # no pair, or none to compare
+    "one item": {
+        "PartitionLabelModel",
+        "MCVC",
+        "MECC",
+        "CorrelationClustering",
+        "Crowdclustering",
+    },  # no pair, or none to compare
     "one annotator": {"SpectralEM"},
     "two annotators": {"SpectralEM"},
     "no features": {"MPCKMeans", "ITMLClustering", "SemiCrowd", "InductiveConsensus"},
@@ -300,6 +306,12 @@ CONFIGURED = {
     ],
     "SCDC": [*OF_NETWORKS, {"n_candidates": 1}, {"batch_size": 4, "annotated_batch_size": 3}],
     "DeepMCVC": [{"n_clusters": 1}, {"max_views": 3, "hidden": [3, 3]}, {"implied_pairs": "independent"}],
+    "CorrelationClustering": [
+        {"n_clusters": 1},
+        {"n_clusters": 3},
+        {"reliability_prior": (20.0, 2.0), "n_init": 2, "n_jobs": 2},
+        {"tol": 0.0, "random_state": np.random.default_rng(0)},
+    ],
     "Crowdclustering": [
         {"n_clusters": 1},
         {"n_clusters": 3},

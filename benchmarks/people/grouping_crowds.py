@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.people.held_out import Crowd
-from consilience import Groupings
+from consilience import Groupings, Pairs
 from consilience.datasets import (
     load_cardsort_animals,
     load_cardsort_greek_sites,
@@ -50,6 +51,12 @@ ACCURACY = (0.6, 0.95)  # of those who do not group at random
 MERGE = 0.3
 LARGEST = 0.5  # share of the largest class, where classes are unbalanced
 AT_RANDOM = 8  # one person in so many
+
+N_SMALL = 200  # small clusters
+LARGEST_SMALL = 5  # items of them; each size is as frequent
+OTHER_PAIRS = 3200  # pairs of items of two small clusters that are judged
+N_JUDGES = 24
+ACCURACY_SMALL = (0.85, 0.99)
 
 
 @cache
@@ -137,6 +144,9 @@ SIMULATED_PAIRS = {
 }
 
 
+SMALL = {f"{N_SMALL} small clusters, {each} people a pair": each for each in (2, 5)}
+
+
 def simulated(name: str, draw: int) -> Crowd:
     """Return a simulated crowd, in which the first people group at random."""
     kind = SIMULATED[name]
@@ -162,6 +172,31 @@ def simulated_pairs(name: str, draw: int) -> Crowd:
     accuracy[: kind.n_people // AT_RANDOM] = 0.5
     pairs = simulate_pairs(truth, kind.n_people, kind.each, accuracy, balanced=False, random_state=rng)
     return Crowd(pairs, truth)
+
+
+def small_clusters(name: str, draw: int) -> Crowd:
+    """Return simulated judgements of all pairs within small clusters and of some others, by some people each."""
+    each = SMALL[name]
+    rng = np.random.default_rng([draw, each])
+    sizes = 1 + np.arange(N_SMALL) % LARGEST_SMALL
+    truth = rng.permutation(np.repeat(np.arange(N_SMALL), sizes))
+    pairs = np.column_stack(np.triu_indices(len(truth), 1))
+    within = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    others = rng.choice(np.flatnonzero(~within), OTHER_PAIRS, replace=False)
+    judged = np.sort(np.concatenate([np.flatnonzero(within), others]))
+    accuracy = rng.uniform(*ACCURACY_SMALL, N_JUDGES)
+    accuracy[: N_JUDGES // AT_RANDOM] = 0.5
+    person = rng.permuted(np.tile(np.arange(N_JUDGES), (len(judged), 1)), axis=1)[:, :each].ravel()
+    row = np.repeat(judged, each)
+    frame = pd.DataFrame(
+        {
+            "item_a": pairs[row, 0],
+            "item_b": pairs[row, 1],
+            "annotator": person,
+            "same": within[row] ^ (rng.random(len(row)) >= accuracy[person]),
+        }
+    )
+    return Crowd(Pairs.from_frame(frame, items=range(len(truth))), truth)
 
 
 def classes(is_balanced: bool) -> np.ndarray:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from benchmarks.people.co_occurrence import CoOccurrence, by_kmeans, by_linkage
 from benchmarks.people.held_out import Crowd, Judgements, held_out, judged
 from consilience import Groupings, Pairs
-from consilience.consensus import CSPA, KCC, Crowdclustering, MetaClustering, SubsetFusion
+from consilience.consensus import CSPA, KCC, CorrelationClustering, Crowdclustering, MetaClustering, SubsetFusion
 from consilience.metrics import ari, nmi
 from consilience.semisupervised import MECC, PartitionLabelModel
 
@@ -36,7 +36,12 @@ OF_GROUPINGS = {
     "MetaClustering": MetaClustering(),
     "MECC": MECC(),
 }
-OF_PAIRS = {"MECC": MECC(), "MECC(told)": MECC(), "Crowdclustering": Crowdclustering()}
+OF_PAIRS = {
+    "CorrelationClustering": CorrelationClustering(),
+    "MECC": MECC(),
+    "MECC(told)": MECC(),
+    "Crowdclustering": Crowdclustering(),
+}
 BASELINES = (CO_OCCURRENCE, BASE, LINKAGE, KMEANS)
 
 

@@ -19,7 +19,7 @@ from benchmarks.people.grouping_crowds import ITEMS_EACH, MOST_WORKERS, N_CLASSE
 from benchmarks.people.grouping_methods import BASE, BASELINES, CO_OCCURRENCE, KMEANS, LIMIT, LINKAGE
 from benchmarks.people.held_out import CLIP, N_BINS, N_FOLDS, pooled, pooled_calibration_error
 
-SIMULATED = "simulated"
+SIMULATED = ("simulated", "small")  # parts
 WAYS = {"own": "as the method predicts", "clusters": "by its clusters", "forecast": "as it forecasts"}
 TOLERATED, FAR = 0.001, 0.01  # nats by which a forecast may be behind; those above the second are named
 VERDICTS = {"below": "better", "level": "level", "above": "worse"}  # of a loss
@@ -56,7 +56,7 @@ def of_method(rows: pd.DataFrame, part: str) -> dict[str, Any]:
             continue
         gap = gap_of(rows, way, part)
         found |= {
-            f"{way}_loss": np.average(rows[f"{way}_loss"], weights=None if part == SIMULATED else people),
+            f"{way}_loss": np.average(rows[f"{way}_loss"], weights=None if part in SIMULATED else people),
             f"{way}_gap": gap.mean,
             f"{way}_error": gap.error,
             f"{way}_verdict": VERDICTS[gap.verdict],
@@ -72,7 +72,7 @@ def of_method(rows: pd.DataFrame, part: str) -> dict[str, Any]:
 def gap_of(rows: pd.DataFrame, way: str, part: str) -> Difference:
     """Return the log loss less that of co-occurrence."""
     gaps = rows[f"{way}_gap"].to_numpy(float)
-    if part == SIMULATED:
+    if part in SIMULATED:
         return paired(gaps, np.zeros(len(gaps)))
     return pooled(rows["n_held_out"].to_numpy(float), gaps, rows[f"{way}_spread"].to_numpy(float))
 

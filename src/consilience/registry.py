@@ -207,6 +207,16 @@ ESTIMATORS: dict[str, Entry] = {
             finds_clusters=True,
         ),
         Entry(
+            name="CorrelationClustering",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("pairs", "groupings", "labels"),
+            description="Clusters from judgements of pairs alone, few large ones or hundreds of small ones; weights "
+            "annotators by their sensitivity and specificity; finds the number of clusters.",
+            clusters="n_clusters",
+            finds_clusters=True,
+        ),
+        Entry(
             name="Crowdclustering",
             module="consilience.consensus",
             kind="consensus",

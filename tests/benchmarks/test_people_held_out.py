@@ -19,10 +19,12 @@ from benchmarks.people.grouping_crowds import (
     OF_TWO,
     SIMULATED,
     SIMULATED_PAIRS,
+    SMALL,
     recorded_pairs,
     shuffled,
     simulated,
     simulated_pairs,
+    small_clusters,
     some_people,
 )
 from benchmarks.people.grouping_methods import (
@@ -319,6 +321,20 @@ def test_simulated_judgements_of_pairs_are_of_the_kind_that_their_name_says(name
     n_at_random = kind.n_people // AT_RANDOM
     assert abs(right[:n_at_random].mean() - 0.5) < 3 * 0.5 / np.sqrt(n_at_random * kind.each)
     assert right[n_at_random:].mean() > 0.7
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_judgements_of_small_clusters_are_of_the_kind_that_their_name_says(name):
+    crowd = small_clusters(name, 2)
+    assert np.bincount(np.bincount(crowd.truth)).tolist() == [0, 40, 40, 40, 40, 40]
+    found = Judgements.of(crowd.annotations)
+    pairs, n_times = np.unique(np.column_stack([found.first, found.second]), axis=0, return_counts=True)
+    assert set(n_times) == {SMALL[name]}
+    within = crowd.truth[pairs[:, 0]] == crowd.truth[pairs[:, 1]]
+    assert (within.sum(), (~within).sum()) == (40 * (1 + 3 + 6 + 10), 3200)
+    right = of_people(found, (found.same > 0) == (crowd.truth[found.first] == crowd.truth[found.second]))
+    assert abs(np.sort(right)[:3].mean() - 0.5) < 0.05
+    assert np.sort(right)[3:].min() > 0.8
 
 
 def test_recorded_judgements_are_answers_about_two_pictures():

@@ -29,7 +29,7 @@ CHOICES = {  # by the kind of the annotations, and whether there are features
     ("labels", True): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("pairs", True): Choice("MECC", "the file holds judgements of pairs, and there are features"),
-    ("pairs", False): Choice("MECC", "the file holds judgements of pairs, and there are no features"),
+    ("pairs", False): Choice("CorrelationClustering", "the file holds judgements of pairs, and there are no features"),
 }
 
 

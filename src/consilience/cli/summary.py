@@ -75,13 +75,14 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         "n_clusters": model.n_clusters_,
         "cluster_sizes": FoundClusters.of(model).sizes.tolist(),
         "cluster_examples": _examples(model),
+        "caveats": list(getattr(model, "notes_", ())),
     }
     if not isinstance(annotations, Pairs):
         found["n_groupings"] = groupings_of(annotations).n_groupings
     if "expected_accuracy" in quality:
         found["accuracy"] = _average(quality["accuracy"], quality["n_labels"])
         found["weakest_annotators"] = _weakest(quality, ["n_labels", "accuracy", "expected_accuracy"])
-        return found | {"caveats": list(getattr(model, "notes_", ()))}
+        return found
     worst = annotator_frame(model)
     worst = worst[worst["remark"] != NO_ANNOTATIONS]
     if Capabilities.of(model).has_views:
@@ -225,7 +226,7 @@ def _lines_of_judges(found: dict[str, Any]) -> list[str]:
     for row in worst:
         figures = ", ".join(f"{name} {row[name]:.2f}" for name in FIGURES if row.get(name) is not None)
         lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
-    return lines
+    return lines + found["caveats"]
 
 
 def _lines_of_fusion(found: dict[str, Any]) -> list[str]:

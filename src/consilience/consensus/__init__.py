@@ -9,11 +9,13 @@ from consilience.consensus.labels.majority_vote_estimator import MajorityVote
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.consensus.labels.spectral_em_estimator import SpectralEM
 from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
+from consilience.consensus.pairs.correlation_clustering_estimator import CorrelationClustering
 from consilience.consensus.pairs.crowdclustering_estimator import Crowdclustering
 
 __all__ = [
     "CSPA",
     "KCC",
+    "CorrelationClustering",
     "Crowdclustering",
     "DawidSkene",
     "MajorityVote",

@@ -22,6 +22,7 @@ from consilience.annotations.types import (
     Reals,
 )
 from consilience.errors import InputError
+from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.parameters import (
     AUTO,
     NOT_NEGATIVE,
@@ -200,6 +201,8 @@ class MECC(ViewEstimator):
         n_pairs (judged, as `implied_pairs` counts them), sensitivity and specificity (posterior means), weight
         (ln α β / ((1 − α)(1 − β)), nats, of a judgement). `view` is 0.
     views_, view_labels_, view_responsibilities_, view_probabilities_ : as in MCVC, with one view.
+    notes_ : list of str
+        What limits the answer: one cluster, or each item alone, although many judgements say otherwise.
     items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -248,7 +251,12 @@ class MECC(ViewEstimator):
         self.random_state = random_state
 
     def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
-        _learn(self, features, _evidence(self, annotations), annotations, n_views=1, stick_concentration=1.0)
+        evidence = _evidence(self, annotations)
+        _learn(self, features, evidence, annotations, n_views=1, stick_concentration=1.0)
+        requested = 1 if self.n_clusters == 1 else None  # otherwise n_clusters is a bound
+        self.notes_ = notes_on_degenerate_clusters(
+            self.labels_, evidence.n_same.sum(), evidence.n_pairs.sum(), requested
+        )
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])

@@ -35,6 +35,7 @@ from consilience.estimators import forecasts
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
+from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.parameters import (
     AUTO,
     NOT_NEGATIVE,
@@ -109,6 +110,8 @@ class Crowdclustering(CrowdEstimator):
         n_pairs (judged); bias (posterior mean of τ: towards "same"); and the shares of judgements that agree with the
         clusters: accuracy (of all), sensitivity (of pairs within clusters) and specificity (of others), NaN if there
         are none.
+    notes_ : list of str
+        What limits the answer: one cluster, or each item alone, although many judgements say otherwise.
     lower_bound_ : float
         Bound on ln p(judgements), nats; with `two_stage`, of the first stage.
     lower_bounds_ : ndarray, shape (n_iter_,)
@@ -315,6 +318,8 @@ class Crowdclustering(CrowdEstimator):
         self.embedding_ = problem.layout.means(self._points)
         self._weights, self._weight_covariances = state.mean, state.covariance
         self.annotators_ = _annotators(pairs, self.responsibilities_, state.mean[:, -1])
+        requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        self.notes_ = notes_on_degenerate_clusters(self.labels_, int(pairs.same.sum()), pairs.n_rows, requested)
 
     def _prior(self) -> Prior:
         return Prior(
