@@ -60,7 +60,16 @@ CHANGED = [
     for quick in [change == "everything" or number == turn % (len(CHANGES) - 1)]
 ]
 """All changes at once for every estimator, and one of the changes alone in turn; the others are slow."""
-NAMING = {"items_", "groupings_", "_given", "informative_set_", "_trained_annotators", "_rated", "consensus_", "classifier_"}
+NAMING = {
+    "items_",
+    "groupings_",
+    "_given",
+    "informative_set_",
+    "_trained_annotators",
+    "_rated",
+    "consensus_",
+    "classifier_",
+}
 """Attributes that hold names of items or annotators, or other estimators."""
 NAMED = {
     "annotators_": "of SubsetFusion they stand in the order of their weights",
