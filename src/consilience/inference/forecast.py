@@ -35,10 +35,11 @@ the rate of the two clusters. Items that this moves elsewhere than the judgement
 that the others did not judge are in any, in proportion to their sizes. The rest keep their clusters, which may rest on
 features as well.
 
-Items whose most probable cluster has a probability below `LEAST` are a further cluster in N_kl and S_kl.
-
 Even so a smaller λ is preferred: the smallest whose log loss exceeds the lowest by at most `MARGIN` standard errors
-over people. At most `MOST_JUDGEMENTS` are predicted while a, c and λ are chosen.
+over people.
+
+Items whose most probable cluster has a probability below `LEAST` are a further cluster in N_kl and S_kl.
+At most `MOST_JUDGEMENTS` judgements are predicted while a, c and λ are chosen.
 """
 
 from __future__ import annotations
