@@ -33,7 +33,7 @@ number.
                  grouping of each group, annotator of each grouping, names of groupings, names of groups, None or
                  how they were read: [one line, notes, warnings]]
     pairs        [items, annotators, whether items have no names, two items, annotator, judgement and grouping of each
-                 row, names of groupings]
+                 row, names of groupings, None or how they were read]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), which affects the last bits of a matrix product.

@@ -261,9 +261,7 @@ def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     annotators = _no_longer_range(value.annotators, value.n_groupings)
     parts = [value.items, annotators, not value.named, incidence.indices, incidence.indptr]
     parts += [value.grouping_of_group, value.annotator_of_grouping, value.grouping_names, value.group_names]
-    reading = value.reading
-    parts.append(None if reading is None else [reading.how, list(reading.notes), list(reading.warnings)])
-    return [encode(part) for part in parts]
+    return [encode(part) for part in [*parts, _as_read(value)]]
 
 
 def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
@@ -290,11 +288,11 @@ def _encode_pairs(value: Pairs, encode: Encoder) -> Json:
     annotators = _no_longer_range(value.annotators, value.n_rows)
     groupings = _no_longer_range(value.groupings, value.n_rows)
     parts = [value.items, annotators, not value.named, value.item_a, value.item_b, value.annotator, value.same]
-    return [encode(part) for part in [*parts, value.grouping, groupings]]
+    return [encode(part) for part in [*parts, value.grouping, groupings, _as_read(value)]]
 
 
 def _decode_pairs(content: Json, decode: Decoder) -> Pairs:
-    items, annotators, unnamed, item_a, item_b, annotator, same, grouping, groupings = map(decode, content)
+    items, annotators, unnamed, item_a, item_b, annotator, same, grouping, groupings, reading = map(decode, content)
     sizes: dict[str, int] = {}
     for check, value in (
         (names("items"), items),
@@ -319,7 +317,14 @@ def _decode_pairs(content: Json, decode: Decoder) -> Pairs:
         same=same,
         grouping=grouping,
         groupings=groupings,
+        reading=_reading(reading),
     )
+
+
+def _as_read(annotations: Groupings | Pairs) -> list[Any] | None:
+    """How annotations were read."""
+    reading = annotations.reading
+    return None if reading is None else [reading.how, list(reading.notes), list(reading.warnings)]
 
 
 def _reading(content: Any = None) -> Reading | None:

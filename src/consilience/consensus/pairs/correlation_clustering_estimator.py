@@ -122,7 +122,7 @@ class CorrelationClustering(CrowdEstimator):
     >>> from consilience.consensus import CorrelationClustering
     >>> from consilience.simulation import simulate_pairs
     >>> records = np.repeat(np.arange(40), 3)  # 40 persons, three records of each
-    >>> pairs = simulate_pairs(records, 4, 240, 0.95, random_state=0)
+    >>> pairs = simulate_pairs(records, 8, 240, 0.98, random_state=0)
     >>> model = CorrelationClustering(random_state=0).fit(pairs)
     >>> model.n_clusters_, np.unique(np.bincount(model.labels_)).tolist()
     (40, [3])
