@@ -254,3 +254,14 @@ def test_models_of_pairs_write_a_report_and_a_summary(model, tmp_path, run, monk
     found = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (found["model"], found["n_clusters"], len(found["weakest_annotators"])) == (model, 2, 3)
     assert "of 16 items by 3 annotators" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_of_many_clusters_the_first_are_shown(run, tmp_path):
+    records = np.repeat(np.arange(70), [4, 4, *[3] * 68])
+    write_annotations(simulate_pairs(records, 3, 400, 1.0, random_state=0), tmp_path / "pairs.csv")
+    result = run("fit", "pairs.csv")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "70 clusters of 212 items by 3 annotators"
+    assert [line.split()[1] for line in lines[1:21]] == [str(cluster) for cluster in range(20)]
+    assert lines[21] == "  and 50 more, of 3 items each"
+    assert len(json.loads((tmp_path / "consilience-report" / "summary.json").read_text())["cluster_sizes"]) == 70

@@ -24,6 +24,7 @@ from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
 EXAMPLES = 8  # items of a cluster
+MOST_CLUSTERS, FIRST_CLUSTERS = 60, 20  # most that are all shown, and how many of more
 LONGEST_EXAMPLE = 24  # letters of each in a line
 LINE = 100  # letters of a line with items of a cluster
 FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
@@ -302,12 +303,19 @@ def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
 
 
 def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
-    """Add the names of some items to the lines of clusters; further lines stay as they are."""
+    """Add the names of some items to the lines of clusters, of which only the first are shown if there are many.
+
+    Further lines stay as they are.
+    """
     examples, sizes = found["cluster_examples"], found["cluster_sizes"]
     named = [
         f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
         for row, items, size in zip(rows, examples, sizes)
     ]
+    if len(sizes) > MOST_CLUSTERS:
+        others = sizes[FIRST_CLUSTERS:]
+        of_items = f"{min(others):,}" if min(others) == max(others) else f"{min(others):,} to {max(others):,}"
+        named = [*named[:FIRST_CLUSTERS], f"  and {len(others):,} more, of {of_items} items each"]
     return named + rows[len(sizes) :]
 
 
