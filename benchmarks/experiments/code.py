@@ -5,9 +5,9 @@ through imports and attributes of imported modules. A method or an alias of one,
 if its name occurs in the code that is reached, as a name, an attribute or a text, or is one that libraries call; what
 else stands in a class always counts, as does all of a class that a library calls by names of its own. What cannot
 change a figure is left out of the fingerprint: comments, docstrings, annotations of types, texts of errors, calls that
-only keep or say something. A change
-elsewhere leaves the fingerprint as it is. Code that is found by a name made at run time is not followed, unless the
-name begins with a fixed text, as in ``f"to_{kind}"``.
+only keep or say something, and the catalogue of all models. A change elsewhere leaves the fingerprint as it is. Code
+that is found by a name made at run time is not followed, unless the name begins with a fixed text, as in
+``f"to_{kind}"``.
 """
 
 from __future__ import annotations

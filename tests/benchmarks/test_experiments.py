@@ -264,6 +264,31 @@ def test_what_cannot_change_a_figure_makes_nothing_stale(script, folders, old, n
     assert not list(page.problems(page_of(script(old, new), folders)))
 
 
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_calls_that_only_keep_something_count_unless_they_are_listed(script, folders, monkeypatch, is_listed):
+    monkeypatch.setattr(code, "WITHOUT_EFFECT", {"self.summary"} if is_listed else set())
+    finished(script(), folders)
+    changed = script("        if self.size < 0", "        self.summary()\n        if self.size < 0")
+    assert any("changed code" in line for line in page.problems(page_of(changed, folders))) is not is_listed
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_catalogue_counts_unless_it_is_listed(script, folders, monkeypatch, is_listed):
+    monkeypatch.setattr(code, "CATALOGUES", {("benchmarks_of_a_test", "WEIGHT")} if is_listed else set())
+    finished(script(), folders)
+    changed = script("WEIGHT = 2.0", "WEIGHT = 2.5")
+    assert any("changed code" in line for line in page.problems(page_of(changed, folders))) is not is_listed
+
+
+def test_what_does_not_count_exists():
+    """A name that moved would be listed in vain, or hide something else."""
+    for module, name in code.CATALOGUES:
+        assert name in code._source(module).statements
+    for call in code.WITHOUT_EFFECT:
+        module, name = call.split(".")
+        assert name in code._source(f"consilience.estimators.{module}").statements
+
+
 def test_all_methods_of_a_class_count_whose_library_calls_them(script, folders):
     of_a_library = ("class Model(BaseEstimator)", "class Model(NodeVisitor, BaseEstimator)")
     finished(script(*of_a_library), folders)
