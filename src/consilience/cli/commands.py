@@ -39,6 +39,7 @@ from consilience.cli.options import (
     scores_option,
     seed_option,
 )
+from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
 from consilience.cli.simulators import simulate
 
@@ -415,6 +416,7 @@ def predict(
     run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
 
 
+main.add_command(plan)
 main.add_command(simulate)
 
 

@@ -6,6 +6,7 @@ from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
+from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
@@ -22,6 +23,7 @@ __all__ = [
     "plot_latent",
     "plot_lower_bound",
     "plot_mapping",
+    "plot_plan",
     "plot_prior_variance",
     "plot_silhouette_curve",
     "plot_stability",
