@@ -3,10 +3,9 @@
 They sort by a common map (`consilience.simulation.MapPopulation`), and what is not known of them is chosen so that two
 of them agree as much as two of the pilot, or as much as was guessed.
 
-Of a pilot, people make the numbers of groups that its people made. The map is a scaling of the probabilities that two
-items are put together: how often they were, with one more judgement, a forecast by their clusters
-(`SubsetFusion.forecast_same`), for pairs that few people saw. Classical scaling would show clusters farther apart than
-they are: of simulated people, those fitted to a pilot then agreed on a consensus with half as many as it took.
+Of a pilot, people make the numbers of groups that its people made. The map is the classical scaling of the shares in
+which two items were put together, each with one more judgement, a forecast by their clusters
+(`SubsetFusion.forecast_same`), for pairs that few people saw.
 Imagined people sort items in clusters that are as far apart as `SEPARATION` says. The numbers of groups that they would
 make of all items vary by `SPREAD` of their mean, as in recorded free sorts of a dozen items and more, and the mean is
 the number of clusters.
@@ -31,7 +30,6 @@ from consilience.simulation import MapPopulation, gaussian_clusters, present
 
 SPREAD = 0.3  # standard deviation of people's numbers of groups, as a share of their mean
 SEPARATION = 4.0  # of the clusters that imagined people sort, see `gaussian_clusters`
-FLATNESS = 0.5  # exponent of the eigenvalues of a pilot's map; 1 is classical scaling
 MOST_DIMS = 32  # of a map
 MOST_ITEMS = 3000  # whose pairs are all held in memory
 PILOT_SIZE = 0.75  # share of the largest grouping's items with which a grouping tells how many groups people make
@@ -99,17 +97,14 @@ def imagined_people(n_items: int, *, n_clusters: int, agreement: float, rng: np.
 
 
 def map_of(pilot: Groupings, rng: np.random.Generator) -> Float[np.ndarray, "items dims"]:
-    """Return places of items, near each other if people put them together.
-
-    Probabilities that two items are put together, P = Σ λ v vᵀ after centring, are scaled to places √(λ^FLATNESS) v.
-    """
+    """Return places of items, near each other if people put them together."""
     centred = _together(pilot, rng)
     centred -= centred.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(centred)
     kept = np.argsort(values)[::-1][:MOST_DIMS]
     kept = kept[values[kept] > 1e-9 * values.max()]
-    return vectors[:, kept] * values[kept] ** (FLATNESS / 2)
+    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def _together(pilot: Groupings, rng: np.random.Generator) -> Float[np.ndarray, "items items"]:
