@@ -11,6 +11,7 @@ it reaches the target, by interpolation between logarithms. How far forecasts ar
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import isotonic_regression
 
 from consilience.active.imagined_people import MOST_ITEMS, imagined_people, people_of
@@ -27,7 +29,7 @@ from consilience.annotations.display import table as as_html
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.types import AnnotationsLike, Integer, RandomSource, Real
 from consilience.consensus import SubsetFusion
-from consilience.errors import InputError
+from consilience.errors import InputError, UnannotatedWarning
 from consilience.estimators.parameters import VERBOSE, Requirement, interval, whole
 from consilience.inference.progress import counting, showing
 from consilience.metrics.agreement import mean_agreement
@@ -150,9 +152,11 @@ def plan(
     rng = generator(random_state)
     if pilot is not None:
         pilot = as_groupings(pilot, None, "plan")
-        people, agreement = people_of(pilot, rng), mean_agreement(pilot)
+        crowds, agreement = [people_of(pilot, rng)], mean_agreement(pilot)
     else:
-        people = imagined_people(n_items, n_clusters=n_clusters, agreement=agreement, rng=rng)  # type: ignore[arg-type]
+        told: dict[str, Any] = {"n_clusters": n_clusters, "agreement": agreement}
+        crowds = [imagined_people(n_items, **told, rng=rng) for _ in range(n_draws)]  # type: ignore[arg-type]
+    people = crowds[0]
     size = people.size if subset_size is None else int(subset_size)
     if size > people.size:
         raise InputError(
@@ -160,7 +164,7 @@ def plan(
             f"{'the number of items' if pilot is None else 'which people of the pilot sorted at a time'}: how many "
             f"groups they make of more is not known. Got {size} instead."
         )
-    design = _Design(people, size, int(subsets_each), SubsetFusion() if model is None else model)
+    design = _Design(crowds, size, int(subsets_each), SubsetFusion() if model is None else model)
     with showing("plan", shown=bool(verbose)):
         table = _curve(design, target, int(max_annotators), int(n_draws), rng)
     annotators = reached(table.index.to_numpy(), table["agreement"].to_numpy(), target)
@@ -179,28 +183,41 @@ def plan(
 
 @dataclass(frozen=True)
 class _Design:
-    """A study: who sorts how many items how often, and the model of the consensus."""
+    """A study: who sorts how many items how often, and the model of the consensus.
 
-    people: MapPopulation
+    Simulations take turns with several crowds, of different items, where these are imagined.
+    """
+
+    crowds: list[MapPopulation]
     size: int
     subsets_each: int
     model: BaseEstimator
 
-    def consensus(self, n_annotators: int, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
+    @property
+    def n_items(self) -> int:
+        return len(self.crowds[0].items)
+
+    def consensus(
+        self, people: MapPopulation, n_annotators: int, rng: np.random.Generator
+    ) -> Int[np.ndarray, " items"]:
         """Simulate a study, and return the cluster of each item, -1 for those in no grouping."""
-        agents = [self.people.draw() for _ in range(n_annotators)]
-        subsets = random_subsets(self.people.items, self.size, n_annotators * self.subsets_each, random_state=rng)
-        groupings = present(agents, subsets, items=self.people.items)
+        agents = [people.draw() for _ in range(n_annotators)]
+        subsets = random_subsets(people.items, self.size, n_annotators * self.subsets_each, random_state=rng)
+        groupings = present(agents, subsets, items=people.items)
         model = clone(self.model)
         if "random_state" in model.get_params():
             model.set_params(random_state=int(rng.integers(2**31)))
-        labels = np.asarray(model.fit(groupings).labels_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnannotatedWarning)  # items in no subset are counted in `covered`
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = np.asarray(model.fit(groupings).labels_)
         seen = np.diff(groupings.incidence.indptr) > 0
         return np.where(seen, labels, -1)
 
-    def simulate(self, n_annotators: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    def simulate(self, n_annotators: int, draw: int, rng: np.random.Generator) -> tuple[float, float, float]:
         """Return the agreement of two studies, and the mean number of clusters and share of items of both."""
-        one, other = (self.consensus(n_annotators, rng) for _ in range(2))
+        people = self.crowds[draw % len(self.crowds)]
+        one, other = (self.consensus(people, n_annotators, rng) for _ in range(2))
         both = (one >= 0) & (other >= 0)
         agreement = ami(one[both], other[both]) if both.sum() > 1 else 0.0
         n_clusters = np.mean([len(np.unique(labels[labels >= 0])) for labels in (one, other)])
@@ -209,15 +226,14 @@ class _Design:
 
 def _curve(design: _Design, target: float, most: int, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Simulate studies of more and more people, until their agreement has reached the target twice."""
-    n_items = len(design.people.items)
-    least = min(max(2, round(n_items / (design.size * design.subsets_each))), most)  # each item once on average
+    least = min(max(2, round(design.n_items / (design.size * design.subsets_each))), most)  # each item once on average
     numbers = list(_numbers(least, most))
     rows = []
     with counting("simulations", len(numbers) * n_draws) as simulations:
         for n_annotators in numbers:
             found = np.empty((n_draws, 3))
             for draw in range(n_draws):
-                found[draw] = design.simulate(n_annotators, rng)
+                found[draw] = design.simulate(n_annotators, draw, rng)
                 simulations.update()
             rows.append(_row(n_annotators, found, design))
             if sum(row["agreement"] >= target for row in rows[-2:]) == 2:
@@ -232,7 +248,7 @@ def _row(n_annotators: int, found: Float[np.ndarray, "draws 3"], design: _Design
     return {
         "annotators": n_annotators,
         "groupings": groupings,
-        "groupings_per_item": groupings * design.size / len(design.people.items),
+        "groupings_per_item": groupings * design.size / design.n_items,
         "agreement": mean,
         "low": low,
         "high": high,
