@@ -1,0 +1,27 @@
+// What is said: a tip next to the pointer, and the line that screen readers read out when it changes.
+
+const tip = add(document.body, "div", "", { class: "tip", hidden: "", "aria-hidden": "true" });
+
+/** Show texts and elements next to a place on the screen. */
+function showTip(parts, x, y) {
+  tip.replaceChildren(...parts);
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const left = x + 14 + width > innerWidth ? x - 14 - width : x + 14;
+  tip.style.left = `${Math.max(left, 4)}px`;
+  tip.style.top = `${y + 14 + height > innerHeight ? Math.max(y - 14 - height, 4) : y + 14}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
+addEventListener("scroll", hideTip, { capture: true, passive: true });
+
+/** Say something in the only live region of the page; names are elements, so that each keeps its direction. */
+function speak(...parts) {
+  const region =
+    document.getElementById("spoken") || add(document.body, "p", "", { id: "spoken", class: "unseen", role: "status" });
+  region.replaceChildren(...parts);
+}
