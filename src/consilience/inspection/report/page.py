@@ -19,6 +19,9 @@ from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
 
+# in a notebook: the page's script can save files, but not reach the notebook
+FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads" style="border: 1px solid #ccc"'
+
 
 class Page(str):
     """A page of HTML as text, which a notebook renders."""
@@ -26,7 +29,7 @@ class Page(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self)}" width="100%" height="700" style="border: 1px solid #ccc"></iframe>'
+        return f'<iframe srcdoc="{escape(self)}" {FRAME}></iframe>'
 
 
 def report(

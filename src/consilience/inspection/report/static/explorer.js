@@ -8,8 +8,7 @@ class ExplorerView {
     this.state = new State(data);
     this.state.pick = (item) => this.pick(item);
     this.find = root.querySelector("#find");
-    root.hidden = false;
-    document.body.classList.add("explored");
+    root.hidden = false; // so that the views know their widths
     this.addColumn();
     this.addSearch();
     this.addChoice();
@@ -18,6 +17,7 @@ class ExplorerView {
     new MapView(this.state, root.querySelector("#map-panel"));
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
+    document.body.classList.add("explored");
   }
 
   /** Add the cluster of the cut to the table of all items, and make the names buttons that light items up. */

@@ -2,5 +2,10 @@
 
 addFilesOfFigures();
 const explorerRoot = document.getElementById("explorer");
-if (explorerRoot) new ExplorerView(explorerRoot, document.querySelector("#items-table table"));
+try {
+  if (explorerRoot) new ExplorerView(explorerRoot, document.querySelector("#items-table table"));
+} catch (error) {
+  explorerRoot.hidden = true; // the figures stay
+  console.error(error);
+}
 enliven();

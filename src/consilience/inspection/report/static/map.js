@@ -135,21 +135,25 @@ class MapView {
 
   /** Write the names that have room, those of items that are lit up first; these are written even without. */
   name() {
-    const room = this.radius + 3;
-    const taken = this.places.map(([x, y]) => [x - room + 2, y - room + 2, x + room - 2, y + room - 2]);
+    const taken = this.places.map(([x, y]) => {
+      const reach = this.radius + 1;
+      return [x - reach, y - reach, x + reach, y + reach];
+    });
     const isFree = (box, own) =>
       box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
       taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
     for (const item of [...this.state.lit, ...rest]) {
       const [x, y] = this.places[item];
-      const wide = this.widths[item] * (this.state.lit.has(item) ? 1.12 : 1);
+      const isLit = this.state.lit.has(item);
+      const wide = this.widths[item] * (isLit ? 1.12 : 1);
+      const room = this.radius + (isLit ? 7 : 3); // beyond the ring
       const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
       const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
-      const box = boxes.find((found) => isFree(found, item)) ?? (this.state.lit.has(item) ? boxes[0] : null);
+      const box = boxes.find((found) => isFree(found, item)) ?? (isLit ? boxes[0] : null);
       const text = this.names[item];
       text.setAttribute("visibility", box ? "visible" : "hidden");
-      text.setAttribute("font-weight", this.state.lit.has(item) ? 700 : 400);
+      text.setAttribute("font-weight", isLit ? 700 : 400);
       if (!box) continue;
       set(text, { x: box[0].toFixed(1), y: (box[1] + 10).toFixed(1) });
       taken.push(box);

@@ -1,8 +1,9 @@
 // The matrix of how often two items were put together: a canvas, of which any part can be enlarged.
 
 const MARGIN = 14; // pixels without names
+const MARK = 7; // pixels between names and the clusters' colours, for the marks of items that are lit up
 const STRIP = 7; // pixels of the clusters' colours along the edge
-const LEAST_NAMED = 9; // pixels of a cell next to which its name has room
+const LEAST_NAMED = 7.5; // pixels of a cell next to which its name has room
 
 class MatrixView {
   constructor(state, panel) {
@@ -34,13 +35,14 @@ class MatrixView {
     const { row, column, cells } = this.window;
     const rows = data.items.slice(row, row + cells);
     const names = [...rows, ...data.items.slice(column, column + cells)];
-    let size = Math.min(12, ((width - MARGIN) / cells) * 0.9);
+    const letters = (cell) => Math.min(12, Math.max(8, 0.9 * cell));
+    let size = letters((0.75 * width) / cells);
     const longest = Math.max(...names.map((name) => widthOf(name, size)));
-    let margin = Math.min(longest + 8, 0.32 * width);
-    let named = (width - margin - STRIP) / cells >= LEAST_NAMED;
+    let margin = Math.min(longest + MARK + 3, 0.3 * width);
+    const named = (width - margin - STRIP) / cells >= LEAST_NAMED;
     if (!named) margin = MARGIN;
     const cell = (width - margin - STRIP - 1) / cells;
-    size = Math.min(12, 0.9 * cell);
+    size = letters(cell);
     return { margin, named, cell, size, from: margin + STRIP, width };
   }
 
@@ -141,7 +143,7 @@ class MatrixView {
     const place = (item, k, upright) => ({
       item,
       upright,
-      text: fitting(this.state.data.items[item], size, margin - 6),
+      text: fitting(this.state.data.items[item], size, margin - MARK - 1),
       along: from + (k + 0.5) * cell,
     });
     const places = [...Array(cells).keys()];
@@ -158,10 +160,10 @@ class MatrixView {
       pen.textAlign = upright ? "left" : "right";
       pen.save();
       if (upright) {
-        pen.translate(along, margin - 2);
+        pen.translate(along, margin - MARK);
         pen.rotate(-Math.PI / 2);
       } else {
-        pen.translate(margin - 2, along);
+        pen.translate(margin - MARK, along);
       }
       pen.fillText(text, 0, 0);
       pen.restore();
@@ -345,7 +347,7 @@ class MatrixView {
       draw(frames, "rect", { x: frame.x, y: frame.y, width: frame.side, height: frame.side });
     }
     for (const { text, along, upright } of named ? this.namePlaces() : []) {
-      const turn = upright ? `translate(${along} ${margin - 2}) rotate(-90)` : `translate(${margin - 2} ${along})`;
+      const turn = upright ? `translate(${along} ${margin - MARK}) rotate(-90)` : `translate(${margin - MARK} ${along})`;
       const style = { "font-size": size, "text-anchor": upright ? "start" : "end", "dominant-baseline": "central", fill: "#1b1b1b" };
       draw(svg, "text", { transform: turn, ...style }).textContent = text;
     }

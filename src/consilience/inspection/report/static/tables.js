@@ -38,9 +38,9 @@ class SortedTable {
     if (this.heads.length && this.rows.length >= FEWEST_FILTERED) this.addFilter();
   }
 
-  /** Make a heading a button that sorts; headings without text stay. */
+  /** Make a heading a button that sorts. */
   addSort(head) {
-    if (!textOf(head)) return;
+    if (!textOf(head) || head.matches(".wide, .names")) return; // lists of names have no order
     const button = set(document.createElement("button"), { type: "button", class: "sort" });
     button.append(...head.childNodes);
     head.append(button);
