@@ -48,7 +48,6 @@ def main() -> None:
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=1.25)
         page.goto(Path(path).as_uri())
-        page.locator("#find").fill("")
         take(page, "report.png", "#evidence h2", "#tree-panel")
         page.locator("#cut").focus()
         for _ in range(2):

@@ -222,6 +222,17 @@ def test_a_finger_moves_the_cut_too(opened, cuts):
     assert texts(page, "#of-cut td") == figures_of(cuts[2])
 
 
+def test_a_finger_reads_the_matrix(opened):
+    page = opened("cards", 390, has_touch=True)
+    matrix = page.locator("#matrix-panel canvas")
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    page.touchscreen.tap(box["x"] + 0.7 * box["width"], box["y"] + 0.5 * box["height"])
+    assert page.locator(".tip").is_visible()
+    assert texts(page, ".tip") == texts(page, "#spoken")
+    assert re.search(r"together \d+ of 12 times", texts(page, ".tip")[0])
+
+
 def expected_reading(groupings, one, other):
     matrix = groupings.to_matrix()
     n = int((matrix.loc[one] == matrix.loc[other]).sum())

@@ -187,7 +187,7 @@ class MapView {
     listenToDrags(this.svg, {
       start: () => ({ ...this.zoomed }),
       move: (from, x, y) => this.pan(from.x + x, from.y + y),
-      click: (event) => this.itemAt(event) !== null && this.state.pick(this.itemAt(event)),
+      click: (event) => this.pickAt(event),
       wheel: (step, event) => this.zoom(step, event),
     });
     this.svg.addEventListener("pointermove", (event) => {
@@ -195,8 +195,15 @@ class MapView {
       if (item === null) hideTip();
       else showTip(this.reading(item), event.clientX, event.clientY);
     });
-    this.svg.addEventListener("pointerleave", hideTip);
+    hideTipAfter(this.svg);
     this.svg.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  pickAt(event) {
+    const item = this.itemAt(event);
+    if (item === null) return;
+    this.state.pick(item);
+    showTip(this.reading(item), event.clientX, event.clientY);
   }
 
   reading(item) {

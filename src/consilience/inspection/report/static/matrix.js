@@ -255,7 +255,7 @@ class MatrixView {
       if (cell) showTip(this.reading(cell), event.clientX, event.clientY);
       else hideTip();
     });
-    this.canvas.addEventListener("pointerleave", hideTip);
+    hideTipAfter(this.canvas);
     this.canvas.addEventListener("focus", () => this.cell || this.goTo({ row: this.window.row, column: this.window.column }));
     this.canvas.addEventListener("keydown", (event) => this.press(event));
   }

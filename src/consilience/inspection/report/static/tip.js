@@ -16,8 +16,15 @@ function hideTip() {
   tip.hidden = true;
 }
 
+/** Hide the tip when a mouse leaves; a finger leaves at once, and its tip stays until it touches something else. */
+function hideTipAfter(element) {
+  element.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hideTip());
+}
+
+addEventListener("pointerdown", hideTip, { capture: true });
 addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
-addEventListener("scroll", hideTip, { capture: true, passive: true });
+addEventListener("wheel", hideTip, { passive: true });
+addEventListener("touchmove", hideTip, { passive: true });
 
 /** Say something in the only live region of the page; names are elements, so that each keeps its direction. */
 function speak(...parts) {

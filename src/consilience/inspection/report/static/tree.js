@@ -107,7 +107,7 @@ class TreeView {
     this.axis.replaceChildren();
     set(this.axis, { viewBox: `0 0 ${this.width} 18`, width: this.width });
     this.axis.style.width = `${this.width}px`;
-    const step = (this.width - this.left) / this.slider.max > 350 ? 0.2 : 0.5;
+    const step = (this.width - this.left) / this.slider.max > 180 ? 0.2 : 0.5;
     for (let at = 0; at <= this.slider.max; at += step) {
       const place = { x: this.x(at), y: 12, "text-anchor": "middle", "font-size": 10, fill: "var(--soft)" };
       draw(this.axis, "text", place).textContent = at ? at.toFixed(1) : "0";
