@@ -122,8 +122,10 @@ def test_the_page_has_the_counts_of_all_pairs(fusion, read):
 
 def test_the_table_of_items_names_the_nearest(fusion, read):
     model, groupings = fusion
-    head, *rows = read(report(model, groupings)).table("items")
+    page = read(report(model, groupings))
+    head, *rows = page.table("items")
     assert head == ["Item", "Cluster", "Probability", "Annotators", "Most often put together with"]
+    assert "The 9 items that are in a grouping" in page.root.text  # and not yeti
     assert sorted(row[0] for row in rows) == sorted(set(model.items_) - {"yeti"})
     codes = [int(row[1]) for row in rows]
     assert codes == sorted(codes)

@@ -88,7 +88,7 @@ class Explorer:
             "look": _look(),
         }
         shown = places[tree.order[rows]]
-        table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]))
+        table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         return cls(_json(data), len(places), clusters.noun, clusters.nouns, table)
 
 
@@ -177,8 +177,8 @@ def _look() -> dict[str, Any]:
     }
 
 
-def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships) -> Table:
-    """Return the table of all items, with those that each was most often put together with."""
+def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> Table:
+    """Return the table of the items that are in a grouping, with those that each was most often put together with."""
     sure = "probability" in items
     counts, of = together(memberships).toarray(), presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
@@ -196,7 +196,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         rows.append(row(*cells, _nearest(share[place], names)))
     return Table(
         "items",
-        f"All {len(items):,} items",
+        f"All {n_items:,} items" if len(items) == n_items else f"The {len(items):,} items that are in a grouping",
         columns,
         rows,
         reading=(

@@ -10,6 +10,11 @@ function set(element, attributes) {
   return element;
 }
 
+/** Set an attribute, unless it has the value already: while the cut moves, most colours stay. */
+function keep(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 /** Add an element of SVG. */
 function draw(parent, tag, attributes = {}) {
   return parent.appendChild(set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes));

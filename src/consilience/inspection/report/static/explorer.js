@@ -102,6 +102,7 @@ class ExplorerView {
   paintTable() {
     const labels = this.state.labelsOfCut();
     for (const [item, cell] of this.cells) {
+      if (cell.textContent === String(labels[item])) continue;
       cell.replaceChildren(swatch(this.state.data.look, labels[item]), String(labels[item]));
     }
   }

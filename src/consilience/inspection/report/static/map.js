@@ -117,8 +117,9 @@ class MapView {
     this.points.forEach((point, item) => {
       const [d, scale] = shapeOf(data.look, labels[item]);
       const [x, y] = this.places[item];
-      const transform = `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`;
-      set(point, { d, transform, fill: colourOf(data.look, labels[item]) });
+      keep(point, "d", d);
+      keep(point, "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`);
+      keep(point, "fill", colourOf(data.look, labels[item]));
     });
   }
 

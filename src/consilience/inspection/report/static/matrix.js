@@ -95,10 +95,11 @@ class MatrixView {
     const { from, cell } = this.shown;
     const { data, labels } = this.state;
     const { row, column, cells } = this.window;
+    const colours = data.look.colours.map((colour) => plain(colour, true));
     for (let k = 0; k < cells; k++) {
-      pen.fillStyle = plain(colourOf(data.look, labels[row + k]), true);
+      pen.fillStyle = colourOf({ colours }, labels[row + k]);
       pen.fillRect(from - STRIP, from + k * cell, STRIP - 2, Math.ceil(cell));
-      pen.fillStyle = plain(colourOf(data.look, labels[column + k]), true);
+      pen.fillStyle = colourOf({ colours }, labels[column + k]);
       pen.fillRect(from + k * cell, from - STRIP, Math.ceil(cell), STRIP - 2);
     }
   }

@@ -72,6 +72,7 @@ class TreeView {
     const { data, n } = this.state;
     this.width = this.holder.clientWidth;
     this.size = Math.min(11, 0.8 * this.leaf);
+    this.mark = Math.min(4, 0.6 * this.leaf);
     this.named = this.leaf >= LEAST_LEAF;
     const longest = Math.max(...data.items.map((name) => widthOf(name, 11)));
     this.left = Math.min(longest + 22, MOST_OF_NAMES * this.width);
@@ -147,12 +148,13 @@ class TreeView {
     this.branches.forEach((branch, node) => {
       const [first, end] = data.nodes[node].slice(5);
       const isOne = changes[first] === changes[end - 1];
-      branch.setAttribute("stroke", isOne ? colourOf(data.look, labels[first]) : "var(--faint, #767676)");
+      keep(branch, "stroke", isOne ? colourOf(data.look, labels[first]) : "var(--faint, #767676)");
     });
     this.marks.forEach((mark, leaf) => {
       const [d, scale] = shapeOf(data.look, labels[leaf]);
-      const transform = `translate(${this.left - 6} ${this.y(leaf)}) scale(${Math.min(4, 0.6 * this.leaf) * scale})`;
-      set(mark, { d, transform, fill: colourOf(data.look, labels[leaf]) });
+      keep(mark, "d", d);
+      keep(mark, "transform", `translate(${this.left - 6} ${this.y(leaf)}) scale(${this.mark * scale})`);
+      keep(mark, "fill", colourOf(data.look, labels[leaf]));
     });
     const x = this.x(height);
     set(this.line, { x1: x, x2: x, "stroke-dasharray": ofReport ? "5 4" : "none" });
