@@ -429,6 +429,20 @@ def test_every_figure_can_be_saved(opened):
         assert b"var(" not in content
 
 
+def test_a_notebook_shows_the_page_as_a_browser_does(browser, cards):
+    page = browser.new_page()
+    page.set_content(report(*cards)._repr_html_())
+    frame = page.frames[1]
+    frame.locator("#more").wait_for()
+    frame.locator("#more").click()
+    frame.locator("[name=which][value=cut]:checked").wait_for()
+    with page.expect_download() as download:
+        frame.locator("#map-panel [data-file=png]").click()
+    assert download.value.suggested_filename == "map.png"
+    assert frame.evaluate("() => { try { return parent.document.title; } catch { return null; } }") is None
+    page.close()
+
+
 @pytest.mark.parametrize("kind", ["cards", "labels", "features"])
 def test_without_scripts_everything_is_there(opened, kind):
     page = opened(kind, java_script_enabled=False)

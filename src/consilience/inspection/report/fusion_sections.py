@@ -166,8 +166,8 @@ def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) 
 def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
     ax = plot_co_occurrence(*_model_and_annotations(subject), by_cluster=True, ax=Sheet())
     caption = (
-        "How often items of two clusters were put together, or of one cluster on the diagonal: the share over all pairs "
-        "that were shown together."
+        "How often items of two clusters were put together, or of one cluster on the diagonal: the share over all "
+        "pairs that were shown together."
     )
     names = subject.clusters.names
     shares = pd.DataFrame(co_occurrence.cluster_shares().share, names, names).round(4)
