@@ -477,6 +477,20 @@ def test_axe_finds_nothing_to_mend(opened, kind, width, scheme):
     assert found.violations_count == 0, found.generate_report()
 
 
+def test_long_names_stay_in_their_cells_and_can_be_told_apart(browser, folder):
+    names = ["x" * 150, *(f"A rather long question about topic {i}" for i in range(8))]
+    sorts = Groupings.from_matrix(np.array([["a"] * 3] * 5 + [["b"] * 3] * 4), items=names)
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(report(SubsetFusion(random_state=0).fit(sorts), path=folder / "long.html").as_uri())
+    settled(page)
+    drawn = texts(page, ".tree-scroll text[data-leaf] >> visible=true")
+    assert len({text.partition("A rather")[0] + text[-1] for text in drawn}) == 9
+    for row in page.locator("#items-table tbody tr").all():
+        cell, name = row.locator("th").bounding_box(), row.locator("th .pick").bounding_box()
+        assert name["x"] + name["width"] <= cell["x"] + cell["width"]
+    page.close()
+
+
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 def test_the_page_is_as_wide_as_the_screen(opened, width):
     for kind in ("cards", "labels"):

@@ -68,17 +68,22 @@ function widthOf(text, size) {
   return ruler.measureText(text).width;
 }
 
-/** A text cut to a width, with an ellipsis for the rest. */
-function fitting(text, size, most) {
+/** A text cut to a width, with an ellipsis for what is left out: the end, or else the middle. */
+function fitting(text, size, most, inMiddle = false) {
   if (widthOf(text, size) <= most) return text;
   const letters = [...text];
+  const cut = (kept) => {
+    const tail = inMiddle ? Math.floor(kept / 2) : 0;
+    const end = tail ? letters.slice(-tail).join("").trimStart() : "";
+    return `${letters.slice(0, kept - tail).join("").trimEnd()}…${end}`;
+  };
   let [low, high] = [0, letters.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (widthOf(`${letters.slice(0, middle).join("")}…`, size) <= most) low = middle;
+    if (widthOf(cut(middle), size) <= most) low = middle;
     else high = middle - 1;
   }
-  return `${letters.slice(0, low).join("").trimEnd()}…`;
+  return cut(low);
 }
 
 /** Call a function when the width of an element changes, and now. */

@@ -73,7 +73,7 @@ class MapView {
     );
     this.names = data.items.map((name) => {
       const text = draw(this.svg, "text", { "font-size": MAP_NAME, fill: "var(--ink, #1b1b1b)" });
-      text.textContent = fitting(name, MAP_NAME, 190);
+      text.textContent = fitting(name, MAP_NAME, 190, this.state.cutsMiddle);
       return text;
     });
     this.widths = this.names.map((text) => widthOf(text.textContent, MAP_NAME));

@@ -144,7 +144,7 @@ class MatrixView {
     const place = (item, k, upright) => ({
       item,
       upright,
-      text: fitting(this.state.data.items[item], size, margin - MARK - 1),
+      text: fitting(this.state.data.items[item], size, margin - MARK - 1, this.state.cutsMiddle),
       along: from + (k + 0.5) * cell,
     });
     const places = [...Array(cells).keys()];

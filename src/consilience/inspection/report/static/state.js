@@ -1,5 +1,7 @@
 // What is shown: the clusters, the cut, and the items that are lit up. The views read it, and are told of changes.
 
+const BEGINNING = 16; // letters; if names share so many, they are cut in the middle where there is no room
+
 /** Numbers of 1, 2 or 4 bytes, from base 64. */
 function decoded(text, bytes) {
   const raw = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -30,6 +32,7 @@ class State {
     this.together = decoded(data.together, data.bytes);
     this.presented = decoded(data.presented, data.bytes);
     this.folded = data.items.map(folded);
+    this.cutsMiddle = new Set(data.items.map((name) => name.slice(0, BEGINNING))).size < this.n;
     this.ofReport = true;
     this.labels = data.clusters;
     this.lit = new Set();
