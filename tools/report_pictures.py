@@ -30,7 +30,7 @@ def take(page: Page, name: str, first: str, last: str) -> None:
     if top is None or bottom is None:
         raise SystemExit(f"{name}: {first} or {last} is not shown.")
     scrolled, width = page.evaluate("() => [scrollY, innerWidth]")
-    height = bottom["y"] + bottom["height"] - top["y"] + 24
+    height = bottom["y"] + bottom["height"] - top["y"] + 12
     clip = {"x": 0, "y": top["y"] + scrolled - 12, "width": width, "height": height}
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True, clip=clip)))
     picture.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
