@@ -13,7 +13,7 @@ of the whole population. That is too little: another group differs from the popu
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -30,6 +30,7 @@ Weights = Float[np.ndarray, " annotators"]
 Clusters = Int[np.ndarray, " items"]
 
 
+@runtime_checkable
 class Reweighted(Protocol):
     """A fitted model that can be fitted again to its annotations, with a weight for each annotator."""
 

@@ -2,6 +2,7 @@
 
 from consilience.inspection.certainty import Certainty, certainty
 from consilience.inspection.plots.annotators import plot_annotators
+from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_dendrogram
 from consilience.inspection.plots.deep import plot_latent, plot_training
@@ -17,6 +18,7 @@ __all__ = [
     "order_by_agreement",
     "plot_agreement",
     "plot_annotators",
+    "plot_certainty_map",
     "plot_clusters",
     "plot_co_occurrence",
     "plot_confusion",

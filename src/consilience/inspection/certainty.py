@@ -1,17 +1,17 @@
 """How far clusters depend on who was asked: what another group of as many people would repeat.
 
-A model's own probabilities are given its clusters and these people, and take people to err independently. People are the
-sample, though: another group might hold other views, share other confusions, and lead to other clusters. The certainty
-repeats the fit under weights of the people that stand for such a group (`consilience.inference.reweighted`), and counts
-what comes out the same.
+A model's own probabilities are given its clusters and these people, and take people to err independently. People are
+the sample, though: another group might hold other views, share other confusions, and lead to other clusters. The
+certainty repeats the fit under weights of the people that stand for such a group (`consilience.inference.reweighted`),
+and counts what comes out the same.
 
 Decided here
 ------------
-A draw is compared with the fit, not with another draw: the question is how far *this* clustering would be repeated. That
-another group differs from the population, as this one does, is in the variance of the weights.
+A draw is compared with the fit, not with another draw: the question is how far *this* clustering would be repeated.
+That another group differs from the population, as this one does, is in the variance of the weights.
 
-The figure of an item is the expected share of its pairs with other items, together or apart, that are repeated. It needs
-no matching of clusters, and is what can be checked on two groups of people (`benchmarks/certainty.py`). For the
+The figure of an item is the expected share of its pairs with other items, together or apart, that are repeated. It
+needs no matching of clusters, and is what can be checked on two groups of people (`benchmarks/certainty.py`). For the
 share of draws in which an item stays in its cluster, the clusters of a draw are matched with the fitted ones such that
 as many items as possible agree.
 """
@@ -32,7 +32,7 @@ from consilience.annotations.canonical import arrange
 from consilience.annotations.name_lists import listed
 from consilience.annotations.names import MISSING
 from consilience.annotations.spelling import places_of_fitted
-from consilience.annotations.types import AnnotationsLike, FeaturesLike, NameList, RandomSource
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Integer, NameList, RandomSource
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
@@ -40,12 +40,14 @@ from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.reweighted import weights_of_another_group
 from consilience.inference.threads import one_blas_thread
-from consilience.inspection.certainty_models import BUILDERS, Fitted, groups_of_copies, reweighted
+from consilience.inspection.certainty_models import BUILDERS, NEED_FEATURES, Fitted, groups_of_copies, reweighted
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.projection import given_or_kept, rows_of_items, unwrap
 
 LOW, HIGH = 0.05, 0.95  # quantiles of intervals
 LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
+MOST_ROWS = 30_000  # memberships or labels for which reports make all draws; fewer draws for more
+FEWEST_DRAWS = 20  # that are worth stating
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def certainty(
     annotations: AnnotationsLike | None = None,
     X: FeaturesLike | None = None,
     *,
-    n_draws: int = 100,
+    n_draws: Integer = 100,
     random_state: RandomSource = None,
 ) -> Certainty:
     """Repeat a fit as another group of as many people might have led to it, and count what comes out the same.
@@ -201,6 +203,31 @@ def certainty(
             draws[number, fitted.items] = repeat.draw(of_draw, rng)
             done.update()
     return _counted(given, clusters, draws, weights, int(person.max()) + 1)
+
+
+def certainty_of_report(
+    model: Any, annotations: Groupings | Labels | Pairs, X: Any, n_draws: int
+) -> tuple[Certainty | None, str]:
+    """Return the certainty that a report or a summary states, or None and the reason.
+
+    The seed is fixed, so that a report can be repeated, and there are fewer draws of large annotations.
+
+    Parameters
+    ----------
+    model, annotations, X : as for `certainty`
+    n_draws : at most; 0 for none.
+    """
+    if not n_draws:
+        return None, "It was not asked for."
+    share = min(1.0, MOST_ROWS / max(annotations.n_rows, 1))
+    number = max(int(n_draws * share), 2)
+    if number < min(FEWEST_DRAWS, n_draws):
+        return None, "The annotations are large; consilience.inspection.certainty takes the time that it needs."
+    needs_features = type(unwrap(model)).__name__ in NEED_FEATURES
+    try:
+        return certainty(model, annotations, X if needs_features else None, n_draws=number, random_state=0), ""
+    except InputError as error:
+        return None, str(error)
 
 
 def require_weighable(estimator: Any) -> None:

@@ -167,8 +167,10 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
 
 def _product_mixture(fitted: Fitted) -> Reweighted:
     labels = merged(fitted.labels, fitted.group)
-    q = fitted.responsibilities
-    return WeightedMixture(Encoded(labels, q.shape[1], np.ones(labels.n_rows)), q, float(fitted.estimator.smoothing))
+    estimator, q = fitted.estimator, fitted.responsibilities
+    from_votes = isinstance(estimator.init, str) and estimator.init != "random" and q.shape[1] == labels.n_classes
+    encoded = Encoded(labels, q.shape[1], np.ones(labels.n_rows))
+    return WeightedMixture(encoded, q, float(estimator.smoothing), from_votes)
 
 
 def _partition_label_model(fitted: Fitted) -> Reweighted:
@@ -206,6 +208,7 @@ BUILDERS: dict[str, Callable[[Fitted], Reweighted]] = {
     "ProductMixture": _product_mixture,
     "SubsetFusion": _subset_fusion,
 }
+NEED_FEATURES = ("PartitionLabelModel",)  # models that need the features of the fit, if there were any
 
 
 def groups_of_copies(estimator: Any, annotators: pd.Index) -> Int[np.ndarray, " annotators"]:

@@ -7,8 +7,10 @@ sort alike, and one of weight 0 as nobody.
 Decided here
 ------------
 Concentrations stay those of the fit: an annotator's own depends on the weights only through the clusters. A search
-starts from more clusters than will be kept, as in the fit, and with fewer sweeps between mergers; starting from the
-clusters of the fit, it would seldom leave their number, and the result would look more certain than it is.
+starts from more clusters than will be kept, as in the fit, but at most twice those of the fit and six more, and with
+fewer sweeps between mergers. If it started from the clusters of the fit alone, it would seldom leave their number, and
+the result would look more certain than it is; they are one of three last candidates, of which the largest silhouette is
+kept, as in the fit.
 """
 
 from __future__ import annotations
@@ -30,49 +32,101 @@ from consilience.inference.memberships import Memberships
 from consilience.inference.reweighted import Clusters, Weights, weighted, weighted_embedding
 from consilience.inference.spectral import rows_of_length_one
 
+MORE_CLUSTERS = 6  # than twice those of the fit
 FIRST_SWEEPS, SWEEPS_BETWEEN, LAST_SWEEPS = 10, 4, 10
-MOST_CELLS = 1 << 17  # groups × clusters considered for a merger; beyond it, groupings are sampled
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of the evidence, for every number of items that a group or grouping can have in a cluster.
+
+    With y the concentration of a grouping, or its share for a group: ln(y + m), and ln y^(m rising), for m = 0, 1, …
+    """
+
+    log: Float[np.ndarray, "cells counts"]
+    rising: Float[np.ndarray, "cells counts"]
+
+    @classmethod
+    def of(cls, y: Float[np.ndarray, " cells"], most: int) -> Terms:
+        """Tabulate the terms up to `most` items."""
+        up_to = y[:, None] + np.arange(most + 1)
+        return cls(np.log(up_to), gammaln(up_to) - gammaln(y)[:, None])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Terms of the groups and of the groupings, under the concentrations of the fit."""
+
+    layout: Layout
+    of_groups: Terms
+    of_groupings: Terms
+
+    @classmethod
+    def of(cls, layout: Layout, concentration: Weights) -> Tables:
+        """Tabulate the terms."""
+        memberships = layout.memberships
+        c = concentration[memberships.annotator_of_grouping]
+        cb = (c * layout.base)[memberships.grouping_of_group]
+        sizes = memberships.group_sizes.max(initial=0), memberships.grouping_sizes.max(initial=0)
+        return cls(layout, Terms.of(cb, int(sizes[0])), Terms.of(c, int(sizes[1])))
 
 
 @dataclass(frozen=True)
 class WeightedLayout:
     """Memberships with the weight of each annotator.
 
-    layout : without weights.
     of_groupings, of_rows : weight of the annotator of each grouping, and of each membership.
     in_group, in_grouping : (items, groups) and (items, groupings), with these weights in place of 1.
     """
 
-    layout: Layout
+    tables: Tables
     of_groupings: Float[np.ndarray, " groupings"]
     of_rows: Float[np.ndarray, " rows"]
     in_group: csr_array
     in_grouping: csr_array
 
     @classmethod
-    def of(cls, layout: Layout, weights: Weights) -> WeightedLayout:
+    def of(cls, tables: Tables, weights: Weights) -> WeightedLayout:
         """Weigh the annotators of a layout."""
-        memberships = layout.memberships
+        memberships = tables.layout.memberships
         of_groupings = weights[memberships.annotator_of_grouping]
-        of_rows = of_groupings[layout.grouping]
+        of_rows = of_groupings[tables.layout.grouping]
         in_group, in_grouping = weighted(memberships.in_group, of_rows), weighted(memberships.in_grouping, of_rows)
-        return cls(layout, of_groupings, of_rows, in_group, in_grouping)
+        return cls(tables, of_groupings, of_rows, in_group, in_grouping)
+
+    @property
+    def layout(self) -> Layout:
+        """The memberships without weights."""
+        return self.tables.layout
+
+    def counts(self, state: State) -> tuple[Int[np.ndarray, "groups clusters"], Int[np.ndarray, "groupings clusters"]]:
+        """m_hkg and m_hk of an assignment."""
+        layout, n_clusters, found = self.layout, state.n_clusters, []
+        k = state.cluster[layout.item]
+        for place, size in (
+            (layout.group, layout.memberships.n_groups),
+            (layout.grouping, layout.memberships.n_groupings),
+        ):
+            cells = np.bincount(place * n_clusters + k, minlength=size * n_clusters)
+            found.append(cells.reshape(size, n_clusters))
+        return found[0], found[1]
 
 
 def cluster_scores(weighed: WeightedLayout, state: State) -> Scores:
     """ln p(z_n = k | rest) up to a constant for each item."""
-    layout, counts = weighed.layout, mixture.count(weighed.layout, state)
-    c, cb = _concentrations(layout, state)
-    scores = np.asarray(weighed.in_group @ np.log(cb[:, None] + counts.of_groups))
-    scores -= weighed.in_grouping @ np.log(c[:, None] + counts.of_groupings)
-    scores += np.log1p(counts.of_clusters)
+    layout, (of_groups, of_groupings) = weighed.layout, weighed.counts(state)
+    log_group, log_grouping = weighed.tables.of_groups.log, weighed.tables.of_groupings.log
+    scores = np.asarray(weighed.in_group @ np.take_along_axis(log_group, of_groups, 1))
+    scores -= weighed.in_grouping @ np.take_along_axis(log_grouping, of_groupings, 1)
+    sizes = np.bincount(state.cluster, minlength=state.n_clusters).astype(float)
+    scores += np.log1p(sizes)
     k = state.cluster[layout.item]  # an item is not among the rest
-    with_it = cb[layout.group] + counts.of_groups[layout.group, k]
-    of_all = c[layout.grouping] + counts.of_groupings[layout.grouping, k]
-    excess = np.log((with_it - 1) / with_it * (of_all / (of_all - 1)))
+    in_group, in_grouping = of_groups[layout.group, k], of_groupings[layout.grouping, k]
+    excess = log_group[layout.group, in_group - 1] - log_group[layout.group, in_group]
+    excess -= log_grouping[layout.grouping, in_grouping - 1] - log_grouping[layout.grouping, in_grouping]
     own = np.arange(len(state.cluster)), state.cluster
     scores[own] += np.bincount(layout.item, weighed.of_rows * excess, len(state.cluster))
-    scores[own] -= np.log1p(1 / counts.of_clusters[state.cluster])
+    scores[own] -= np.log1p(1 / sizes[state.cluster])
     return scores
 
 
@@ -88,18 +142,14 @@ def settle(weighed: WeightedLayout, state: State, *, rng: np.random.Generator, m
     return mixture.occupied(trace.state)
 
 
-def best_merger(weighed: WeightedLayout, state: State, *, rng: np.random.Generator) -> tuple[int, int]:
+def best_merger(weighed: WeightedLayout, state: State) -> tuple[int, int]:
     """Find the two clusters whose merger increases ln p(x, z) the most, or decreases it the least."""
-    layout, counts = weighed.layout, mixture.count(weighed.layout, state)
-    c, cb = _concentrations(layout, state)
-    share = min(1.0, MOST_CELLS / counts.of_groups.size)
-    kept = np.ones(len(c), dtype=bool) if share == 1 else rng.random(len(c)) < share
-    in_kept = kept[layout.memberships.grouping_of_group]
-    of_groups = weighed.of_groupings[layout.memberships.grouping_of_group]
-    sizes = counts.of_clusters
+    of_groups, of_groupings = weighed.counts(state)
+    weights = weighed.of_groupings[weighed.layout.memberships.grouping_of_group]
+    sizes = np.bincount(state.cluster, minlength=state.n_clusters)
     gains = gammaln(1 + np.add.outer(sizes, sizes)) - np.add.outer(gammaln(1 + sizes), gammaln(1 + sizes))
-    gains += _gain(counts.of_groups[in_kept], cb[in_kept], of_groups[in_kept]) / share
-    gains -= _gain(counts.of_groupings[kept], c[kept], weighed.of_groupings[kept]) / share
+    gains += _gain(of_groups, weighed.tables.of_groups, weights)
+    gains -= _gain(of_groupings, weighed.tables.of_groupings, weighed.of_groupings)
     np.fill_diagonal(gains, -np.inf)
     first, second = np.unravel_index(gains.argmax(), gains.shape)
     return int(min(first, second)), int(max(first, second))
@@ -124,45 +174,50 @@ def silhouette(weighed: WeightedLayout, rows: Int[np.ndarray, " rows"]) -> Evide
 class Search:
     """A fitted mixture of groupings that can be searched for again under other weights.
 
-    concentration : of each annotator, of the fit.
+    fitted : clusters of the fit.
     numbers : of clusters to choose from.
+    most : clusters to start from.
     rows : items over which the silhouette is a mean.
     """
 
-    layout: Layout
-    concentration: Weights
+    tables: Tables
+    fitted: Clusters
     numbers: range
+    most: int
     rows: Int[np.ndarray, " rows"]
 
     @classmethod
     def of(cls, memberships: Memberships, cluster: Clusters, numbers: range, *, rng: np.random.Generator) -> Search:
         """Learn the concentrations of the annotators, given the clusters of the fit."""
         layout = Layout.of(memberships)
-        state = mixture.learn_concentration(layout, mixture.init(layout, cluster, int(cluster.max()) + 1))
+        n_fitted = int(cluster.max()) + 1
+        state = mixture.learn_concentration(layout, mixture.init(layout, cluster, n_fitted))
+        most = 2 * n_fitted + MORE_CLUSTERS
+        most = min(most if len(numbers) == 1 else min(most, numbers[-1]), memberships.n_items)
         rows = EvidenceSilhouette.of(memberships, rng=rng).rows
-        return cls(layout, state.concentration, numbers, rows)
+        return cls(Tables.of(layout, state.concentration), cluster, numbers, most, rows)
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
-        """Merge clusters from the largest number, and keep those of the largest silhouette."""
-        weighed, memberships = WeightedLayout.of(self.layout, weights), self.layout.memberships
+        """Merge clusters from the largest number, and keep those of the largest silhouette, or those of the fit."""
+        weighed, memberships = WeightedLayout.of(self.tables, weights), self.tables.layout.memberships
         evidence = silhouette(weighed, self.rows)
-        most = min(2 * self.numbers[-1] if len(self.numbers) == 1 else self.numbers[-1], memberships.n_items)
-        points = weighted_embedding(memberships, weights, most)
-        state = self._settled(weighed, kmeans(rows_of_length_one(points), most, rng=rng), FIRST_SWEEPS, rng)
+        points = weighted_embedding(memberships, weights, self.most)
+        state = self._settled(weighed, kmeans(rows_of_length_one(points), self.most, rng=rng), FIRST_SWEEPS, rng)
         found = [state]
         while state.n_clusters > max(self.numbers[0], 1):
-            merged = mixture.merge(state, *best_merger(weighed, state, rng=rng))
+            merged = mixture.merge(state, *best_merger(weighed, state))
             state = settle(weighed, merged, rng=rng, max_sweeps=SWEEPS_BETWEEN)
             found.append(state)
-        allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]
+        allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]  # never none: it ends below
         best = max(allowed, key=lambda each: evidence.score(each.cluster))
         again = kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
-        ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in (best.cluster, again)]
+        starts = (best.cluster, again, self.fitted)
+        ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts]
         return max(ends, key=lambda each: evidence.score(each.cluster)).cluster
 
     def _settled(self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator) -> State:
-        state = mixture.init(self.layout, start, int(start.max()) + 1)
-        return settle(weighed, replace(state, concentration=self.concentration), rng=rng, max_sweeps=sweeps)
+        state = mixture.init(self.tables.layout, start, int(start.max()) + 1)
+        return settle(weighed, state, rng=rng, max_sweeps=sweeps)
 
 
 def _sweep(weighed: WeightedLayout, state: State, *, rng: np.random.Generator) -> State:
@@ -180,24 +235,17 @@ def _sweep(weighed: WeightedLayout, state: State, *, rng: np.random.Generator) -
     )
 
 
-def _concentrations(
-    layout: Layout, state: State
-) -> tuple[Float[np.ndarray, " groupings"], Float[np.ndarray, " groups"]]:
-    """Return c of each grouping, and c b of each group."""
-    c = state.concentration[layout.memberships.annotator_of_grouping]
-    return c, (c * layout.base)[layout.memberships.grouping_of_group]
-
-
 def _gain(
-    counts: Float[np.ndarray, "cells clusters"], y: Float[np.ndarray, " cells"], weights: Float[np.ndarray, " cells"]
-) -> np.ndarray:
-    """Σ w (ln y^(m_k + m_l rising) − ln y^(m_k rising) − ln y^(m_l rising)) over the cells, (clusters, clusters)."""
-    y = y[:, None]
-    one = gammaln(y + counts) - gammaln(y)
+    counts: Int[np.ndarray, "cells clusters"], terms: Terms, weights: Float[np.ndarray, " cells"]
+) -> Float[np.ndarray, "clusters clusters"]:
+    """Σ w (ln y^(m_k + m_l rising) − ln y^(m_k rising) − ln y^(m_l rising)) over the cells."""
+    one = np.take_along_axis(terms.rising, counts, 1)
     alone = weights @ one
     gains = -np.add.outer(alone, alone)
-    for k in range(counts.shape[1]):
-        met = counts[:, k] > 0  # else the merger leaves the cell unchanged
-        merged = gammaln(y[met] + counts[met, k, None] + counts[met]) - gammaln(y[met])
-        gains[k] += weights[met] @ merged + weights[~met] @ one[~met]
+    for k in range(counts.shape[1] - 1):
+        met, others = np.flatnonzero(counts[:, k]), slice(k + 1, None)  # else a merger leaves the cell unchanged
+        merged = terms.rising[met[:, None], counts[met, k, None] + counts[met, others]] - one[met, others]
+        gained = alone[others] + weights[met] @ merged
+        gains[k, others] += gained
+        gains[others, k] += gained
     return np.asarray(gains)

@@ -9,8 +9,10 @@ counted once. So an annotator of weight 2 counts as two who give the same labels
 
 Decided here
 ------------
-A draw starts at the fit and takes a few sweeps. What the crowd teaches about annotators (the prior of the matrices, the
-proportions of pairs) stays that of the fit. Weights alone cannot change the class of an item that all of its few
+A draw takes a few sweeps from the weighted votes, from which the fit started too: if it started at the fitted classes,
+a crowd whose members hold two views would seldom change from one to the other. What the crowd teaches about annotators
+(the prior of the matrices, the proportions of pairs) stays that of the fit. With subtypes, and for a mixture that was
+not started from votes, a draw starts at the fit. Weights alone cannot change the class of an item that all of its few
 annotators gave the same label, though others might not: so the class in a draw is drawn from its probability given the
 weighted labels. For votes, which give no probability, one imagined person votes on each item, by the proportions of the
 crowd's labels: a Dirichlet process prior (T. S. Ferguson 1973, Annals of Statistics 1) of concentration 1.
@@ -18,19 +20,22 @@ crowd's labels: a Dirichlet process prior (T. S. Ferguson 1973, Annals of Statis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import digamma
 
 from consilience.annotations import Labels
 from consilience.consensus.labels import dawid_skene, product_mixture
-from consilience.consensus.labels.annotator_models import Hierarchical
+from consilience.consensus.labels.annotator_models import TINY, AnnotatorModel, Counts, Hierarchical
+from consilience.inference.exponential_family import expected_log_dirichlet
 from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     expectation_of,
     posterior,
+    vote_shares,
 )
 from consilience.inference.reweighted import CONCENTRATION, Clusters, Weights
 
@@ -75,9 +80,11 @@ class Encoded:
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         weight = self.weight if weights is None else self.weight * weights[labels.annotator]
-        return OneHotLabels.of(
-            labels.item, column, shape, self.n_components, n_classes=labels.n_classes, weight=weight
-        )
+        return OneHotLabels.of(labels.item, column, shape, self.n_components, n_classes=labels.n_classes, weight=weight)
+
+    def votes(self, weights: Weights) -> Responsibilities:
+        """Return the shares of the weighted votes, where components are classes."""
+        return vote_shares(self.labels, self.weight * weights[self.labels.annotator])
 
 
 @dataclass(frozen=True)
@@ -113,10 +120,13 @@ class WeightedDawidSkene:
         return cls(encoded, evidence, state, fitted, learned)
 
     def responsibilities(self, weights: Weights) -> Responsibilities:
-        """Return q(z) under weights of the annotators, a few sweeps from the fit."""
-        onehot, q = self.encoded.onehot(weights), self.fitted
+        """Return q(z) under weights of the annotators, after a few sweeps."""
+        onehot, model = self.encoded.onehot(weights), self.state.model
+        q = self.fitted if self.evidence.n_subtypes > 1 else self.encoded.votes(weights)
+        if isinstance(model, Hierarchical):
+            model = replace(model, accuracy=np.tile(model.crowd, (len(model.accuracy), 1)))
         for _ in range(SWEEPS):
-            q = self._sweep(onehot, q)
+            q, model = self._sweep(onehot, q, model)
         return q
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
@@ -125,29 +135,35 @@ class WeightedDawidSkene:
         in_classes = q.reshape(len(q), self.encoded.labels.n_classes, -1).sum(2)
         return _drawn(in_classes, self.encoded.labels, rng)
 
-    def _sweep(self, onehot: OneHotLabels, q: Responsibilities) -> Responsibilities:
+    def _sweep(
+        self, onehot: OneHotLabels, q: Responsibilities, model: AnnotatorModel
+    ) -> tuple[Responsibilities, AnnotatorModel]:
         expected = expectation_of(self.evidence.onehot, q)
         counts = dawid_skene.labels_of(expected, self.evidence)
-        model = self.state.model
-        model = model.with_counts(counts) if isinstance(model, Hierarchical) else model.update(counts)
+        new = with_rows(model, counts) if isinstance(model, Hierarchical) else model.update(counts)
         sizes = expected.sizes.reshape(-1, self.evidence.n_subtypes)
         log_weights, _ = dawid_skene.proportions(sizes.sum(1), self.evidence.sizes, learned=self.learned)
         if self.evidence.n_subtypes > 1:
             log_weights = (log_weights[:, None] + dawid_skene.shares_of_subtypes(sizes)[0]).ravel()
-        return posterior(onehot, log_weights, model.log_table.reshape(-1, len(log_weights)))
+        return posterior(onehot, log_weights, new.log_table.reshape(-1, len(log_weights))), new
 
 
 @dataclass(frozen=True)
 class WeightedMixture:
-    """A fitted mixture of product distributions."""
+    """A fitted mixture of product distributions.
+
+    from_votes : whether the fit started from the votes; else a draw starts from the fitted responsibilities.
+    """
 
     encoded: Encoded
     fitted: Responsibilities
     smoothing: float
+    from_votes: bool
 
     def responsibilities(self, weights: Weights) -> Responsibilities:
-        """Return q(z) under weights of the annotators, a few sweeps from the fit."""
-        onehot, once, q = self.encoded.onehot(weights), self.encoded.onehot(), self.fitted
+        """Return q(z) under weights of the annotators, after a few sweeps."""
+        onehot, once = self.encoded.onehot(weights), self.encoded.onehot()
+        q = self.encoded.votes(weights) if self.from_votes else self.fitted
         for _ in range(SWEEPS):
             expected = expectation_of(once, q)
             q = posterior(onehot, *product_mixture.m_step(expected, self.encoded.labels.n_classes, self.smoothing))
@@ -156,6 +172,19 @@ class WeightedMixture:
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Draw the component of each item from its probability under these weights."""
         return _drawn(self.responsibilities(weights), self.encoded.labels, rng)
+
+
+def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
+    """Estimate the annotators' accuracies and matrices from counts; the crowd's prior stays."""
+    right, wrong = np.exp(expected_log_dirichlet(model.accuracy)).T[:, :, None, None]
+    n_labels, n_subtypes = len(model.errors), model.n_subtypes
+    prior = model.concentration * (right * np.eye(n_labels) + wrong * model.errors)
+    pseudo = np.repeat(np.maximum(prior, TINY), n_subtypes, axis=2)
+    tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
+    tables = tables.reshape(*tables.shape[:2], n_labels, n_subtypes).sum(3)
+    seated = np.einsum("jkk->j", tables)
+    right_wrong = np.column_stack([seated, tables.sum((1, 2)) - seated])
+    return replace(model, accuracy=model.crowd + right_wrong).with_counts(counts)
 
 
 def _drawn(q: Responsibilities, labels: Labels, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
