@@ -80,19 +80,19 @@ def fit(
     for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
         note(text)
     sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
-    if sure is None and certainty_draws:
-        note(f"No certainty over people. {why_none}")
     with replaced_folder(out) as folder:
         write_results(estimator, folder)
         report(
-            *(shown, evidence.annotations, table),
+            shown,
+            evidence.annotations,
+            X=table,
             scores=rated,
             certainty=sure,
             warnings=judged.warnings,
             path=folder / "report.html",
         )
         results = summary(estimator, material, evidence, out, more=more, certainty=sure)
-        found = {"warnings": judged.warnings, "why": why} | results
+        found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:
             file.write(encoded(found))

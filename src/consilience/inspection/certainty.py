@@ -272,7 +272,10 @@ def _features(model: Any, X: Any, n_items: int) -> Float[np.ndarray, "items feat
         return np.empty((n_items, 0))
     table = rows_of_items(model, X, "X", getattr(model, "feature_names_in_", None))
     seen = model[:-1].transform(table) if isinstance(model, Pipeline) and len(model.steps) > 1 else table
-    return np.asarray(seen, dtype=float)
+    try:
+        return np.asarray(seen, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError("The certainty needs the features that the model was fitted to, which are numbers.") from error
 
 
 def _counted(

@@ -34,8 +34,10 @@ class Fitted:
     """A fitted model and its annotations, all in canonical order.
 
     cluster : of each item, -1 for none.
+    responsibilities : of each item.
     group : of annotators who weigh together, -1 for those who are alone.
     features : one row for each item, without columns if there are none.
+    rng : for what a fit chooses at random once.
     """
 
     estimator: Any

@@ -71,6 +71,15 @@ def test_a_weight_of_two_is_an_annotator_twice():
     assert best_merger(one, state) == best_merger(two, again)
 
 
+def test_terms_without_tables_are_the_same(monkeypatch):
+    one, state = weighed(ONCE, WEIGHTS, concentrations(6))
+    monkeypatch.setattr("consilience.consensus.groupings.weighted_mixture.MOST_ENTRIES", 0)
+    other, _ = weighed(ONCE, WEIGHTS, concentrations(6))
+    assert other.tables.of_groups.of_log is None
+    np.testing.assert_allclose(cluster_scores(other, state), cluster_scores(one, state))
+    assert best_merger(other, state) == best_merger(one, state)
+
+
 def test_the_weighted_silhouette_is_that_of_annotators_twice():
     one, _ = weighed(ONCE, WEIGHTS, concentrations(6))
     expected = EvidenceSilhouette.of(TWICE, rng=np.random.default_rng(0), all_items=True)

@@ -33,24 +33,44 @@ from consilience.inference.reweighted import Clusters, Weights, weighted, weight
 from consilience.inference.spectral import rows_of_length_one
 
 MORE_CLUSTERS = 6  # than twice those of the fit
+MOST_ENTRIES = 1 << 24  # of a table of terms: 128 megabytes
 FIRST_SWEEPS, SWEEPS_BETWEEN, LAST_SWEEPS = 10, 4, 10
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of the evidence, for every number of items that a group or grouping can have in a cluster.
+    """Terms of the evidence, by the number m of items that a group or grouping has in a cluster.
 
-    With y the concentration of a grouping, or its share for a group: ln(y + m), and ln y^(m rising), for m = 0, 1, …
+    With y the concentration of a grouping, or its share for a group: ln(y + m), and ln y^(m rising). They are
+    tabulated for m = 0, 1, …, unless the tables would be large.
     """
 
-    log: Float[np.ndarray, "cells counts"]
-    rising: Float[np.ndarray, "cells counts"]
+    y: Float[np.ndarray, " cells"]
+    of_log: Float[np.ndarray, "cells counts"] | None
+    of_rising: Float[np.ndarray, "cells counts"] | None
 
     @classmethod
     def of(cls, y: Float[np.ndarray, " cells"], most: int) -> Terms:
         """Tabulate the terms up to `most` items."""
+        if len(y) * (most + 1) > MOST_ENTRIES:
+            return cls(y, None, None)
         up_to = y[:, None] + np.arange(most + 1)
-        return cls(np.log(up_to), gammaln(up_to) - gammaln(y)[:, None])
+        return cls(y, np.log(up_to), gammaln(up_to) - gammaln(y)[:, None])
+
+    def log(self, cell: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """ln(y + m) of cells, which are broadcast against m."""
+        return np.log(self.y[cell] + m) if self.of_log is None else self.of_log[cell, m]
+
+    def rising(self, cell: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """ln y^(m rising) of cells, which are broadcast against m."""
+        if self.of_rising is None:
+            return np.asarray(gammaln(self.y[cell] + m) - gammaln(self.y[cell]))
+        return self.of_rising[cell, m]
+
+    @property
+    def all(self) -> Int[np.ndarray, "cells 1"]:
+        """Every cell, as a column."""
+        return np.arange(len(self.y))[:, None]
 
 
 @dataclass(frozen=True)
@@ -115,15 +135,15 @@ class WeightedLayout:
 def cluster_scores(weighed: WeightedLayout, state: State) -> Scores:
     """ln p(z_n = k | rest) up to a constant for each item."""
     layout, (of_groups, of_groupings) = weighed.layout, weighed.counts(state)
-    log_group, log_grouping = weighed.tables.of_groups.log, weighed.tables.of_groupings.log
-    scores = np.asarray(weighed.in_group @ np.take_along_axis(log_group, of_groups, 1))
-    scores -= weighed.in_grouping @ np.take_along_axis(log_grouping, of_groupings, 1)
+    group, grouping = weighed.tables.of_groups, weighed.tables.of_groupings
+    scores = np.asarray(weighed.in_group @ group.log(group.all, of_groups))
+    scores -= weighed.in_grouping @ grouping.log(grouping.all, of_groupings)
     sizes = np.bincount(state.cluster, minlength=state.n_clusters).astype(float)
     scores += np.log1p(sizes)
     k = state.cluster[layout.item]  # an item is not among the rest
     in_group, in_grouping = of_groups[layout.group, k], of_groupings[layout.grouping, k]
-    excess = log_group[layout.group, in_group - 1] - log_group[layout.group, in_group]
-    excess -= log_grouping[layout.grouping, in_grouping - 1] - log_grouping[layout.grouping, in_grouping]
+    excess = group.log(layout.group, in_group - 1) - group.log(layout.group, in_group)
+    excess -= grouping.log(layout.grouping, in_grouping - 1) - grouping.log(layout.grouping, in_grouping)
     own = np.arange(len(state.cluster)), state.cluster
     scores[own] += np.bincount(layout.item, weighed.of_rows * excess, len(state.cluster))
     scores[own] -= np.log1p(1 / sizes[state.cluster])
@@ -239,12 +259,12 @@ def _gain(
     counts: Int[np.ndarray, "cells clusters"], terms: Terms, weights: Float[np.ndarray, " cells"]
 ) -> Float[np.ndarray, "clusters clusters"]:
     """Σ w (ln y^(m_k + m_l rising) − ln y^(m_k rising) − ln y^(m_l rising)) over the cells."""
-    one = np.take_along_axis(terms.rising, counts, 1)
+    one = terms.rising(terms.all, counts)
     alone = weights @ one
     gains = -np.add.outer(alone, alone)
     for k in range(counts.shape[1] - 1):
         met, others = np.flatnonzero(counts[:, k]), slice(k + 1, None)  # else a merger leaves the cell unchanged
-        merged = terms.rising[met[:, None], counts[met, k, None] + counts[met, others]] - one[met, others]
+        merged = terms.rising(met[:, None], counts[met, k, None] + counts[met, others]) - one[met, others]
         gained = alone[others] + weights[met] @ merged
         gains[k, others] += gained
         gains[others, k] += gained

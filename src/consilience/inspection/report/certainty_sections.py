@@ -15,13 +15,14 @@ from consilience.inspection.names import listed, name_text
 from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Table, download, name_cell, percent, row
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
 STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
-LITTLE = 0.2  # of the way from chance to certainty, below which others would repeat hardly anything
+LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 COLUMNS = ["cluster", "repeats", "stays", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
 
@@ -35,7 +36,7 @@ def in_short(subject: Subject) -> list[str]:
         f"pairs of items to come out the same, together or apart ({between}; {percent(found.chance)} would by chance)."
     ]
     if beyond_chance(found) < LITTLE:
-        findings.append("So hardly more than by chance would be repeated: do not rely on these clusters.")
+        findings.append("That is little more than by chance: do not rely on single items, or ask more people.")
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
@@ -53,9 +54,8 @@ def section(subject: Subject) -> Section | None:
         f"another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found again."
     ]
     blocks: list[Table | Figure] = [_bands(found, clusters)]
-    blocks += filter(None, [_doubtful_items(found, clusters), _numbers(found, clusters)])
-    if subject.groups and can_draw_certainty_map(subject.model, subject.annotations):
-        blocks.append(_map(subject, found))
+    blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
+    blocks += filter(None, [_map(subject, found)])
     return Section("certainty", "What another group of people would repeat", sentences, blocks)
 
 
@@ -95,17 +95,21 @@ def _bands(found: Certainty, clusters: FoundClusters) -> Table:
     )
 
 
-def _doubtful_items(found: Certainty, clusters: FoundClusters) -> Table | None:
-    worst = doubtful(found)
+def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
+    worst, clusters = doubtful(found), subject.clusters
     if worst.empty:
         return None
+    given = None
+    if isinstance(subject.annotations, Labels):
+        given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:DOUBTFUL_ITEMS]))
     place = {name: code for code, name in enumerate(clusters.index)}
     rows = []
     shown = worst.head(DOUBTFUL_ITEMS)
     for name, cluster, repeats, stays, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(repeats), percent(stays)]
-        rows.append(row(*cells, "–" if code is None else cluster_cell(clusters, code)))
+        cells += ["–" if code is None else cluster_cell(clusters, code)]
+        rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = "text" if clusters.is_named else "number"
     left = len(worst) - len(rows)
     return Table(
@@ -117,6 +121,7 @@ def _doubtful_items(found: Certainty, clusters: FoundClusters) -> Table | None:
             Column("Pairs that come out the same"),
             Column(f"Stays in its {clusters.noun}"),
             Column("Else most often in", kind),
+            *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
         reading="These items are worth another look, or more people.",
@@ -142,13 +147,16 @@ def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
     )
 
 
-def _map(subject: Subject, found: Certainty) -> Figure:
+def _map(subject: Subject, found: Certainty) -> Figure | None:
+    """The map with ellipses; None if they could not be told apart, since the map alone is drawn elsewhere."""
+    if not can_draw_certainty_map(subject.model, subject.annotations):
+        return None
     ax = plot_certainty_map(subject.model, found, subject.annotations, ax=Sheet())
+    if not ax.patches:
+        return None
     caption = (
         "The items in the plane, close where people put them together. An ellipse shows where an item would lie by 9 "
         "of 10 other groups of people: where ellipses of two clusters overlap, others may divide these items otherwise."
     )
-    if not ax.patches:
-        caption = "The items in the plane, close where people put them together."
     figure = cast(MatplotlibFigure, ax.figure)
     return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)
