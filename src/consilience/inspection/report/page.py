@@ -126,7 +126,7 @@ def report(
     return Path(path)
 
 
-def with_certainty(subject: Subject, certainty: Certainty | str | None) -> Subject:
+def with_certainty(subject: Subject, certainty: Any) -> Subject:
     """Return the subject with its certainty, which is computed if it is "auto"."""
     if isinstance(certainty, str) and certainty == "auto":
         found, _ = certainty_of_report(subject.model, subject.annotations, subject.features, N_DRAWS)
