@@ -356,7 +356,7 @@ def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " i
     --------
     >>> import numpy as np
     >>> repeated_pairs(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).tolist()
-    [2, 2, 1, 1]
+    [2, 2, 0, 2]
     """
     table = _contingency(first, second)
     both, mine, theirs = table[first, second], table.sum(1)[first], table.sum(0)[second]
