@@ -28,6 +28,8 @@ from consilience.inference.reweighted import Clusters, Reweighted, Weights
 from consilience.semisupervised.partition_label_model import Problem
 from consilience.semisupervised.weighted_partition_labels import WeightedPartitionLabels
 
+ROUNDING = 1e-6  # of sums of counts
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -155,7 +157,7 @@ def _majority_vote(fitted: Fitted) -> Reweighted:
 
 def _dawid_skene(fitted: Fitted) -> Reweighted:
     estimator, labels = fitted.estimator, fitted.labels
-    if len(estimator.annotators_) > labels.n_annotators:
+    if estimator.confusion_counts_.to_numpy().sum() > (1 + ROUNDING) * labels.n_rows:
         raise InputError("The people of a DawidSkene with a history cannot be weighed: it does not keep their labels.")
     n_subtypes, learned = int(estimator.n_subtypes_), estimator.prior is not None
     encoded = Encoded(labels, labels.n_classes * n_subtypes, _shared(labels, fitted.group))
