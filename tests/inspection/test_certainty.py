@@ -222,14 +222,12 @@ def test_one_person_and_unsupported_settings_are_refused():
     with pytest.raises(InputError, match="refine=True"):
         certainty(plain)
     given = labels(0.8)
-    counts = (
-        DawidSkene(copies=None)
-        .fit(labels(0.8, seed=1))
-        .confusion_counts_.rename(index=lambda name: f"earlier {name}", level="annotator")
-    )
-    model = DawidSkene(copies=None).fit(given, history=counts)
-    with pytest.raises(InputError, match="history"):
-        certainty(model, given)
+    counts = DawidSkene(copies=None).fit(labels(0.8, seed=1)).confusion_counts_
+    of_others = counts.rename(index=lambda name: f"earlier {name}", level="annotator")
+    for history in (counts, of_others):
+        model = DawidSkene(copies=None).fit(given, history=history)
+        with pytest.raises(InputError, match="history"):
+            certainty(model, given)
 
 
 def test_a_report_makes_fewer_draws_of_large_annotations(monkeypatch):

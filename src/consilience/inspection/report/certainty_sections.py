@@ -17,7 +17,7 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Column, Table, download, name_cell, percent, row
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, percent, row
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
@@ -103,7 +103,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
     if isinstance(subject.annotations, Labels):
         given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:DOUBTFUL_ITEMS]))
     place = {name: code for code, name in enumerate(clusters.index)}
-    rows = []
+    rows: list[list[Cell]] = []
     shown = worst.head(DOUBTFUL_ITEMS)
     for name, cluster, repeats, stays, elsewhere in shown[COLUMNS].itertuples(name=None):
         code = place.get(elsewhere)
