@@ -106,9 +106,9 @@ class MapPopulation:
     >>> task = gaussian_clusters(30, n_clusters=3, random_state=0)
     >>> people = MapPopulation(task.data, noise=0.5, n_groups=[2, 3, 4], random_state=0)
     >>> people.draw()
-    MapAgent(30 items, n_groups=4, size=30)
+    MapAgent(30 items, n_groups=3, size=30)
     >>> present([people.draw() for _ in range(20)], [list(range(30))] * 20, items=range(30))
-    Groupings(30 items, 20 annotators, 20 groupings, 57 groups, 600 memberships)
+    Groupings(30 items, 20 annotators, 20 groupings, 60 groups, 600 memberships)
     """
 
     def __init__(
