@@ -118,6 +118,29 @@ def test_order_of_items_changes_nothing(iris, fitted):
     np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_[shuffled], atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_order_of_features_changes_nothing(iris, fitted, seed):
+    X, _, experts = iris
+    shuffled = np.random.default_rng(seed).permutation(X.shape[1])
+    unnamed = Groupings.from_matrix(experts.to_matrix().to_numpy())
+    for given, said in ((X.iloc[:, shuffled], experts), (X.to_numpy()[:, shuffled], unnamed)):
+        other = quick(prior_variance=2.0).fit(given, said)
+        assert other.lower_bound_ == pytest.approx(fitted.lower_bound_, rel=1e-12)
+        np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_, atol=1e-8)
+        np.testing.assert_allclose(other.coef_, fitted.coef_[:, shuffled], atol=1e-8)
+
+
+def test_order_of_features_changes_nothing_where_they_are_selected(with_noise):
+    X, _, experts = with_noise
+    shuffled = np.random.default_rng(3).permutation(X.shape[1])
+    a, b = (fast(n_init=1, max_clusters=6).fit(given, experts) for given in (X, X.iloc[:, shuffled]))
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    np.testing.assert_array_equal(a.features_used_[shuffled], b.features_used_)
+    np.testing.assert_allclose(a.coef_[:, shuffled], b.coef_, atol=1e-8)
+    assert not a.features_used_.all()  # so that the case is not that of the test before
+    np.testing.assert_array_equal(a.predict(X), b.predict(X.iloc[:, shuffled]))
+
+
 @pytest.mark.slow
 def test_order_of_items_changes_nothing_with_auto(iris):
     X, _, experts = iris

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
-from consilience.annotations.names import outside
+from consilience.annotations.names import inverse, outside
 from consilience.annotations.types import (
     AnnotationsLike,
     FeaturesLike,
@@ -57,6 +57,7 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
+from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.feature_selection import associated
 from consilience.semisupervised.partition_label_model import (
     Evidence,
@@ -310,8 +311,10 @@ class PartitionLabelModel(CrowdEstimator):
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
+        columns = order_of_features(features, groupings.incidence)
+        features = features[:, columns]
         arranged = arrange(groupings, features)
-        features, groupings = features[arranged.items], arranged.ordered
+        features, groupings = np.ascontiguousarray(features[arranged.items]), arranged.ordered
         read = read_once(self, groupings)
         rng = check_random_state(self.random_state)
 
@@ -326,6 +329,7 @@ class PartitionLabelModel(CrowdEstimator):
         if read.has_copies:
             state, problem = self._with_copies(state, found, problem, read)
         self._read_off(state, found, problem, prior, groupings)
+        self._restore_features(columns)
         self._restore(arranged)
         on_features = _on_features(self.features_used_, self.feature_search_)
         guessers = _on_guessers(self.annotators_["reliability"])
@@ -595,6 +599,11 @@ class PartitionLabelModel(CrowdEstimator):
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
         self.annotators_.insert(3, "reliability", state.reliability)
+
+    def _restore_features(self, columns: Int[np.ndarray, " features"]) -> None:
+        """Put what was learned about the features into the order in which they were given."""
+        place = inverse(columns, len(columns))
+        self.features_used_, self.coef_ = self.features_used_[place], self.coef_[:, place]
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
