@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
@@ -320,9 +321,10 @@ class PartitionLabelModel(CrowdEstimator):
 
         with self._progress():
             self._search(features, read.kept, n_clusters, rng)
-            problem = Problem.of(features[:, self.features_used_], read.kept)
-            prior = self._prior(problem, self.prior_variance_)
-            best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
+            seeds = spawn_seeds(rng, self.n_init)
+            problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
+            while self._finds_features(features, _posteriors(best.state, evidence, prior), seeds[0]):
+                problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
         keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         state, found = best.state, _posteriors(best.state, evidence, prior)
@@ -445,6 +447,27 @@ class PartitionLabelModel(CrowdEstimator):
         """
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
+
+    def _learned_from(
+        self, features: np.ndarray, groupings: Groupings, n_clusters: int, seeds: list[int]
+    ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
+        """Return problem and prior of the features that are used, and what `_learned` finds."""
+        problem = Problem.of(features[:, self.features_used_], groupings)
+        prior = self._prior(problem, self.prior_variance_)
+        return problem, prior, self._learned(problem, prior, n_clusters, seeds)
+
+    def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
+        """Use features, too, that are associated with the clusters found without them; whether there are any."""
+        left_out = np.flatnonzero(~self.features_used_)
+        if not len(left_out):
+            return False
+        clusters = one_hot(found.argmax(1))
+        more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
+        before = self._variances(features[:, self.features_used_])
+        self.features_used_[more] = True
+        place = np.argmin(np.abs(before - self.prior_variance_))
+        self.prior_variance_ = float(self._variances(features[:, self.features_used_])[place])
+        return bool(len(more))
 
     def _learned(
         self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
@@ -670,8 +693,9 @@ def _on_features(used: Bool[np.ndarray, " features"], search: pd.DataFrame | Non
     many, associated = search["n_features"]
     if used.all():
         return [] if associated else [f"None of the {many:,} features is by itself associated with the annotations."]
-    found = f"Of the {many:,} features, {associated:,} are used: those that are associated with the annotations."
-    if not associated:
+    which = "those that are associated with the annotations or the clusters"
+    found = f"Of the {many:,} features, {np.count_nonzero(used):,} are used: {which}."
+    if not used.any():
         found = f"None of the {many:,} features is associated with the annotations, so none is used."
     return [f"{found} With all {many:,}, annotations that were held out are less probable (feature_search_)."]
 
@@ -698,6 +722,12 @@ def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndar
         found[start : start + len(part)] = part
         start += len(part)
     return found
+
+
+def one_hot(clusters: Int[np.ndarray, " items"]) -> csr_array:
+    """Return the table of items and the clusters that own any, sparse 0/1."""
+    _, cluster = np.unique(clusters, return_inverse=True)
+    return csr_array((np.ones(len(cluster)), cluster, np.arange(len(cluster) + 1)))
 
 
 def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:
