@@ -123,8 +123,8 @@ class PartitionLabelModel(CrowdEstimator):
         Whether clusters are joined afterwards, while the bound increases.
     select_features : bool, default=True
         With at least half as many features as items, whether only those that are associated with the annotations are
-        used if annotations that were held out are then more probable by more than two standard errors. All are used if
-        `prior_variance` or `rich_get_richer` is given.
+        used if annotations that were held out are then more probable by more than two standard errors; features that
+        are associated with the clusters are then added. All are used if `prior_variance` or `rich_get_richer` is given.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -152,7 +152,8 @@ class PartitionLabelModel(CrowdEstimator):
     intercept_ : ndarray, shape (n_clusters_,)
         ``X @ coef_.T + intercept_`` are the log-odds of the clusters; the intercept includes λ ‖w‖².
     prior_variance_ : float
-        σ² in use.
+        σ² in use. Where features were added after the choice, it gives the score of a typical item the same prior
+        variance as the value chosen.
     prior_variance_search_ : DataFrame or None
         Log probability of held-out annotations under each candidate; None if σ² was given.
     annotators_ : DataFrame, one row for each annotator
@@ -182,7 +183,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_iter_ : int
     converged_ : bool
     features_used_ : ndarray of bool, shape (n_features,)
-        The features that are used. The others have coefficients of 0.
+        The features that are used, among them those added. The others have coefficients of 0.
     feature_search_ : DataFrame or None
         Number of features, prior variance chosen and log probability of held-out annotations with all features and with
         those associated with the annotations, and the standard error of its difference from the better; None if there
