@@ -449,27 +449,6 @@ class PartitionLabelModel(CrowdEstimator):
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
 
-    def _learned_from(
-        self, features: np.ndarray, groupings: Groupings, n_clusters: int, seeds: list[int]
-    ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
-        """Return problem and prior of the features that are used, and what `_learned` finds."""
-        problem = Problem.of(features[:, self.features_used_], groupings)
-        prior = self._prior(problem, self.prior_variance_)
-        return problem, prior, self._learned(problem, prior, n_clusters, seeds)
-
-    def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
-        """Use features, too, that are associated with the clusters found without them; whether there are any."""
-        left_out = np.flatnonzero(~self.features_used_)
-        if not len(left_out):
-            return False
-        clusters = one_hot(found.argmax(1))
-        more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
-        before = self._variances(features[:, self.features_used_])
-        self.features_used_[more] = True
-        place = np.argmin(np.abs(before - self.prior_variance_))
-        self.prior_variance_ = float(self._variances(features[:, self.features_used_])[place])
-        return bool(len(more))
-
     def _learned(
         self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
     ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
@@ -582,6 +561,27 @@ class PartitionLabelModel(CrowdEstimator):
             limit = 1 / (2 * len(features) * self.rich_get_richer)
             variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
         return variances
+
+    def _learned_from(
+        self, features: np.ndarray, groupings: Groupings, n_clusters: int, seeds: list[int]
+    ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
+        """Return problem and prior of the features that are used, and what `_learned` finds."""
+        problem = Problem.of(features[:, self.features_used_], groupings)
+        prior = self._prior(problem, self.prior_variance_)
+        return problem, prior, self._learned(problem, prior, n_clusters, seeds)
+
+    def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
+        """Use features, too, that are associated with the clusters found without them; whether there are any."""
+        left_out = np.flatnonzero(~self.features_used_)
+        if not len(left_out):
+            return False
+        clusters = one_hot(found.argmax(1))
+        more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
+        before = self._variances(features[:, self.features_used_])
+        self.features_used_[more] = True
+        place = np.argmin(np.abs(before - self.prior_variance_))
+        self.prior_variance_ = float(self._variances(features[:, self.features_used_])[place])
+        return bool(len(more))
 
     def _with_copies(
         self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
