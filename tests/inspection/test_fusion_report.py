@@ -18,14 +18,14 @@ from tests.inspection.test_report import (
     test_every_figure_and_table_is_accessible,
     test_ids_are_unique_and_every_reference_has_its_target,
     test_links_of_contents_lead_to_the_sections,
-    test_the_page_is_self_contained_without_scripts,
+    test_the_page_is_self_contained_and_allows_no_script_but_its_own,
 )
 
 __all__ = [
     "test_every_figure_and_table_is_accessible",
     "test_ids_are_unique_and_every_reference_has_its_target",
     "test_links_of_contents_lead_to_the_sections",
-    "test_the_page_is_self_contained_without_scripts",
+    "test_the_page_is_self_contained_and_allows_no_script_but_its_own",
 ]
 
 

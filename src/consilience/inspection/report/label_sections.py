@@ -16,8 +16,9 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
 from consilience.inspection.report.annotators import Ranking, of_labels
+from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
-from consilience.inspection.report.tables import percent
+from consilience.inspection.report.tables import download, percent
 
 NAMED_CLASSES = 6  # up to this number, the findings give the size of each
 WEAKEST = 3
@@ -86,7 +87,8 @@ def _accuracy(subject: Subject) -> Figure:
         caption += " Annotators below the dashed line are no better than always giving the most frequent class."
     if n_named(ax):
         caption += " The most unusual are named, where there is room."
-    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
+    file = small(download("accuracy.csv", subject.estimator.annotators_.round(4), "annotator"))
+    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption, file)
 
 
 def _confusion(subject: Subject) -> Figure:

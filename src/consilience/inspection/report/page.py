@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no network, no script and no other file."""
+"""The report: one HTML file that needs no network and no other file, and is whole without its script, too."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
+
+# in a notebook: the page's script can save files, but not reach the notebook
+FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads" style="border: 1px solid #ccc"'
 
 
 class Page(str):
@@ -25,7 +29,7 @@ class Page(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self)}" width="100%" height="700" style="border: 1px solid #ccc"></iframe>'
+        return f'<iframe srcdoc="{escape(self)}" {FRAME}></iframe>'
 
 
 def report(
@@ -46,7 +50,9 @@ def report(
     needed to repeat it. For a model with several views, it shows who holds which view, and the clusters of each. For a
     model that finds the class of each item, it shows the classes, and which of them each annotator confuses; for a
     fusion of groupings, how items relate, how many clusters there are, and what people call them. Long tables are
-    shortened, and say so; if not too large, the full tables are in the page as CSV files to save.
+    shortened, and say so; if not too large, the full tables are in the page as CSV files to save. Where people grouped
+    up to 500 items, the tree of the items can be cut elsewhere, and items be searched in the matrix, the map and the
+    tables; the page's own script does that, and the page is complete without it.
 
     Parameters
     ----------
@@ -108,6 +114,7 @@ def report(
         warnings=list(warnings),
         findings=key_findings(subject),
         sections=content,
+        assets=Assets.of(),
     )
     if path is None:
         return Page(page)

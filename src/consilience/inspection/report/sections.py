@@ -36,9 +36,10 @@ from consilience.inspection.report import (
     mapping_tables,
     view_sections,
 )
+from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.group_names import called
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Column, Download, Table, number, percent, row
+from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # listed in a sentence
@@ -212,7 +213,9 @@ def _plane(subject: Subject) -> Figure:
     hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     named = " Items are named where there is room." if n_named(ax) else ""
     caption = f"{how} Each {noun} has its colour and shape{hollow}.{named}"
-    return _figure("plane", ax, "Scatter plot. " + caption, caption)
+    drawn = features if n_features else None
+    file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
+    return _figure("plane", ax, "Scatter plot. " + caption, caption, file)
 
 
 def _meaning(subject: Subject) -> Section:
@@ -307,7 +310,9 @@ def _fit(subject: Subject) -> Section:
     rises = "it can only rise, and levels off" if checked else "it should rise and level off"
     caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
-    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
+    sweeps = pd.DataFrame({"sweep": np.arange(1, len(bounds) + 1), "lower_bound": bounds})
+    file = small(download("bound.csv", sweeps))
+    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption, file)]
     n_restarts = len(can.restart_bounds)
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     if can.searched_variance:
@@ -316,7 +321,8 @@ def _fit(subject: Subject) -> Section:
             "overlap widely, the choice matters little."
         )
         shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
-        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption))
+        file = small(download("variance.csv", estimator.prior_variance_search_))
+        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption, file))
     return Section("fit", "How the fit went", sentences, blocks)
 
 

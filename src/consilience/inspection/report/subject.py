@@ -18,6 +18,7 @@ from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
@@ -26,7 +27,10 @@ from consilience.metrics.agreement import annotator_agreement
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its caption and the file of its numbers."""
+    """A figure with its caption and the file of its numbers.
+
+    `still` figures are shown on paper and without scripts only: the explorer of the section draws the same.
+    """
 
     kind: ClassVar[str] = "figure"
 
@@ -34,6 +38,7 @@ class Figure:
     drawing: Markup
     caption: str
     download: Download | None = None
+    still: bool = False
 
     @classmethod
     def of(
@@ -50,6 +55,10 @@ class Figure:
         return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
 
 
+Block = Table | Figure | Explorer
+"""A part of a section."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A heading, sentences, then tables and figures."""
@@ -57,7 +66,7 @@ class Section:
     key: str
     heading: str
     sentences: Sequence[str]
-    blocks: Sequence[Table | Figure]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
