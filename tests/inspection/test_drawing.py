@@ -50,6 +50,10 @@ def plots(sorts, fusion, iris, crowded, named):
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
         "plot_annotators": [named[:1]],
+        "plot_certainty_map": [
+            (fusion[0], inspection.certainty(fusion[0], n_draws=5, random_state=0)),
+            (crowded[0], inspection.certainty(*crowded, n_draws=2, random_state=0), crowded[1]),
+        ],
         "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_confusion": [named[:1]],

@@ -31,13 +31,13 @@ __all__ = [
 
 @pytest.fixture(scope="module")
 def fusion_page(fusion, read):
-    return read(report(*fusion))
+    return read(report(*fusion, certainty=None))
 
 
 @pytest.fixture(scope="module")
 def subsets_page(subsets, read):
     stability = pd.DataFrame({"n_groupings": [50, 100], "stability": [0.5, 0.9]})
-    return read(report(*subsets, stability=stability))
+    return read(report(*subsets, stability=stability, certainty=None))
 
 
 @pytest.fixture(scope="module")

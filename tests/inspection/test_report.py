@@ -39,7 +39,7 @@ def iris_page(iris, read):
     rng = np.random.default_rng(0)
     scores = pd.DataFrame({"like": X.iloc[:, 0] ** 2, "noise": rng.normal(size=150), "text": "x"}, index=X.index)
     scores.iloc[3, 0] = np.nan
-    return read(report(pipeline, groupings, X=X, scores=scores)), scores
+    return read(report(pipeline, groupings, X=X, scores=scores, certainty=None)), scores
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from consilience.cli.options import (
     Jobs,
     Setting,
     Whole,
+    certainty_option,
     clusters_option,
     example,
     feature_item_option,
@@ -101,6 +102,7 @@ def main() -> None:
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
     "or text; may be repeated.",
 )
+@certainty_option
 @out_option
 @scores_option
 @reading_options
@@ -127,6 +129,7 @@ def fit(
     model: str | None,
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
+    certainty_draws: int,
     out: Path,
     scores: Path | None,
     reading: dict[str, Any],
@@ -179,6 +182,7 @@ def fit(
         out=out,
         as_json=as_json,
         feature_options=feature_options,
+        certainty_draws=certainty_draws,
     )
 
 
@@ -301,6 +305,7 @@ def compare(
     "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
+@certainty_option
 @out_option
 @reading_options
 @seed_option
@@ -310,6 +315,7 @@ def fuse(
     clusters: int | str | None,
     normalize: str,
     no_refine: bool,
+    certainty_draws: int,
     out: Path,
     reading: dict[str, Any],
     seed: int | None,
@@ -340,6 +346,7 @@ def fuse(
         out=out,
         as_json=as_json,
         feature_options=FeatureOptions(),
+        certainty_draws=certainty_draws,
     )
 
 
@@ -352,6 +359,7 @@ def fuse(
 @features_option
 @reading_features
 @scores_option
+@certainty_option
 @reading_options
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE", default=Path("report.html"), show_default=True, help="HTML file to write."
@@ -362,6 +370,7 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
+    certainty_draws: int,
     reading: dict[str, Any],
     out: Path,
 ) -> None:
@@ -375,6 +384,7 @@ def report(
         reading=reading,
         out=out,
         feature_options=feature_options,
+        certainty_draws=certainty_draws,
     )
 
 

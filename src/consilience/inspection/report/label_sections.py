@@ -44,15 +44,16 @@ def copies_in_short(subject: Subject) -> list[str]:
     return sentences_on_copies(groups_of_copies(model), n_changed_by_copies(model), len(model.labels_))
 
 
-def certainty_in_short(subject: Subject) -> str:
-    """Say how many items are certain of their class."""
+def certainty_in_short(subject: Subject) -> list[str]:
+    """Say how many items are certain of their class, unless it is said of other people; and how many have ties."""
+    ties = subject.can.n_ties
+    tied = f"{counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
+    if subject.certainty:
+        return [tied] if ties else []
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
     text = f"{share} belong to their class with a {subject.clusters.measure} of at least {item_tables.SURE:g}."
-    ties = subject.can.n_ties
-    if ties:
-        text += f" {counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
-    return text
+    return [f"{text} {tied}" if ties else text]
 
 
 def annotators_in_short(subject: Subject) -> str:

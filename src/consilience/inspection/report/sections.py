@@ -26,6 +26,7 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
     annotators,
+    certainty_sections,
     deep_sections,
     fusion_sections,
     fusion_tables,
@@ -75,7 +76,8 @@ def key_findings(subject: Subject) -> list[str]:
         findings = [
             *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
-            label_sections.certainty_in_short(subject),
+            *(certainty_sections.in_short(subject) if subject.certainty else []),
+            *label_sections.certainty_in_short(subject),
             label_sections.annotators_in_short(subject),
         ]
     else:
@@ -88,7 +90,9 @@ def key_findings(subject: Subject) -> list[str]:
 
 def _clusters_in_short(subject: Subject) -> list[str]:
     findings = [_sizes_in_short(subject.clusters.sizes)]
-    if "probability" in subject.items:
+    if subject.certainty:
+        findings += certainty_sections.in_short(subject)
+    elif "probability" in subject.items:
         sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
@@ -108,6 +112,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     clusters = subject.clusters
     yield Section("given", "The data", [], [_given(subject)])
     yield _clusters(subject)
+    yield from filter(None, [certainty_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
         yield from filter(None, [fusion_sections.evidence_section(subject)])
@@ -162,7 +167,7 @@ def _clusters(subject: Subject) -> Section:
         names = _some([name_text(name) for name in nowhere["item"].tolist()])
         be = "is" if len(nowhere) == 1 else "are"
         sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {clusters.noun}: {names}.")
-    if "probability" in items:
+    if "probability" in items and subject.certainty is None:
         blocks.append(
             item_tables.certainty_table(clustered, clusters, fusion_sections.GIVEN if subject.can.fuses else "")
         )

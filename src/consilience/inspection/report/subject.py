@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
@@ -79,9 +80,18 @@ class Subject:
     features: pd.DataFrame | None
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
+    certainty: Certainty | None = None
 
     @classmethod
-    def of(cls, model: Any, annotations: Any, X: Any, scores: Any, stability: Any = None) -> Subject:
+    def of(
+        cls,
+        model: Any,
+        annotations: Any,
+        X: Any,
+        scores: Any,
+        stability: Any = None,
+        certainty: Certainty | None = None,
+    ) -> Subject:
         """Bring annotations, features and scores into the order of the fitted items."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
@@ -95,6 +105,7 @@ class Subject:
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
+            certainty=certainty,
         )
 
     @cached_property
@@ -128,7 +139,10 @@ class Subject:
     @cached_property
     def items(self) -> pd.DataFrame:
         """See `item_tables.item_frame`."""
-        return item_tables.item_frame(self.estimator, self.annotations)
+        frame = item_tables.item_frame(self.estimator, self.annotations)
+        if self.certainty is None:
+            return frame
+        return frame.assign(**{name: self.certainty.items[name].to_numpy() for name in ("repeats", "stays")})
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
