@@ -1,4 +1,4 @@
-"""What a reader calls the items and the annotators: cards and participants, products and assessors, patients and experts.
+"""What a reader calls items and annotators: cards and participants, products and assessors, patients and experts.
 
 Reports, plots and summaries speak of items and annotators in the words of `current_words`, which `use_words` sets for a
 ``with`` block, as matplotlib's ``rc_context`` sets a style.

@@ -97,7 +97,8 @@ def report(
     ------
     InputError
         The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; the words are not two plurals; or the path is empty, a folder, or in a folder that does not exist.
+        cannot be drawn; the words are not two plurals; or the path is empty, a folder, or in a folder that does not
+        exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 

@@ -95,7 +95,7 @@ class Subject:
         certainty: Certainty | None = None,
         words: Words | str | None = None,
     ) -> Subject:
-        """Bring annotations, features and scores into the order of the fitted items; `words` as `Words.of` takes them."""
+        """Bring annotations, features and scores into the order of the fitted items; for `words` see `Words.of`."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
             scores = scores.to_frame(0 if scores.name is None else scores.name)
