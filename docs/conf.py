@@ -63,7 +63,17 @@ html_theme_options = {
 }
 
 # a page that stands alone needs no list of its neighbours beside it
-alone = ["index", "how-to-choose", "notebooks", "annotations", "datasets", "plots", "command-line", "changelog"]
+alone = [
+    "index",
+    "how-to-choose",
+    "notebooks",
+    "annotations",
+    "datasets",
+    "plots",
+    "report",
+    "command-line",
+    "changelog",
+]
 html_sidebars = {page: [] for page in [*alone, "tutorial", "*-tutorial", "models/*", "papers/*", "people/*", "speed"]}
 
 sphinx_gallery_conf = {

@@ -1,9 +1,12 @@
-"""One EM sweep of the partition label model against its bare arithmetic, in one run.
+"""One EM sweep of the partition label model against its bare arithmetic, and whole fits of two crowds.
 
-The arithmetic: for the E-step one product with the design, two with the sparse labels, one back, and the exponentials
-of all items × clusters; for every evaluation of the M-step's solver a product with the design, one back, and the
-exponentials. Each is timed alone, on whole arrays, in turns with the sweep, and multiplied by how often the sweep
-needed it. All have one thread of BLAS, as in `fit`. Peak memory is that of the sweep's own allocations.
+The arithmetic of a sweep: for the E-step one product with the design, two with the sparse labels, one back, and the
+exponentials of all items × clusters; for every evaluation of the M-step's solver a product with the design, one back,
+and the exponentials. Each is timed alone, on whole arrays, in turns with the sweep, and multiplied by how often the
+sweep needed it. All have one thread of BLAS, as in `fit`. Peak memory is that of the sweep's own allocations.
+
+The crowds name the kinds of items, which have ten features, and are wrong about one in ten: a sparse one, in which
+people have little in common, and one with more items than the prior variance is chosen on.
 """
 
 from __future__ import annotations
@@ -14,17 +17,29 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.experiments import Cell
-from benchmarks.speed.measuring import Run, against_arithmetic, in_turns, timed
+from benchmarks.speed.measuring import Run, against_arithmetic, compared, in_turns, timed
 from consilience import Groupings
 from consilience.inference import softmax
 from consilience.inference.threads import one_blas_thread
+from consilience.metrics import nmi
 from consilience.semisupervised import partition_label_model as model
 from consilience.semisupervised.partition_label_model_estimator import PartitionLabelModel
 
 N_ITEMS, N_FEATURES, N_ANNOTATORS, N_CLUSTERS = 100_000, 40, 60, 50
+N_KINDS, RIGHT = 5, 0.9
+SPARSE, LARGE = "2000 items, 200 annotators of 5 labels each", "10 000 items, 50 annotators of 3000 labels each"
+CROWDS: dict[str, dict[str, int]] = {
+    SPARSE: {"n_items": 2000, "n_annotators": 200, "each": 5, "repeats": 3},
+    LARGE: {"n_items": 10_000, "n_annotators": 50, "each": 3000, "repeats": 1},
+}
+WANTED = {SPARSE: 5.0, LARGE: 60.0}  # seconds of a fit
 
 
 def cells_of_partition_sweep() -> Iterator[Cell]:
@@ -101,3 +116,31 @@ def bare_operations(design: np.ndarray, labels: csr_array, n_clusters: int) -> d
         "label moments": lambda: labels.T @ weight,
     }
     return {name: lambda call=call: timed(call)[0] for name, call in operations.items()}
+
+
+# ---- whole fits
+
+
+def cells_of_partition_fits() -> Iterator[Cell]:
+    for data, settings in CROWDS.items():
+        yield Cell("partition_fits", data, "PartitionLabelModel", 0, PartitionLabelModel(random_state=0), settings)
+
+
+def compute_partition_fits(cell: Cell) -> dict[str, Any]:
+    """Return what a fit takes, and its agreement with the kinds of items."""
+    sizes = cell.settings
+    features, kinds, groupings = simulate_kinds(sizes["n_items"], sizes["n_annotators"], sizes["each"])
+    model = clone(cell.estimator)
+    runs = in_turns({cell.model: lambda: timed(lambda: model.fit(features, groupings))[0]}, sizes["repeats"])
+    runs[cell.model]["nmi"] = nmi(kinds, model.labels_)
+    return compared(runs, cell.model)
+
+
+def simulate_kinds(n_items: int, n_annotators: int, each: int) -> tuple[np.ndarray, np.ndarray, Groupings]:
+    """Return standardised features, kinds, and groupings of so many items by each annotator."""
+    rng = np.random.default_rng(0)
+    features, kinds = make_blobs(n_items, centers=N_KINDS, n_features=10, cluster_std=4.0, random_state=0)
+    item = np.concatenate([rng.choice(n_items, each, replace=False) for _ in range(n_annotators)])
+    said = np.where(rng.random(len(item)) < RIGHT, kinds[item], rng.integers(N_KINDS, size=len(item)))
+    table = pd.DataFrame({"item": item, "annotator": np.repeat(np.arange(n_annotators), each), "group": said})
+    return StandardScaler().fit_transform(features), kinds, Groupings.from_frame(table, items=range(n_items))

@@ -32,6 +32,7 @@ PARTS = (
     Part("label_sweep", labels.cells_of_label_sweep, labels.compute_label_sweep),
     Part("stagewise", labels.cells_of_stagewise, labels.compute_stagewise),
     Part("partition_sweep", partition_labels.cells_of_partition_sweep, partition_labels.compute_partition_sweep),
+    Part("partition_fits", partition_labels.cells_of_partition_fits, partition_labels.compute_partition_fits),
     Part("fusion", subset_groupings.cells_of_fusion, subset_groupings.compute_fusion),
     Part("fusion_growth", subset_groupings.cells_of_fusion_growth, subset_groupings.compute_growth),
     Part("fusion_large", subset_groupings.cells_of_large_fusion, subset_groupings.compute_growth, is_optional=True),
@@ -91,6 +92,11 @@ def targets(record: Record) -> Iterator[Target]:
     for row in by_model(record, "partition_sweep").values():
         yield at_most("A sweep of ``PartitionLabelModel``: seconds / arithmetic", row["ratio"], 1.5, ".2f")
         yield at_most("Its memory / an array of items × clusters", row["arrays"], 6, ".2f")
+    for row in record.frame("partition_fits").to_dict("records"):
+        run = row["runs"][row["model"]]
+        text = f"``PartitionLabelModel``, {row['data']}: seconds"
+        found = at_most(text, run["seconds"], partition_labels.WANTED[row["data"]], ".1f")
+        yield replace(found, measured=f"{found.measured}, of the processor {run['busy']:.1f}")
     for row in by_model(record, "fusion").values():
         text = "Coordinates of ``SubsetFusion``: seconds of the dense definition / sparse matrices"
         yield at_least(text, row["ratio"][subset_groupings.DENSE], 100)
@@ -129,6 +135,7 @@ def tables(record: Record) -> dict[str, str]:
         "stagewise": table_of_comparisons(record, "stagewise", ("rounds",)),
         "label_sweep": table_of_sweeps(record, "label_sweep"),
         "partition_sweep": table_of_sweeps(record, "partition_sweep"),
+        "partition_fits": table_of_comparisons(record, "partition_fits", ("nmi",)),
         "fusion": table_of_comparisons(record, "fusion"),
         "fusion_growth": table_of_growth(record, "fusion_growth", ("megabytes", "nmi")),
         "fusion_large": table_of_growth(record, "fusion_large", ("megabytes", "nmi")),

@@ -60,15 +60,17 @@ def fails(run):
 
 @pytest.fixture
 def quick_report(monkeypatch):
-    """Replace the report by a short text: drawing takes a second, and is tested elsewhere."""
+    """Replace the report by a short text, without certainty: both take a second, and are tested elsewhere."""
     calls = []
 
-    def report(model, groupings, *, X=None, scores=None, title=None, warnings=(), path=None):
+    def report(model, groupings, *, X=None, scores=None, certainty=None, title=None, warnings=(), path=None):
         calls.append((model, groupings, X, scores))
         Path(path).write_text("report")
 
     monkeypatch.setattr("consilience.cli.fitting.report", report)
     monkeypatch.setattr("consilience.cli.saved_models.write_report", report)
+    for module in ("fitting", "saved_models"):
+        monkeypatch.setattr(f"consilience.cli.{module}.certainty_of_report", lambda *_: (None, "Not in this test."))
     return calls
 
 

@@ -39,8 +39,9 @@ class Element:
 
     @property
     def text(self):
-        """All text within, with white space as single blanks."""
-        parts = (child if isinstance(child, str) else child.text for child in self.children)
+        """All text within, with white space as single blanks; nothing of scripts within."""
+        shown = (child for child in self.children if isinstance(child, str) or child.tag != "script")
+        parts = (child if isinstance(child, str) else child.text for child in shown)
         return " ".join("".join(parts).split())
 
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from consilience import Groupings, Labels, inspection
+from consilience.active import plan
 from consilience.consensus import CSPA, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.inspection import report
@@ -47,9 +48,14 @@ def plots(sorts, fusion, iris, crowded, named):
     mapped = PartitionLabelModel(max_clusters=9, n_init=1, prior_variance=3.0, tol=1e-2, random_state=0)
     mapped = mapped.fit(None, crowded[1].restrict(annotators=crowded[1].annotators[:8]))
     stability = pd.DataFrame({"n_groupings": [1000, 2000, 2000, 4000], "stability": [0.5, 0.6, 0.7, 0.9]})
+    planned = plan(12, n_clusters=3, agreement=0.6, target=0.6, n_draws=2, random_state=0)
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
         "plot_annotators": [named[:1]],
+        "plot_certainty_map": [
+            (fusion[0], inspection.certainty(fusion[0], n_draws=5, random_state=0)),
+            (crowded[0], inspection.certainty(*crowded, n_draws=2, random_state=0), crowded[1]),
+        ],
         "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_confusion": [named[:1]],
@@ -58,6 +64,7 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_latent": [(deep, features_of(deep))],
         "plot_lower_bound": [(few,)],
         "plot_mapping": [(few,), (mapped,)],
+        "plot_plan": [(planned,)],
         "plot_prior_variance": [(few,)],
         "plot_silhouette_curve": [fusion[:1]],
         "plot_stability": [(stability,)],

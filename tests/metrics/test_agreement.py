@@ -11,7 +11,7 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 from consilience import Groupings, Labels, Pairs
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, order_by_agreement
-from consilience.metrics import agreement
+from consilience.metrics import agreement, mean_agreement
 
 
 def partitions(seed, n_items=40, n_annotators=7, missing=0.4):
@@ -130,3 +130,17 @@ def test_order_of_few(n):
 def test_order_refuses_other_matrices(matrix, message):
     with pytest.raises(InputError, match=message):
         order_by_agreement(matrix)
+
+
+def test_mean_agreement_pools_pairs_of_annotators():
+    matrix = [["p", "x", "x"], ["p", "x", "y"], ["q", "y", "y"], ["q", "y", "x"]]
+    pairs = annotator_agreement(matrix).to_numpy()[np.triu_indices(3, 1)]
+    assert mean_agreement(matrix) == pytest.approx(pairs.mean())  # all have the same items and numbers of pairs
+    assert mean_agreement([["p", "x"], ["p", "x"], ["q", "y"]]) == 1
+    assert mean_agreement([["p", "x"], ["p", "x"], ["p", "x"]]) == 1  # both put all together, as in scikit-learn
+
+
+def test_mean_agreement_is_unknown_without_common_pairs_and_ignores_repetitions_by_one_annotator():
+    assert np.isnan(mean_agreement([["p", None], ["p", None], ["q", "y"]]))
+    twice = Groupings.from_lists([[["a", "b"], ["c", "d"]]] * 2, annotators=["Ann", "Ann"])
+    assert np.isnan(mean_agreement(twice))

@@ -118,6 +118,29 @@ def test_order_of_items_changes_nothing(iris, fitted):
     np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_[shuffled], atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_order_of_features_changes_nothing(iris, fitted, seed):
+    X, _, experts = iris
+    shuffled = np.random.default_rng(seed).permutation(X.shape[1])
+    unnamed = Groupings.from_matrix(experts.to_matrix().to_numpy())
+    for given, said in ((X.iloc[:, shuffled], experts), (X.to_numpy()[:, shuffled], unnamed)):
+        other = quick(prior_variance=2.0).fit(given, said)
+        assert other.lower_bound_ == pytest.approx(fitted.lower_bound_, rel=1e-12)
+        np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_, atol=1e-8)
+        np.testing.assert_allclose(other.coef_, fitted.coef_[:, shuffled], atol=1e-8)
+
+
+def test_order_of_features_changes_nothing_where_they_are_selected(with_noise):
+    X, _, experts = with_noise
+    shuffled = np.random.default_rng(3).permutation(X.shape[1])
+    a, b = (fast(n_init=1, max_clusters=6).fit(given, experts) for given in (X, X.iloc[:, shuffled]))
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    np.testing.assert_array_equal(a.features_used_[shuffled], b.features_used_)
+    np.testing.assert_allclose(a.coef_[:, shuffled], b.coef_, atol=1e-8)
+    assert not a.features_used_.all()  # so that the case is not that of the test before
+    np.testing.assert_array_equal(a.predict(X), b.predict(X.iloc[:, shuffled]))
+
+
 @pytest.mark.slow
 def test_order_of_items_changes_nothing_with_auto(iris):
     X, _, experts = iris
@@ -222,12 +245,29 @@ def test_features_that_annotations_do_not_depend_on_are_left_out(with_noise):
     assert not model.coef_[:, ~model.features_used_].any()
     assert model.coef_[:, :4].all()
     search = model.feature_search_.set_index("features")
-    assert search["n_features"].to_dict() == {"all": 154, "associated": model.features_used_.sum()}
+    assert search["n_features"]["all"] == 154
+    assert search["n_features"]["associated"] <= model.features_used_.sum()
     lead = search["log_probability"]["associated"] - search["log_probability"]["all"]
     assert lead > 2 * search["standard_error"]["all"]
     assert model.prior_variance_ == search["prior_variance"]["associated"]
     assert model.prior_variance_ in model.prior_variance_search_["prior_variance"].to_list()
     assert model.notes_[0].startswith(f"Of the 154 features, {model.features_used_.sum()} are used")
+
+
+def test_features_that_few_labels_do_not_show_are_found_by_the_clusters():
+    """Three features are far apart between kinds, and six a quarter as far; a third of the items have a label."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1, 2], 50)
+    centre = 4 * np.eye(3)[kind]
+    X = np.hstack([centre, centre / 4, centre / 4, np.zeros((150, 150))]) + rng.normal(size=(150, 159))
+    said = np.where(rng.random((150, 5)) < 0.06, kind[:, None].astype(float), np.nan)
+    model = fast().fit(StandardScaler().fit_transform(X), said)
+    assert model.feature_search_.set_index("features")["n_features"]["associated"] <= 6
+    assert model.features_used_[:9].all()
+    assert model.features_used_[9:].sum() <= 4
+    of_scores = model.prior_variance_ * (1 + model.features_used_.sum())  # of a typical item: features are standardised
+    grid = model.prior_variance_search_["prior_variance"] / model.prior_variance_search_["prior_variance"][0]
+    assert of_scores == pytest.approx(grid[(grid - of_scores).abs().idxmin()])
 
 
 def test_without_associated_features_the_annotations_determine_the_clusters(with_noise):

@@ -1,7 +1,8 @@
-"""Active composition: which subset of items to present next, and when to stop."""
+"""Active composition: which subset of items to present next, when to stop, and how many people to ask."""
 
 from consilience.active.assignments import Subset
 from consilience.active.informative import Informative
+from consilience.active.planning import Plan, plan
 from consilience.active.session import ActiveSession
 from consilience.active.stability import Decision, Forecast
 from consilience.active.strategies import (
@@ -23,10 +24,12 @@ __all__ = [
     "ExploreExploitTradeoff",
     "Forecast",
     "Informative",
+    "Plan",
     "Random",
     "Situation",
     "Strategy",
     "Subset",
+    "plan",
 ]
 
 

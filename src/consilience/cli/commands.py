@@ -27,6 +27,7 @@ from consilience.cli.options import (
     Jobs,
     Setting,
     Whole,
+    certainty_option,
     clusters_option,
     example,
     feature_item_option,
@@ -39,6 +40,7 @@ from consilience.cli.options import (
     scores_option,
     seed_option,
 )
+from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
 from consilience.cli.simulators import simulate
 
@@ -101,6 +103,7 @@ def main() -> None:
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
     "or text; may be repeated.",
 )
+@certainty_option
 @out_option
 @scores_option
 @reading_options
@@ -127,6 +130,7 @@ def fit(
     model: str | None,
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
+    certainty_draws: int,
     out: Path,
     scores: Path | None,
     reading: dict[str, Any],
@@ -179,6 +183,7 @@ def fit(
         out=out,
         as_json=as_json,
         feature_options=feature_options,
+        certainty_draws=certainty_draws,
     )
 
 
@@ -301,6 +306,7 @@ def compare(
     "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
+@certainty_option
 @out_option
 @reading_options
 @seed_option
@@ -310,6 +316,7 @@ def fuse(
     clusters: int | str | None,
     normalize: str,
     no_refine: bool,
+    certainty_draws: int,
     out: Path,
     reading: dict[str, Any],
     seed: int | None,
@@ -340,6 +347,7 @@ def fuse(
         out=out,
         as_json=as_json,
         feature_options=FeatureOptions(),
+        certainty_draws=certainty_draws,
     )
 
 
@@ -352,6 +360,7 @@ def fuse(
 @features_option
 @reading_features
 @scores_option
+@certainty_option
 @reading_options
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE", default=Path("report.html"), show_default=True, help="HTML file to write."
@@ -362,6 +371,7 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
+    certainty_draws: int,
     reading: dict[str, Any],
     out: Path,
 ) -> None:
@@ -375,6 +385,7 @@ def report(
         reading=reading,
         out=out,
         feature_options=feature_options,
+        certainty_draws=certainty_draws,
     )
 
 
@@ -415,6 +426,7 @@ def predict(
     run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
 
 
+main.add_command(plan)
 main.add_command(simulate)
 
 

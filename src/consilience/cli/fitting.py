@@ -28,6 +28,7 @@ from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
+from consilience.inspection.certainty import certainty_of_report
 from consilience.inspection.names import listed
 
 AUTO = "auto"
@@ -48,6 +49,7 @@ def fit(
     out: Path,
     as_json: bool,
     feature_options: FeatureOptions,
+    certainty_draws: int,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -77,12 +79,20 @@ def fit(
     judged = verdict(last_step(estimator), legible_evidence)
     for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
         note(text)
+    sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
     with replaced_folder(out) as folder:
         write_results(estimator, folder)
         report(
-            shown, evidence.annotations, X=table, scores=rated, warnings=judged.warnings, path=folder / "report.html"
+            shown,
+            evidence.annotations,
+            X=table,
+            scores=rated,
+            certainty=sure,
+            warnings=judged.warnings,
+            path=folder / "report.html",
         )
-        found = {"warnings": judged.warnings, "why": why} | summary(estimator, material, evidence, out, more=more)
+        results = summary(estimator, material, evidence, out, more=more, certainty=sure)
+        found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:
             file.write(encoded(found))

@@ -336,7 +336,14 @@ features_option = click.option(
 scores_option = click.option(
     "--scores", type=FILE, metavar="FILE", help="Table of external scores to test against the clusters, for the report."
 )
-
+certainty_option = click.option(
+    "--certainty-draws",
+    type=Whole(0, 10_000),
+    default=100,
+    show_default=True,
+    help="Number of times that the fit is repeated as if another group of people had been asked, to say what they "
+    "would repeat; fewer of large annotations, and none of models whose people cannot be weighed. 0 for none.",
+)
 
 out_option = click.option(
     "-o",

@@ -24,6 +24,7 @@ from consilience.cli.reading import named
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
+from consilience.inspection.certainty import certainty_of_report
 from consilience.inspection.clustering import FoundClusters
 
 
@@ -102,6 +103,7 @@ def report(
     reading: Mapping[str, Any],
     out: Path,
     feature_options: FeatureOptions,
+    certainty_draws: int,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
     require_outputs([out], [path, annotations, features, scores], of=path)
@@ -120,7 +122,8 @@ def report(
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(loaded, table, [])).warnings
-    write_report(shown, loaded, X=table, scores=rated, warnings=warnings, path=out)
+    sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
+    write_report(shown, loaded, X=table, scores=rated, certainty=sure, warnings=warnings, path=out)
     renew_report(out)
     say(f"{out}")
 

@@ -15,6 +15,7 @@ from consilience.cli.inputs import Evidence, Material
 from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.capabilities import Capabilities, attributes
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
 from consilience.inspection.names import as_text, counted, shortened, width
@@ -28,10 +29,19 @@ MOST_CLUSTERS, FIRST_CLUSTERS = 60, 20  # most that are all shown, and how many 
 LONGEST_EXAMPLE = 24  # letters of each in a line
 LINE = 100  # letters of a line with items of a cluster
 FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
+CERTAINTY = ("repeats", "low", "high", "chance", "n_people", "n_draws")
 FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
-def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *, more: list[str]) -> dict[str, Any]:
+def summary(
+    estimator: Any,
+    material: Material,
+    evidence: Evidence,
+    out: Path,
+    *,
+    more: list[str],
+    certainty: Certainty | None = None,
+) -> dict[str, Any]:
     """Return the inputs and results of a fit as plain values.
 
     Parameters
@@ -41,6 +51,7 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
     evidence : inputs of the model
     out : folder of the results
     more : suggestions of what to try next
+    certainty : what another group of people would repeat, if it was computed
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     annotations, features = evidence.annotations, evidence.features
@@ -63,6 +74,7 @@ def summary(estimator: Any, material: Material, evidence: Evidence, out: Path, *
         "n_items_without_annotations": annotations.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
+        "certainty": None if certainty is None else {name: getattr(certainty, name) for name in CERTAINTY},
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
         "files": {Path(name).stem: str(out / name) for name in files_of(model)},
@@ -189,10 +201,20 @@ def as_lines(found: dict[str, Any]) -> str:
     write = (
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
-    lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found)]
+    lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found), *_of_certainty(found["certainty"])]
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
     return "\n".join(lines)
+
+
+def _of_certainty(found: dict[str, Any] | None) -> list[str]:
+    """Say what another group of people would repeat."""
+    if found is None:
+        return []
+    return [
+        f"Another {found['n_people']:,} people would repeat {found['repeats']:.0%} of the pairs of items, together or "
+        f"apart ({found['low']:.0%} to {found['high']:.0%}; by chance {found['chance']:.0%})."
+    ]
 
 
 def _lines_of_clusters(found: dict[str, Any]) -> list[str]:

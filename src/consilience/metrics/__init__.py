@@ -1,6 +1,6 @@
 """Agreement of clusterings with each other and with people; profiles of clusters."""
 
-from consilience.metrics.agreement import annotator_agreement, order_by_agreement
+from consilience.metrics.agreement import annotator_agreement, mean_agreement, order_by_agreement
 from consilience.metrics.clusterings import (
     PairScores,
     ami,
@@ -21,6 +21,7 @@ __all__ = [
     "association",
     "cluster_profile",
     "clustering_accuracy",
+    "mean_agreement",
     "nmi",
     "order_by_agreement",
     "pairwise_f",

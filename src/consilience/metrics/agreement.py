@@ -36,7 +36,7 @@ from scipy.spatial.distance import squareform
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
 
-__all__ = ["annotator_agreement", "order_by_agreement"]
+__all__ = ["annotator_agreement", "mean_agreement", "order_by_agreement"]
 
 CHUNK_ENTRIES = 1 << 23  # counts of common items held in memory at a time
 MOST_OPTIMAL = 1000  # annotators up to which the optimal order of the tree's leaves is computed
@@ -83,6 +83,42 @@ def annotator_agreement(groupings: Any) -> pd.DataFrame:
     np.fill_diagonal(index, np.where(largest > 1, 1.0, np.nan))
     names = groupings.annotators.rename("annotator")
     return pd.DataFrame(index, index=names, columns=names)
+
+
+def mean_agreement(groupings: Any) -> float:
+    """Return the adjusted Rand index of two different annotators, pooled over all pairs of annotators.
+
+    Parameters
+    ----------
+    groupings : Groupings, Labels, or array of shape (n_items, n_annotators)
+
+    Returns
+    -------
+    float
+        The excess of pairs of items that both put together, as a share of the largest possible, both summed over the
+        pairs of annotators: those with many items in common count more. NaN if no two annotators have two items in
+        common.
+
+    Raises
+    ------
+    InputError
+        The annotations are Pairs, or an array of another shape.
+
+    Examples
+    --------
+    >>> from consilience.metrics import mean_agreement
+    >>> round(mean_agreement([["p", "x", "x"], ["p", "x", "y"], ["q", "y", "y"], ["q", "y", "x"]]), 3)
+    0.0
+    """
+    groupings = as_groupings(groupings, None, "mean_agreement")
+    excess, possible, pairs = _excess(
+        groupings.incidence, groupings.grouping_of_group, groupings.annotator_of_grouping, groupings.n_annotators
+    )
+    others = ~np.eye(groupings.n_annotators, dtype=bool)
+    if not pairs[others].any():
+        return np.nan
+    most = float(possible[others].sum())
+    return float(excess[others].sum()) / most if most > 1e-12 * pairs[others].sum() else 1.0
 
 
 def order_by_agreement(matrix: Any) -> Int[np.ndarray, " annotators"]:
@@ -160,6 +196,20 @@ def adjusted_rand(
         NaN without a pair of common items. The diagonal compares an owner's groupings with each other, and each with
         itself.
     """
+    excess, possible, pairs = _excess(incidence, grouping_of_group, owner_of_grouping, n_owners)
+    trivial = possible <= 1e-12 * pairs
+    index = np.divide(excess, possible, out=np.ones_like(excess), where=~trivial)
+    index[pairs == 0] = np.nan
+    return index
+
+
+def _excess(
+    incidence: csr_array,
+    grouping_of_group: Int[np.ndarray, " groups"],
+    owner_of_grouping: Int[np.ndarray, " groupings"],
+    n_owners: int,
+) -> tuple[Float[np.ndarray, "owners owners"], ...]:
+    """Return S - E, (A + B) / 2 - E and T of each pair of owners, summed over their pairs of groupings."""
     n_groupings = len(owner_of_grouping)
     member = _indicator(grouping_of_group, n_groupings)
     owned = _indicator(owner_of_grouping, n_owners)
@@ -171,10 +221,7 @@ def adjusted_rand(
         excess += (owner @ (observed - expected) @ owned).toarray()
         possible += (owner @ ((either[0] + either[1]) / 2 - expected) @ owned).toarray()
         pairs += (owner @ total @ owned).toarray()
-    trivial = possible <= 1e-12 * pairs
-    index = np.divide(excess, possible, out=np.ones_like(excess), where=~trivial)
-    index[pairs == 0] = np.nan
-    return index
+    return excess, possible, pairs
 
 
 def _pair_counts(

@@ -12,8 +12,10 @@ permutations suffice. The features kept are those of Benjamini & Hochberg (1995)
 
 Decided here
 ------------
-The test needs no clusters, so it does not depend on where a fit starts. Clusters found with the features would be
-associated with some of them in any case, if there are enough.
+The test needs no clusters, so it does not depend on where a fit starts. Clusters found with features would be
+associated with some of these in any case, if there are enough. So only features that were left out are tested against
+clusters, as groups of one more grouping: these do not depend on them, except through the annotations, and say more
+than a few labels do. Features are added until none is associated.
 
 20 permutations: the smallest p-value, 1 / (20 D + 1), is then below what Benjamini and Hochberg require of a single
 feature among D. A tenth of the features kept are expected to be there by chance: a lower share loses features that

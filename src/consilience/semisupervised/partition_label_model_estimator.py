@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
-from consilience.annotations.names import outside
+from consilience.annotations.names import inverse, outside
 from consilience.annotations.types import (
     AnnotationsLike,
     FeaturesLike,
@@ -57,6 +58,7 @@ from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
+from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.feature_selection import associated
 from consilience.semisupervised.partition_label_model import (
     Evidence,
@@ -121,8 +123,8 @@ class PartitionLabelModel(CrowdEstimator):
         Whether clusters are joined afterwards, while the bound increases.
     select_features : bool, default=True
         With at least half as many features as items, whether only those that are associated with the annotations are
-        used if annotations that were held out are then more probable by more than two standard errors. All are used if
-        `prior_variance` or `rich_get_richer` is given.
+        used if annotations that were held out are then more probable by more than two standard errors; features that
+        are associated with the clusters are then added. All are used if `prior_variance` or `rich_get_richer` is given.
     n_init : int, default=5
         Number of restarts; the one with the highest bound is kept. A single one often ends with a lower bound and too
         many clusters; raise the number if the best of ``restart_bounds_`` was reached only once.
@@ -150,7 +152,8 @@ class PartitionLabelModel(CrowdEstimator):
     intercept_ : ndarray, shape (n_clusters_,)
         ``X @ coef_.T + intercept_`` are the log-odds of the clusters; the intercept includes λ ‖w‖².
     prior_variance_ : float
-        σ² in use.
+        σ² in use. Where features were added after the choice, it gives the score of a typical item the same prior
+        variance as the value chosen.
     prior_variance_search_ : DataFrame or None
         Log probability of held-out annotations under each candidate; None if σ² was given.
     annotators_ : DataFrame, one row for each annotator
@@ -180,7 +183,7 @@ class PartitionLabelModel(CrowdEstimator):
     n_iter_ : int
     converged_ : bool
     features_used_ : ndarray of bool, shape (n_features,)
-        The features that are used. The others have coefficients of 0.
+        The features that are used, among them those added. The others have coefficients of 0.
     feature_search_ : DataFrame or None
         Number of features, prior variance chosen and log probability of held-out annotations with all features and with
         those associated with the annotations, and the standard error of its difference from the better; None if there
@@ -310,22 +313,26 @@ class PartitionLabelModel(CrowdEstimator):
         features = np.empty((len(groupings), 0)) if features is None else features
         n_clusters = self._n_clusters(len(features))
         _require_information(features, groupings)
+        columns = order_of_features(features, groupings.incidence)
+        features = features[:, columns]
         arranged = arrange(groupings, features)
-        features, groupings = features[arranged.items], arranged.ordered
+        features, groupings = np.ascontiguousarray(features[arranged.items]), arranged.ordered
         read = read_once(self, groupings)
         rng = check_random_state(self.random_state)
 
         with self._progress():
             self._search(features, read.kept, n_clusters, rng)
-            problem = Problem.of(features[:, self.features_used_], read.kept)
-            prior = self._prior(problem, self.prior_variance_)
-            best, traces, evidence = self._learned(problem, prior, n_clusters, spawn_seeds(rng, self.n_init))
+            seeds = spawn_seeds(rng, self.n_init)
+            problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
+            while self._finds_features(features, _posteriors(best.state, evidence, prior), seeds[0]):
+                problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
         keep_trace(self, best)
         self.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
         state, found = best.state, _posteriors(best.state, evidence, prior)
         if read.has_copies:
             state, problem = self._with_copies(state, found, problem, read)
         self._read_off(state, found, problem, prior, groupings)
+        self._restore_features(columns)
         self._restore(arranged)
         on_features = _on_features(self.features_used_, self.feature_search_)
         guessers = _on_guessers(self.annotators_["reliability"])
@@ -555,6 +562,27 @@ class PartitionLabelModel(CrowdEstimator):
             variances = variances[: max(np.count_nonzero(variances <= limit), 1)]
         return variances
 
+    def _learned_from(
+        self, features: np.ndarray, groupings: Groupings, n_clusters: int, seeds: list[int]
+    ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
+        """Return problem and prior of the features that are used, and what `_learned` finds."""
+        problem = Problem.of(features[:, self.features_used_], groupings)
+        prior = self._prior(problem, self.prior_variance_)
+        return problem, prior, self._learned(problem, prior, n_clusters, seeds)
+
+    def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
+        """Use features, too, that are associated with the clusters found without them; whether there are any."""
+        left_out = np.flatnonzero(~self.features_used_)
+        if not len(left_out):
+            return False
+        clusters = one_hot(found.argmax(1))
+        more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
+        before = self._variances(features[:, self.features_used_])
+        self.features_used_[more] = True
+        place = np.argmin(np.abs(before - self.prior_variance_))
+        self.prior_variance_ = float(self._variances(features[:, self.features_used_])[place])
+        return bool(len(more))
+
     def _with_copies(
         self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
     ) -> tuple[State, Problem]:
@@ -595,6 +623,11 @@ class PartitionLabelModel(CrowdEstimator):
         self.groupings_ = mapping.grouping_quality(groupings, correct, due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
         self.annotators_.insert(3, "reliability", state.reliability)
+
+    def _restore_features(self, columns: Int[np.ndarray, " features"]) -> None:
+        """Put what was learned about the features into the order in which they were given."""
+        place = inverse(columns, len(columns))
+        self.features_used_, self.coef_ = self.features_used_[place], self.coef_[:, place]
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
         super()._restore(arrangement)
@@ -661,8 +694,9 @@ def _on_features(used: Bool[np.ndarray, " features"], search: pd.DataFrame | Non
     many, associated = search["n_features"]
     if used.all():
         return [] if associated else [f"None of the {many:,} features is by itself associated with the annotations."]
-    found = f"Of the {many:,} features, {associated:,} are used: those that are associated with the annotations."
-    if not associated:
+    which = "those that are associated with the annotations or the clusters"
+    found = f"Of the {many:,} features, {np.count_nonzero(used):,} are used: {which}."
+    if not used.any():
         found = f"None of the {many:,} features is associated with the annotations, so none is used."
     return [f"{found} With all {many:,}, annotations that were held out are less probable (feature_search_)."]
 
@@ -689,6 +723,12 @@ def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndar
         found[start : start + len(part)] = part
         start += len(part)
     return found
+
+
+def one_hot(clusters: Int[np.ndarray, " items"]) -> csr_array:
+    """Return the table of items and the clusters that own any, sparse 0/1."""
+    _, cluster = np.unique(clusters, return_inverse=True)
+    return csr_array((np.ones(len(cluster)), cluster, np.arange(len(cluster) + 1)))
 
 
 def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:

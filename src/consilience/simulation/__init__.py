@@ -5,6 +5,7 @@ from consilience.simulation.clustering_agents import ClusteringAgent, Clustering
 from consilience.simulation.clusters import gaussian_clusters
 from consilience.simulation.experts import simulate_crowd, simulate_experts
 from consilience.simulation.labels import simulate_copies, simulate_labels, sparse_crowd
+from consilience.simulation.map_population import MapPopulation
 from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
 
@@ -12,6 +13,7 @@ __all__ = [
     "ClusteringAgent",
     "ClusteringPopulation",
     "CooccurrenceAgent",
+    "MapPopulation",
     "ReplayAgent",
     "complete",
     "gaussian_clusters",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.errors import InputError
 from consilience.inspection.names import counted
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.figure_files import points_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import number
+from consilience.inspection.report.tables import download, number
 
 
 def latent_figure(subject: Subject) -> Figure | None:
@@ -29,7 +32,10 @@ def latent_figure(subject: Subject) -> Figure | None:
     hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     reach = "lines" if n_latent == 1 else "ellipses"
     caption = f"{how}. Each cluster has its colour and shape{hollow}; {reach} reach two standard deviations."
-    return Figure.of("plane", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
+    latent = np.asarray(subject.model.transform(subject.features), float)
+    axes = [f"latent_{dimension}" for dimension in range(latent.shape[1])]
+    file = points_file("plane.csv", latent, axes, subject.estimator.items_, subject.clusters)
+    return Figure.of("plane", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption, file)
 
 
 def training_section(subject: Subject) -> Section:
@@ -45,5 +51,7 @@ def training_section(subject: Subject) -> Section:
     n_restarts = len(subject.can.restart_bounds)
     sentences = [f"Training took {counted(len(losses), 'epoch')}."]
     sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
+    epochs = pd.DataFrame({"epoch": np.arange(1, len(losses) + 1), "loss": losses, "clusters_left": left})
+    file = small(download("training.csv", epochs))
     sheet = cast(MatplotlibFigure, plot_training(subject.model, ax=Sheet())[0].figure)
-    return Section("fit", "How the fit went", sentences, [Figure.of("training", sheet, shown, caption)])
+    return Section("fit", "How the fit went", sentences, [Figure.of("training", sheet, shown, caption, file)])

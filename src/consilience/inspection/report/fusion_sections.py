@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pandas as pd
@@ -15,8 +16,11 @@ from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
+from consilience.inspection.report.explorer import MOST, Explorer
+from consilience.inspection.report.figure_files import points_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Download, download, number
 
@@ -26,6 +30,7 @@ GIVEN = (
 )
 OUTLIERS = 5  # names in the findings
 READABLE = 720  # CSS pixels that names of items need
+MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows
 
 
@@ -54,20 +59,37 @@ def names_section(subject: Subject) -> Section | None:
 
 
 def evidence_section(subject: Subject) -> Section | None:
-    """Return the section on how items relate: map, matrix and tree; None if no item of a cluster is in a grouping."""
+    """Return the section on how items relate: map, matrix and tree; None if no item of a cluster is in a grouping.
+
+    They can be explored if the items are neither too few nor too many.
+    """
     try:
         co_occurrence = CoOccurrence.of(*_model_and_annotations(subject), "The report")
     except InputError:  # there are no annotations of the items that have a cluster
         return None
     n_items, n_clusters = len(co_occurrence.places), len(subject.clusters.names)
     drawn_by_features = subject.features is not None  # else the plane above is drawn from the annotations
-    blocks = [_map(subject, n_items)] if subject.can.fuses or drawn_by_features else []
-    blocks.append(_co_occurrence(subject, co_occurrence, n_items))
+    figures = [_map(subject, co_occurrence, n_items)] if subject.can.fuses or drawn_by_features else []
+    figures.append(_co_occurrence(subject, co_occurrence, n_items))
     if n_items > MOST_NAMED and n_clusters > 1:
-        blocks.append(_of_clusters(subject))
+        figures.append(_of_clusters(subject, co_occurrence))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
-        blocks.append(_tree(subject, n_items))
-    return Section("evidence", "What belongs together", [], blocks)
+        figures.append(_tree(subject, co_occurrence, n_items))
+    explorer = Explorer.of(co_occurrence, subject.items)
+    if explorer is None:
+        return Section("evidence", "What belongs together", _not_explored(n_items), figures)
+    of_items = {"map", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
+    stills = [replace(figure, still=figure.key in of_items) for figure in figures]
+    return Section("evidence", "What belongs together", [], [explorer, *stills, explorer.table])
+
+
+def _not_explored(n_items: int) -> list[str]:
+    if n_items <= MOST:
+        return []
+    return [
+        f"With more than {MOST} items, the figures are pictures, some of a random sample, and cannot be searched or "
+        "zoomed."
+    ]
 
 
 def _model_and_annotations(subject: Subject) -> tuple[Any, Any]:
@@ -105,8 +127,8 @@ def number_section(subject: Subject) -> Section:
     return Section("number", heading, sentences, blocks)
 
 
-def _map(subject: Subject, n_items: int) -> Figure:
-    ax = plot_item_map(*_model_and_annotations(subject), ax=Sheet())
+def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    ax = plot_item_map(*_model_and_annotations(subject), max_items=MOST_ON_MAP, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
         "The items in the plane: two items are the closer, the more often annotators who saw both put them together "
@@ -118,7 +140,10 @@ def _map(subject: Subject, n_items: int) -> Figure:
     caption += " Each cluster has its colour and shape."
     if 0 < n_named(ax) < n_items:
         caption += " Items are named where there is room."
-    return _figure("map", ax, "Scatter plot. " + caption, caption)
+    drawn = some_of(co_occurrence.places, MOST_ON_MAP)
+    projection = co_occurrence.map(drawn)
+    file = points_file("map.csv", projection.points, projection.axes, co_occurrence.items, subject.clusters, drawn)
+    return _figure("map", ax, "Scatter plot. " + caption, caption, file)
 
 
 def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
@@ -138,18 +163,25 @@ def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) 
     return _figure("co-occurrence", ax, f"Heat map of {n_drawn:,} items. {caption}", caption, file)
 
 
-def _of_clusters(subject: Subject) -> Figure:
+def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
     ax = plot_co_occurrence(*_model_and_annotations(subject), by_cluster=True, ax=Sheet())
     caption = (
-        "The same for clusters: the share over all pairs of items of two clusters, or of one on the diagonal, that "
-        "were shown together."
+        "How often items of two clusters were put together, or of one cluster on the diagonal: the share over all "
+        "pairs that were shown together."
     )
-    return _figure("cluster-shares", ax, f"Heat map of {len(subject.clusters.names)} clusters. {caption}", caption)
+    names = subject.clusters.names
+    shares = pd.DataFrame(co_occurrence.cluster_shares().share, names, names).round(4)
+    file = small(download("cluster-shares.csv", shares, subject.clusters.noun))
+    return _figure("cluster-shares", ax, f"Heat map of {len(names)} clusters. {caption}", caption, file)
 
 
-def _tree(subject: Subject, n_items: int) -> Figure:
+def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     ax = plot_dendrogram(*_model_and_annotations(subject), max_items=MOST_LEAVES, ax=Sheet())
     what = "items" if n_items <= MOST_LEAVES else "clusters"
+    file, names = None, subject.clusters.names
+    if what == "clusters":
+        distances = pd.DataFrame(co_occurrence.cluster_shares().distance, names, names).round(4)
+        file = small(download("cluster-distances.csv", distances, subject.clusters.noun))
     caption = (
         f"The hierarchy of the {what} (average linkage): {what} whose branches meet far to the left were nearly always "
         "put together."
@@ -159,7 +191,7 @@ def _tree(subject: Subject, n_items: int) -> Figure:
             " Coloured branches hold items of one cluster, grey ones of several. The clusters were not found from this "
             "tree, so it may cut across them: the marks show each item's cluster, even in a branch of another."
         )
-    return _figure("dendrogram", ax, f"Dendrogram of the {what}. {caption}", caption)
+    return _figure("dendrogram", ax, f"Dendrogram of the {what}. {caption}", caption, file)
 
 
 def _figure(

@@ -30,6 +30,7 @@ from consilience.inspection.report.tables import (
 from consilience.metrics.profiles import association
 
 SURE = 0.9
+DOUBTFUL = 0.8  # mean share of draws in which the items of a cluster stay, below which it is coloured
 CERTAINTIES = ((0.99, 1.0), (0.9, 0.99), (0.7, 0.9), (0.5, 0.7), (0.0, 0.5))
 UNCERTAIN, UNCERTAIN_ITEMS = 0.995, 15
 FEW_ITEMS, SOME_ITEMS = 200, 8  # up to 200 items, each cluster lists all of its items, else 8
@@ -121,27 +122,26 @@ def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
 
 def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: FoundClusters, reading: str = "") -> Table:
     """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any."""
-    sure = "probability" in items
+    by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     columns = [Column(clusters.noun.title(), "text" if clusters.is_named else "number"), Column("Size")]
     columns += [Column("Annotators call it", "names")] if any(called) else []
-    columns += [Column("Items, most certain first" if sure else "Items", "wide"), Column("Share")]
-    columns += (
-        [Column(f"Mean {clusters.measure}"), Column(f"{clusters.measure.capitalize()} ≥ {SURE:g}")] if sure else []
-    )
+    columns += [Column("Items, most certain first" if by else "Items", "wide"), Column("Share")]
+    columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
     for cluster in range(len(clusters.index)):
         mine = items[items["cluster"] == cluster]
         cells = [cluster_cell(clusters, cluster), f"{len(mine):,}"]
         cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
-        ordered = mine.sort_values("probability", ascending=False, kind="stable") if sure else mine
+        ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
-        cells += [number(mine["probability"].mean()), percent((mine["probability"] >= SURE).mean())] if sure else []
-        rows.append(row(*cells))
+        rows.append(row(*cells, *_certainty_of(mine, by)))
     what = "Each row is a cluster of items that belong together, given all annotations."
     if clusters.is_named:
         what = "Each row is a class, with the items of which it is the most likely class."
+    if by == "repeats":
+        what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     return Table(
         "clusters",
         clusters.nouns.title(),
@@ -150,6 +150,22 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
         reading=f"{what} {reading}" if any(called) else what,
         download=download(clusters.file, named_items(items, clusters)),
     )
+
+
+def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
+    """Heads of the columns on the certainty of a cluster, by the column of the items that says it."""
+    if by == "repeats":
+        return ["Pairs that come out the same", "Items that stay"]
+    return [f"Mean {clusters.measure}", f"{clusters.measure.capitalize()} ≥ {SURE:g}"] if by else []
+
+
+def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
+    """Cells on the certainty of the items of a cluster, pale where it is low; see `_heads_of_certainty`."""
+    if by == "repeats":
+        stays = float(items["stays"].mean())
+        tone = "high" if stays < DOUBTFUL else ""
+        return [Cell(percent(items["repeats"].mean())), Cell(percent(stays), tone=tone)]
+    return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 
 def cluster_cell(clusters: FoundClusters, cluster: int) -> Cell:

@@ -16,8 +16,9 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
 from consilience.inspection.report.annotators import Ranking, of_labels
+from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
-from consilience.inspection.report.tables import percent
+from consilience.inspection.report.tables import download, percent
 
 NAMED_CLASSES = 6  # up to this number, the findings give the size of each
 WEAKEST = 3
@@ -43,15 +44,16 @@ def copies_in_short(subject: Subject) -> list[str]:
     return sentences_on_copies(groups_of_copies(model), n_changed_by_copies(model), len(model.labels_))
 
 
-def certainty_in_short(subject: Subject) -> str:
-    """Say how many items are certain of their class."""
+def certainty_in_short(subject: Subject) -> list[str]:
+    """Say how many items are certain of their class, unless it is said of other people; and how many have ties."""
+    ties = subject.can.n_ties
+    tied = f"{counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
+    if subject.certainty:
+        return [tied] if ties else []
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
     text = f"{share} belong to their class with a {subject.clusters.measure} of at least {item_tables.SURE:g}."
-    ties = subject.can.n_ties
-    if ties:
-        text += f" {counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
-    return text
+    return [f"{text} {tied}" if ties else text]
 
 
 def annotators_in_short(subject: Subject) -> str:
@@ -86,7 +88,8 @@ def _accuracy(subject: Subject) -> Figure:
         caption += " Annotators below the dashed line are no better than always giving the most frequent class."
     if n_named(ax):
         caption += " The most unusual are named, where there is room."
-    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption)
+    file = small(download("accuracy.csv", subject.estimator.annotators_.round(4), "annotator"))
+    return Figure.of("accuracy", cast(MatplotlibFigure, ax.figure), "Scatter plot. " + caption, caption, file)
 
 
 def _confusion(subject: Subject) -> Figure:

@@ -1,22 +1,30 @@
-"""The report: one HTML file that needs no network, no script and no other file."""
+"""The report: one HTML file that needs no network and no other file, and is whole without its script, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
+from consilience.inspection.certainty import Certainty, certainty_of_report
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
+
+N_DRAWS = 100  # at most, of the certainty
+# in a notebook: the page's script can save files, but not reach the notebook
+FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads" style="border: 1px solid #ccc"'
 
 
 class Page(str):
@@ -25,7 +33,7 @@ class Page(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self)}" width="100%" height="700" style="border: 1px solid #ccc"></iframe>'
+        return f'<iframe srcdoc="{escape(self)}" {FRAME}></iframe>'
 
 
 def report(
@@ -35,6 +43,7 @@ def report(
     *,
     scores: Any = None,
     stability: Any = None,
+    certainty: Certainty | Literal["auto"] | None = "auto",
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -46,7 +55,9 @@ def report(
     needed to repeat it. For a model with several views, it shows who holds which view, and the clusters of each. For a
     model that finds the class of each item, it shows the classes, and which of them each annotator confuses; for a
     fusion of groupings, how items relate, how many clusters there are, and what people call them. Long tables are
-    shortened, and say so; if not too large, the full tables are in the page as CSV files to save.
+    shortened, and say so; if not too large, the full tables are in the page as CSV files to save. Where people grouped
+    up to 500 items, the tree of the items can be cut elsewhere, and items be searched in the matrix, the map and the
+    tables; the page's own script does that, and the page is complete without it.
 
     Parameters
     ----------
@@ -60,6 +71,10 @@ def report(
         Scores that the model did not see, to be tested against the clusters. NaN where a score is missing.
     stability : DataFrame with columns n_groupings and stability, optional
         How far clusters from fewer groupings agree with these, for the report of a fusion; see `plot_stability`.
+    certainty : Certainty, "auto" or None, default="auto"
+        What another group of people would repeat, from `consilience.inspection.certainty`: for the findings, the list
+        of the least certain items and a section of its own. "auto": 100 draws, fewer if the annotations are large, for
+        models whose people can be weighed. None: the report has the model's own probabilities.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -76,8 +91,8 @@ def report(
     Raises
     ------
     InputError
-        The annotations are missing; annotations, features or scores do not fit the model; the stability cannot be
-        drawn; or the path is empty, a folder, or in a folder that does not exist.
+        The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
+        cannot be drawn; or the path is empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -93,7 +108,7 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = Subject.of(model, groupings, X, scores, stability)
+    subject = with_certainty(Subject.of(model, groupings, X, scores, stability), certainty)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
@@ -108,9 +123,25 @@ def report(
         warnings=list(warnings),
         findings=key_findings(subject),
         sections=content,
+        assets=Assets.of(),
     )
     if path is None:
         return Page(page)
     with replacing(path) as file:
         file.write(page.encode())
     return Path(path)
+
+
+def with_certainty(subject: Subject, certainty: Any) -> Subject:
+    """Return the subject with its certainty, which is computed if it is "auto"."""
+    if isinstance(certainty, str) and certainty == "auto":
+        found, _ = certainty_of_report(subject.model, subject.annotations, subject.features, N_DRAWS)
+        return replace(subject, certainty=found)
+    if certainty is not None and not isinstance(certainty, Certainty):
+        raise InputError(
+            "The 'certainty' parameter of report must be 'auto', None or what consilience.inspection.certainty "
+            f"returned. Got {certainty!r} instead."
+        )
+    if certainty is not None and not certainty.items.index.equals(subject.estimator.items_):
+        raise InputError("The certainty given to report is of other items than the model.")
+    return replace(subject, certainty=certainty)

@@ -26,6 +26,7 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
     annotators,
+    certainty_sections,
     deep_sections,
     fusion_sections,
     fusion_tables,
@@ -36,9 +37,10 @@ from consilience.inspection.report import (
     mapping_tables,
     view_sections,
 )
+from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.group_names import called
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Column, Download, Table, number, percent, row
+from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # listed in a sentence
@@ -74,7 +76,8 @@ def key_findings(subject: Subject) -> list[str]:
         findings = [
             *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
-            label_sections.certainty_in_short(subject),
+            *(certainty_sections.in_short(subject) if subject.certainty else []),
+            *label_sections.certainty_in_short(subject),
             label_sections.annotators_in_short(subject),
         ]
     else:
@@ -87,7 +90,9 @@ def key_findings(subject: Subject) -> list[str]:
 
 def _clusters_in_short(subject: Subject) -> list[str]:
     findings = [_sizes_in_short(subject.clusters.sizes)]
-    if "probability" in subject.items:
+    if subject.certainty:
+        findings += certainty_sections.in_short(subject)
+    elif "probability" in subject.items:
         sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
             f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
@@ -107,6 +112,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     clusters = subject.clusters
     yield Section("given", "The data", [], [_given(subject)])
     yield _clusters(subject)
+    yield from filter(None, [certainty_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
         yield from filter(None, [fusion_sections.evidence_section(subject)])
@@ -161,7 +167,7 @@ def _clusters(subject: Subject) -> Section:
         names = _some([name_text(name) for name in nowhere["item"].tolist()])
         be = "is" if len(nowhere) == 1 else "are"
         sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {clusters.noun}: {names}.")
-    if "probability" in items:
+    if "probability" in items and subject.certainty is None:
         blocks.append(
             item_tables.certainty_table(clustered, clusters, fusion_sections.GIVEN if subject.can.fuses else "")
         )
@@ -212,7 +218,9 @@ def _plane(subject: Subject) -> Figure:
     hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     named = " Items are named where there is room." if n_named(ax) else ""
     caption = f"{how} Each {noun} has its colour and shape{hollow}.{named}"
-    return _figure("plane", ax, "Scatter plot. " + caption, caption)
+    drawn = features if n_features else None
+    file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
+    return _figure("plane", ax, "Scatter plot. " + caption, caption, file)
 
 
 def _meaning(subject: Subject) -> Section:
@@ -307,7 +315,9 @@ def _fit(subject: Subject) -> Section:
     rises = "it can only rise, and levels off" if checked else "it should rise and level off"
     caption = f"The lower bound on the log evidence after each sweep; {rises} ({end})."
     shown = f"Line plot from {number(bounds[0], 1)} to {number(bounds[-1], 1)} nats."
-    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption)]
+    sweeps = pd.DataFrame({"sweep": np.arange(1, len(bounds) + 1), "lower_bound": bounds})
+    file = small(download("bound.csv", sweeps))
+    blocks = [_figure("bound", plot_lower_bound(estimator, ax=Sheet()), shown, caption, file)]
     n_restarts = len(can.restart_bounds)
     sentences = [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     if can.searched_variance:
@@ -316,7 +326,8 @@ def _fit(subject: Subject) -> Section:
             "overlap widely, the choice matters little."
         )
         shown = f"Line plot with error bars; {estimator.prior_variance_:.3g} was chosen."
-        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption))
+        file = small(download("variance.csv", estimator.prior_variance_search_))
+        blocks.append(_figure("variance", plot_prior_variance(estimator, ax=Sheet()), shown, caption, file))
     return Section("fit", "How the fit went", sentences, blocks)
 
 

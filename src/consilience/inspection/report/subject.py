@@ -14,10 +14,12 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
@@ -26,7 +28,10 @@ from consilience.metrics.agreement import annotator_agreement
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its caption and the file of its numbers."""
+    """A figure with its caption and the file of its numbers.
+
+    `still` figures are shown on paper and without scripts only: the explorer of the section draws the same.
+    """
 
     kind: ClassVar[str] = "figure"
 
@@ -34,6 +39,7 @@ class Figure:
     drawing: Markup
     caption: str
     download: Download | None = None
+    still: bool = False
 
     @classmethod
     def of(
@@ -50,6 +56,10 @@ class Figure:
         return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
 
 
+Block = Table | Figure | Explorer
+"""A part of a section."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A heading, sentences, then tables and figures."""
@@ -57,7 +67,7 @@ class Section:
     key: str
     heading: str
     sentences: Sequence[str]
-    blocks: Sequence[Table | Figure]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
@@ -70,9 +80,18 @@ class Subject:
     features: pd.DataFrame | None
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
+    certainty: Certainty | None = None
 
     @classmethod
-    def of(cls, model: Any, annotations: Any, X: Any, scores: Any, stability: Any = None) -> Subject:
+    def of(
+        cls,
+        model: Any,
+        annotations: Any,
+        X: Any,
+        scores: Any,
+        stability: Any = None,
+        certainty: Certainty | None = None,
+    ) -> Subject:
         """Bring annotations, features and scores into the order of the fitted items."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
@@ -86,6 +105,7 @@ class Subject:
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
+            certainty=certainty,
         )
 
     @cached_property
@@ -119,7 +139,10 @@ class Subject:
     @cached_property
     def items(self) -> pd.DataFrame:
         """See `item_tables.item_frame`."""
-        return item_tables.item_frame(self.estimator, self.annotations)
+        frame = item_tables.item_frame(self.estimator, self.annotations)
+        if self.certainty is None:
+            return frame
+        return frame.assign(**{name: self.certainty.items[name].to_numpy() for name in ("repeats", "stays")})
 
     @cached_property
     def agreement(self) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from consilience.inspection.plots.style import colour, marker_outline
+from consilience.inspection.plots.style import FAINT, INK, colour, marker_outline
 
 READABLE = 560  # CSS pixels that most figures need
 _URL = re.compile(r"url\(#([\w.-]+)\)")
@@ -17,6 +17,8 @@ _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 _FONT = re.compile(r"font-family:[^;]*;?\s*")
 _DRAWN = ("d", "x", "y", "transform", "points", "width", "height", "cx", "cy")
 _METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+_LINES = {INK.lower(): "ink", FAINT.lower(): "faint"}
+_SHAPES = {**_LINES, "#ffffff": "paper", "#000000": "black"}  # the text in cells of a heat map stays black or white
 
 
 def inline_svg(figure: Figure, key: str, description: str, *, readable: int = READABLE) -> Markup:
@@ -36,7 +38,8 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
     Returns
     -------
     Markup
-        Without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to see.
+        Without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to see. Styles
+        are attributes, which the page's policy allows, and colours of paper and ink are variables of its style sheet.
     """
     drawing = io.StringIO()
     figure.savefig(drawing, format="svg", metadata=_METADATA)
@@ -50,12 +53,17 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
         element.text = (element.text or "").strip() or None
         element.tail = None
         _hoist_style(element)
+    for element in root.iter():
+        _unstyle(element)
     across = round(float(root.get("width", "0").removesuffix("pt")) * 96 / 72)
     root.attrib = {
         "viewBox": root.get("viewBox", ""),
+        "width": str(across),
+        "class": f"least-{readable}" if across > readable else "rigid",
         "role": "img",
         "aria-label": description,
-        "style": f"width:{across}px;min-width:{min(across, readable)}px",
+        "fill": themed("#000000"),
+        "stroke-linejoin": "round",
     }
     return Markup(ET.tostring(root, encoding="unicode"))
 
@@ -67,7 +75,19 @@ def swatch(cluster: int) -> Markup:
     )
     return Markup(
         '<svg class="swatch" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true"><path d="{}" fill="{}"/></svg>'
-    ).format(escape(outline), colour(cluster))
+    ).format(escape(outline), themed(colour(cluster)))
+
+
+def themed(value: str, *, text: bool = False) -> str:
+    """Return a colour as a variable that the page's style sheet sets for dark screens, if it is of paper or ink.
+
+    Examples
+    --------
+    >>> themed("#ffffff"), themed("#0072b2")
+    ('var(--paper, #ffffff)', '#0072b2')
+    """
+    name = (_LINES if text else _SHAPES).get(value.lower())
+    return value if name is None else f"var(--{name}, {value.lower()})"
 
 
 def _drop(root: ET.Element, *tags: str) -> None:
@@ -101,3 +121,14 @@ def _hoist_style(group: ET.Element) -> None:
         group.set("style", ";".join(filter(None, [group.get("style"), *styles])))
         for child in group:
             del child.attrib["style"]
+
+
+def _unstyle(element: ET.Element) -> None:
+    """Write the properties of a style as attributes; text without a colour is black."""
+    text = element.tag in ("text", "tspan")
+    properties = (part.split(":", 1) for part in element.attrib.pop("style", "").split(";") if ":" in part)
+    for name, value in properties:
+        name, value = name.strip(), value.strip()
+        element.set(name, themed(value, text=text) if name in ("fill", "stroke") else value)
+    if element.tag == "text" and "fill" not in element.attrib:
+        element.set("fill", "#000000")

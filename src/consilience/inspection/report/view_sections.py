@@ -15,6 +15,7 @@ from consilience.inspection.names import counted, listed
 from consilience.inspection.plots.clusters import draw_clusters
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables
+from consilience.inspection.report.figure_files import plane_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
@@ -132,4 +133,5 @@ def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Tabl
     ax = draw_clusters(subject.model, features, None, clusters, ax=Sheet())
     caption = f"The items as above, with a colour and a shape for each cluster of view {view}."
     sheet = cast(MatplotlibFigure, ax.figure)
-    return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption), profile]
+    drawn = plane_file(f"plane-{view}.csv", subject.model, features, None, clusters)
+    return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption, drawn), profile]

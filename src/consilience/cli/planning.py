@@ -1,0 +1,147 @@
+"""``consilience plan``: how many people a study of groupings needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from consilience.active import Plan
+from consilience.active import plan as make_plan
+from consilience.cli.inputs import read_for_model
+from consilience.cli.messages import note, say, say_json
+from consilience.cli.outputs import require_outputs, table_writer, write_files
+from consilience.errors import InputError
+
+PICTURES = (".svg", ".png", ".pdf")
+GUESSES = {"n_items": "--items", "n_clusters": "--clusters", "agreement": "--agreement"}
+
+
+def plan(
+    pilot: Path | None,
+    *,
+    reading: Mapping[str, Any],
+    n_items: int | None,
+    n_clusters: int | None,
+    agreement: float | None,
+    subset_size: int | None,
+    subsets_each: int,
+    target: float,
+    max_annotators: int,
+    draws: int,
+    out: Path | None,
+    plot: Path | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Find how many people a study needs, and print and write the table."""
+    require_outputs([out, plot], [pilot])
+    guesses = {"n_items": n_items, "n_clusters": n_clusters, "agreement": agreement}
+    _require_one_source(pilot, guesses)
+    if out is not None:
+        table_writer(pd.DataFrame(), out)  # an ending that is unknown is refused before the simulations
+    if plot is not None and plot.suffix.lower() not in PICTURES:
+        raise InputError(f"The file name of --plot must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}.")
+    groupings = None
+    if pilot is not None:
+        groupings, notes = read_for_model(pilot, reading=reading, model="SubsetFusion")
+        for text in notes:
+            note(text)
+    found = make_plan(
+        n_items,
+        n_clusters=n_clusters,
+        agreement=agreement,
+        pilot=groupings,
+        subset_size=subset_size,
+        subsets_each=subsets_each,
+        target=target,
+        max_annotators=max_annotators,
+        n_draws=draws,
+        random_state=0 if seed is None else seed,
+        verbose=True,
+    )
+    writers: dict[Path, Callable[[IO[bytes]], None]] = {}
+    if out is not None:
+        writers[out] = table_writer(found.table.reset_index(), out)
+    if plot is not None:
+        writers[plot] = _picture(found, plot)
+    write_files(writers)
+    if as_json:
+        say_json(_summary(found))
+    else:
+        say("\n".join([*_answer(found, max_annotators), "", _table(found.table)]))
+
+
+def _require_one_source(pilot: Path | None, guesses: Mapping[str, Any]) -> None:
+    """Require either a pilot or all guesses, in terms of the options."""
+    told = [option for name, option in GUESSES.items() if guesses[name] is not None]
+    lacking = [option for name, option in GUESSES.items() if guesses[name] is None]
+    if pilot is not None and told:
+        raise InputError(f"PILOT tells what {told[0]} would; give one of them.")
+    if pilot is None and lacking:
+        raise InputError(f"Give a PILOT, or {', '.join(GUESSES.values())}: {lacking[0]} is missing.")
+
+
+def _answer(found: Plan, most: int) -> list[str]:
+    """Say how many people are needed, and what that is about."""
+    about = (
+        f"a consensus that agrees to {found.target:g} with that of a second study by other people (adjusted mutual "
+        "information)"
+    )
+    people = f"People who agree to {found.agreement:.2f} (adjusted Rand index)"
+    if math.isinf(found.annotators):
+        last = found.table["agreement"].iloc[-1]
+        return [f"{people} do not reach {about} with {most} of them: {last:.2f}."]
+    n_groupings = math.ceil(found.annotators) * found.subsets_each
+    each = "" if found.subsets_each == 1 else f", {n_groupings} groupings"
+    return [
+        f"About {math.ceil(found.annotators)} people{each}, for {about}.",
+        f"{people}, and sort {found.subset_size} items at a time; "
+        f"{found.groupings_per_item:.1f} groupings hold an item.",
+    ]
+
+
+def _table(table: pd.DataFrame) -> str:
+    head = ["people", "groupings", "per item", "agreement", "4 of 5 studies", "clusters", "items seen"]
+    rows = [
+        [
+            str(number),
+            f"{row['groupings']:.0f}",
+            f"{row['groupings_per_item']:.1f}",
+            f"{row['agreement']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            f"{row['n_clusters']:.1f}",
+            f"{row['covered']:.0%}",
+        ]
+        for number, row in table.iterrows()
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in [head, *rows])
+
+
+def _summary(found: Plan) -> dict[str, Any]:
+    """Return a plan as JSON holds it; null for numbers that were not reached."""
+    return {
+        "target": found.target,
+        "annotators": found.annotators if math.isfinite(found.annotators) else None,
+        "groupings": found.groupings if math.isfinite(found.groupings) else None,
+        "groupings_per_item": found.groupings_per_item if math.isfinite(found.groupings) else None,
+        "subset_size": found.subset_size,
+        "subsets_each": found.subsets_each,
+        "agreement": found.agreement,
+        "table": found.table.reset_index().to_dict("records"),
+    }
+
+
+def _picture(found: Plan, path: Path) -> Callable[[IO[bytes]], None]:
+    """Return a function that draws the curve in the format given by the file name."""
+    from matplotlib.figure import Figure
+
+    from consilience.inspection import plot_plan
+
+    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+    plot_plan(found, ax=figure.subplots())
+    return lambda file: figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)

@@ -1,0 +1,33 @@
+"""KCC where each annotator has a weight: it multiplies the weights w_i of the annotator's groupings in the utility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from consilience.consensus.groupings.kcc import Problem, run
+from consilience.inference.clusters import kmeans
+from consilience.inference.memberships import Memberships
+from consilience.inference.reweighted import Clusters, Weights, weighted_embedding
+from consilience.inference.spectral import rows_of_length_one
+
+
+@dataclass(frozen=True)
+class WeightedUtility:
+    """The problem of a fitted KCC, to be solved again under other weights, from the fit's clusters and anew."""
+
+    memberships: Memberships
+    problem: Problem
+    fitted: Clusters
+    max_iter: int
+
+    def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
+        """Return the clusters of the larger utility, of two runs."""
+        of_groupings = weights[self.memberships.annotator_of_grouping]
+        problem = replace(self.problem, weights=self.problem.weights * of_groupings)
+        number = problem.n_clusters
+        points = weighted_embedding(self.memberships, weights, min(number, self.memberships.n_items))
+        starts = [self.fitted, kmeans(rows_of_length_one(points), number, rng=rng)]
+        traces = [run(problem, start, max_iter=self.max_iter) for start in starts]
+        return max(traces, key=lambda trace: trace.lower_bound).state.cluster

@@ -1,0 +1,193 @@
+"""Models of labels where each annotator has a weight: groups of people other than those asked.
+
+A weight multiplies an annotator's terms in the sums over annotators, which are those of the E-step,
+
+    ln q(z_n = k) = ln π_k + Σ_j w_j ln θ_j,k,y_nj + const.
+
+The annotator's own matrix is that of one person, whatever the weight: it is estimated from the annotator's labels, each
+counted once. So an annotator of weight 2 counts as two who give the same labels.
+
+Decided here
+------------
+A draw takes a few sweeps from the weighted votes, from which the fit started too: if it started at the fitted classes,
+a crowd whose members hold two views would seldom change from one to the other. What the crowd teaches about annotators
+(the prior of the matrices, the proportions of pairs) stays that of the fit. With subtypes, and for a mixture that was
+not started from votes, a draw starts at the fit. Weights alone cannot change the class of an item that all of its few
+annotators gave the same label, though others might not: so the class in a draw is drawn from its probability given the
+weighted labels. For votes, which give no probability, one imagined person votes on each item, by the proportions of the
+crowd's labels: a Dirichlet process prior (T. S. Ferguson 1973, Annals of Statistics 1) of concentration 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import digamma
+
+from consilience.annotations import Labels
+from consilience.consensus.labels import dawid_skene, product_mixture
+from consilience.consensus.labels.annotator_models import TINY, AnnotatorModel, Counts, Hierarchical
+from consilience.inference.exponential_family import expected_log_dirichlet
+from consilience.inference.product_distributions import (
+    OneHotLabels,
+    Responsibilities,
+    expectation_of,
+    posterior,
+    vote_shares,
+)
+from consilience.inference.reweighted import CONCENTRATION, Clusters, Weights
+
+SWEEPS = 5  # of a draw
+SWEEPS_AT_FIT = 10  # to learn the crowd's prior again from the fitted classes
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Labels whose majority is taken.
+
+    weight : of each label, where annotators weigh together; else 1.
+    """
+
+    labels: Labels
+    weight: Float[np.ndarray, " labels"]
+
+    def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
+        """Return the class with the largest sum of weights, an imagined vote included."""
+        labels, shape = self.labels, (len(self.labels), self.labels.n_classes)
+        cell = labels.item * labels.n_classes + labels.label
+        votes = np.bincount(cell, self.weight * weights[labels.annotator], shape[0] * shape[1]).reshape(shape)
+        share = np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
+        imagined = rng.gamma(np.maximum(CONCENTRATION * share, 1e-9), size=shape) / CONCENTRATION
+        return np.where(np.diff(labels.indptr) > 0, (votes + imagined).argmax(1), -1)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One-hot labels in the form of the E-step, with and without weights.
+
+    weight : of each label, where annotators weigh together; else 1.
+    """
+
+    labels: Labels
+    n_components: int
+    weight: Float[np.ndarray, " labels"]
+
+    def onehot(self, weights: Weights | None = None) -> OneHotLabels:
+        """Encode the labels under weights of their annotators."""
+        labels = self.labels
+        column = labels.annotator * labels.n_classes + labels.label
+        shape = (len(labels), labels.n_annotators * labels.n_classes)
+        weight = self.weight if weights is None else self.weight * weights[labels.annotator]
+        return OneHotLabels.of(labels.item, column, shape, self.n_components, n_classes=labels.n_classes, weight=weight)
+
+    def votes(self, weights: Weights) -> Responsibilities:
+        """Return the shares of the weighted votes, where components are classes."""
+        return vote_shares(self.labels, self.weight * weights[self.labels.annotator])
+
+
+@dataclass(frozen=True)
+class WeightedDawidSkene:
+    """A fitted model of Dawid and Skene.
+
+    state : with the annotators' matrices, and the prior that they are drawn towards.
+    fitted : responsibilities of the components.
+    learned : whether there is such a prior.
+    """
+
+    encoded: Encoded
+    evidence: dawid_skene.Evidence
+    state: dawid_skene.State
+    fitted: Responsibilities
+    learned: bool
+
+    @classmethod
+    def of(
+        cls,
+        encoded: Encoded,
+        fitted: Responsibilities,
+        sizes: Float[np.ndarray, " classes"] | float,
+        *,
+        one_coin: bool,
+        learned: bool,
+    ) -> WeightedDawidSkene:
+        """Learn the state again from the fitted responsibilities."""
+        evidence = dawid_skene.Evidence(encoded.onehot(), 0.0, sizes, encoded.n_components // encoded.labels.n_classes)
+        state = dawid_skene.init(evidence, fitted, one_coin=one_coin, learned=learned)
+        for _ in range(SWEEPS_AT_FIT):
+            state = dawid_skene.step(state, evidence, learned=learned)
+        return cls(encoded, evidence, state, fitted, learned)
+
+    def responsibilities(self, weights: Weights) -> Responsibilities:
+        """Return q(z) under weights of the annotators, after a few sweeps."""
+        onehot, model = self.encoded.onehot(weights), self.state.model
+        q = self.fitted if self.evidence.n_subtypes > 1 else self.encoded.votes(weights)
+        if isinstance(model, Hierarchical):
+            model = replace(model, accuracy=np.tile(model.crowd, (len(model.accuracy), 1)))
+        for _ in range(SWEEPS):
+            q, model = self._sweep(onehot, q, model)
+        return q
+
+    def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
+        """Draw the class of each item from its probability under these weights."""
+        q = self.responsibilities(weights)
+        in_classes = q.reshape(len(q), self.encoded.labels.n_classes, -1).sum(2)
+        return _drawn(in_classes, self.encoded.labels, rng)
+
+    def _sweep(
+        self, onehot: OneHotLabels, q: Responsibilities, model: AnnotatorModel
+    ) -> tuple[Responsibilities, AnnotatorModel]:
+        expected = expectation_of(self.evidence.onehot, q)
+        counts = dawid_skene.labels_of(expected, self.evidence)
+        new = with_rows(model, counts) if isinstance(model, Hierarchical) else model.update(counts)
+        sizes = expected.sizes.reshape(-1, self.evidence.n_subtypes)
+        log_weights, _ = dawid_skene.proportions(sizes.sum(1), self.evidence.sizes, learned=self.learned)
+        if self.evidence.n_subtypes > 1:
+            log_weights = (log_weights[:, None] + dawid_skene.shares_of_subtypes(sizes)[0]).ravel()
+        return posterior(onehot, log_weights, new.log_table.reshape(-1, len(log_weights))), new
+
+
+@dataclass(frozen=True)
+class WeightedMixture:
+    """A fitted mixture of product distributions.
+
+    from_votes : whether the fit started from the votes; else a draw starts from the fitted responsibilities.
+    """
+
+    encoded: Encoded
+    fitted: Responsibilities
+    smoothing: float
+    from_votes: bool
+
+    def responsibilities(self, weights: Weights) -> Responsibilities:
+        """Return q(z) under weights of the annotators, after a few sweeps."""
+        onehot, once = self.encoded.onehot(weights), self.encoded.onehot()
+        q = self.encoded.votes(weights) if self.from_votes else self.fitted
+        for _ in range(SWEEPS):
+            expected = expectation_of(once, q)
+            q = posterior(onehot, *product_mixture.m_step(expected, self.encoded.labels.n_classes, self.smoothing))
+        return q
+
+    def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
+        """Draw the component of each item from its probability under these weights."""
+        return _drawn(self.responsibilities(weights), self.encoded.labels, rng)
+
+
+def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
+    """Estimate the annotators' accuracies and matrices from counts; the crowd's prior stays."""
+    right, wrong = np.exp(expected_log_dirichlet(model.accuracy)).T[:, :, None, None]
+    n_labels, n_subtypes = len(model.errors), model.n_subtypes
+    prior = model.concentration * (right * np.eye(n_labels) + wrong * model.errors)
+    pseudo = np.repeat(np.maximum(prior, TINY), n_subtypes, axis=2)
+    tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
+    tables = tables.reshape(*tables.shape[:2], n_labels, n_subtypes).sum(3)
+    seated = np.einsum("jkk->j", tables)
+    right_wrong = np.column_stack([seated, tables.sum((1, 2)) - seated])
+    return replace(model, accuracy=model.crowd + right_wrong).with_counts(counts)
+
+
+def _drawn(q: Responsibilities, labels: Labels, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
+    below = np.cumsum(q, axis=1) < rng.random((len(q), 1))
+    drawn = np.minimum(below.sum(1), q.shape[1] - 1)  # rounding may leave the last sum below 1
+    return np.where(np.diff(labels.indptr) > 0, drawn, -1)

@@ -1,0 +1,93 @@
+"""Weights of people, and what a model needs so that its fit can be repeated under such weights.
+
+People are the sample. What another group of as many people would say is predicted by weighing those who were asked: the
+unknown population is a Dirichlet distribution over them (the Bayesian bootstrap: D. B. Rubin 1981, Annals of Statistics
+9), and the other group is n people drawn from it. The number of times that a person is drawn has mean 1 and variance
+about 2: 1 from not knowing the population, and 1 from the draw of another group. The weights here are n times a
+Dirichlet(1/2, …, 1/2) vector, which has these two moments, too, but no zeros: nobody is lost, so that an item that few
+people saw keeps all its evidence, and no two people are tied.
+
+A fit under weights of variance 1, as in the usual bootstrap, differs from the fit by as much as the fit does from that
+of the whole population. That is too little: another group differs from the population as well.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator
+
+from consilience.inference.memberships import Memberships
+from consilience.inference.spectral import EMBEDDING_TOLERANCE, WEAK_EDGE, leading_eigenpairs
+
+CONCENTRATION = 0.5  # of the Dirichlet distribution of the weights, so that their variance is about 2
+
+Weights = Float[np.ndarray, " annotators"]
+Clusters = Int[np.ndarray, " items"]
+
+
+@runtime_checkable
+class Reweighted(Protocol):
+    """A fitted model that can be fitted again to its annotations, with a weight for each annotator."""
+
+    def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
+        """Return the cluster of each item under these weights; -1 for items of none."""
+
+
+def weights_of_another_group(person: Int[np.ndarray, " annotators"], rng: np.random.Generator) -> Weights:
+    """Draw weights, of mean 1, under which annotators stand for another group of as many people.
+
+    Parameters
+    ----------
+    person : number of the person behind each annotator; annotators of one person have one weight.
+    rng : Generator
+    """
+    n_people = int(person.max()) + 1
+    return np.asarray(n_people * rng.dirichlet(np.full(n_people, CONCENTRATION)))[person]
+
+
+def weighted(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) -> csr_array:
+    """Return a sparse matrix with these values in the places of its entries."""
+    return csr_array((of_entries, incidence.indices, incidence.indptr), shape=incidence.shape)
+
+
+def weighted_embedding(
+    memberships: Memberships, weights: Weights, n_components: int
+) -> Float[np.ndarray, "items components"]:
+    """`spectral.degree_normalised_embedding` of items that are in some grouping, where annotators have weights.
+
+    A group of weight w is as w equal groups. A weak edge between every item and every group connects the graph.
+    """
+    of_groups = weights[memberships.annotator_of_grouping][memberships.grouping_of_group]
+    of_entries, sizes = of_groups[memberships.group], memberships.group_sizes.astype(float)
+    degree = np.bincount(memberships.item, of_entries, memberships.n_items)
+    used = of_groups * (sizes > 0)
+    edge = 0.0
+    if not _is_connected(memberships):
+        edge = WEAK_EDGE * degree.sum() / (memberships.n_items * used.sum())
+    degree, sizes = degree + edge * used.sum(), sizes + edge * memberships.n_items
+    entries = np.sqrt(of_entries) / np.sqrt(degree[memberships.item] * sizes[memberships.group])
+    scaled = weighted(memberships.in_group, entries)
+    back = scaled.T.tocsr()
+    of_items, to_groups = 1 / np.sqrt(degree), edge * np.sqrt(used / np.maximum(sizes, 1e-300))
+
+    def product(vectors: np.ndarray) -> np.ndarray:
+        inner = back @ vectors + np.multiply.outer(to_groups, of_items @ vectors)
+        return np.asarray(scaled @ inner + np.multiply.outer(of_items, to_groups @ inner))
+
+    size = memberships.n_items
+    gram = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
+    return leading_eigenpairs(gram, n_components, tol=EMBEDDING_TOLERANCE)[1]
+
+
+def _is_connected(memberships: Memberships) -> bool:
+    """Whether a chain of groups, not only of groupings, links any two items."""
+    size = memberships.n_items + memberships.n_groups
+    rows, columns = memberships.item, memberships.group + memberships.n_items
+    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    part = connected_components(graph, directed=False)[1]
+    return len(np.unique(part[: memberships.n_items])) == 1

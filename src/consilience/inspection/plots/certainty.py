@@ -1,0 +1,153 @@
+"""The map of the items with ellipses: where other groups of as many people would place each of them.
+
+As DISTATIS draws them from a bootstrap over assessors (H. Abdi, L. J. Williams, D. Valentin & M. Bennani-Dosse 2012,
+Wiley Interdisciplinary Reviews: Computational Statistics 4). Each draw of `Certainty` weighs the annotators; the shares
+in which pairs were put together are computed under these weights, scaled to the plane like those of the map, and turned
+onto it (Procrustes). The ellipse of an item holds 90 % of a normal distribution with the draws' mean and covariance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+from scipy.linalg import orthogonal_procrustes
+
+from consilience.annotations.types import AnnotationsLike
+from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS
+from consilience.inference.memberships import Memberships, presented, together
+from consilience.inspection.certainty import Certainty
+from consilience.inspection.plots.dissimilarity import COVERED, CoOccurrence, classical_scaling
+from consilience.inspection.plots.fusion import plot_item_map
+from consilience.inspection.plots.style import Look, Place
+
+__all__ = ["plot_certainty_map"]
+
+MOST_ITEMS = 60  # with ellipses
+MOST_DRAWS = 60  # that are scaled
+RADIUS = np.sqrt(-2 * np.log(0.1))  # of the ellipse that holds 90 % of a normal distribution, in standard deviations
+LARGEST = 0.35  # median length of the ellipses, as a share of the map, up to which they can be told apart
+
+
+def plot_certainty_map(
+    model: Any,
+    certainty: Certainty,
+    annotations: AnnotationsLike | None = None,
+    *,
+    ax: Place | None = None,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw the map of the items with an ellipse around each, in which 9 of 10 other groups of people would place it.
+
+    The map is that of `plot_item_map`. Ellipses are drawn if there are at most 60 items, if at least half of their
+    pairs were presented, and if most ellipses are small enough to be told apart.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one
+    certainty : Certainty
+        Of this model, from `consilience.inspection.certainty`.
+    annotations : Groupings, Labels or array, optional
+        The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
+    ax : matplotlib Axes, or an empty Figure or SubFigure, optional
+        Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
+    labels : bool, default=True
+        Whether to write names and the labels of the axes.
+    legend : bool, default=True
+        Whether to draw a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        The model does not keep its annotations and none are given, or they have other items or annotators.
+
+    References
+    ----------
+    Abdi, Williams, Valentin & Bennani-Dosse (2012). STATIS and DISTATIS. WIREs Computational Statistics 4.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.inspection import certainty, plot_certainty_map
+    >>> sorts = [[["ant", "bee"], ["cow", "pig"]]] * 9 + [[["ant", "bee", "pig"], ["cow"]], [["ant"], ["bee", "cow"]]]
+    >>> fusion = SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts))
+    >>> ax = plot_certainty_map(fusion, certainty(fusion, random_state=0))
+    >>> len(ax.patches)
+    4
+    """
+    ax = plot_item_map(model, annotations, ax=ax, labels=labels, legend=legend)
+    co_occurrence = CoOccurrence.of(model, annotations, "plot_certainty_map")
+    if not can_place(co_occurrence):
+        return ax
+    centres, covariances = spread(co_occurrence, certainty)
+    ellipses = [_ellipse(centre, covariance) for centre, covariance in zip(centres, covariances, strict=True)]
+    extent = float(np.ptp(centres, axis=0).max())
+    if np.median([max(each.width, each.height) for each in ellipses]) > LARGEST * extent:
+        return ax
+    look = Look.of(ax)
+    for ellipse, place in zip(ellipses, co_occurrence.places, strict=True):
+        colour = look.colour(int(co_occurrence.codes[place]))
+        ellipse.set(facecolor=(*_rgb(colour), 0.1), edgecolor=(*_rgb(colour), 0.5), linewidth=0.8, zorder=1)
+        ax.add_patch(ellipse)
+    ax.autoscale_view()
+    return ax
+
+
+def can_draw_certainty_map(model: Any, annotations: Any) -> bool:
+    """Whether `plot_certainty_map` can place the items by each draw."""
+    return can_place(CoOccurrence.of(model, annotations, "The report"))
+
+
+def can_place(co_occurrence: CoOccurrence) -> bool:
+    """Whether there are few enough items, and enough of their pairs were presented."""
+    places = co_occurrence.places
+    return 2 < len(places) <= MOST_ITEMS and co_occurrence.coverage(places) >= COVERED
+
+
+def spread(
+    co_occurrence: CoOccurrence, certainty: Certainty
+) -> tuple[Float[np.ndarray, "shown 2"], Float[np.ndarray, "shown 2 2"]]:
+    """Return the mean place of each item over the draws, turned onto the map, and its covariance."""
+    places = co_occurrence.places
+    memberships, points = co_occurrence.memberships.of_items(places), co_occurrence.map(places).points
+    centre = points.mean(0)
+    found = []
+    for weights in certainty.weights[:MOST_DRAWS]:
+        drawn, _ = classical_scaling(weighted_dissimilarities(memberships, weights))
+        drawn = drawn - drawn.mean(0)
+        turn, _ = orthogonal_procrustes(drawn, points - centre)
+        found.append(drawn @ turn + centre)
+    deviation = np.array(found) - np.mean(found, axis=0)
+    return np.mean(found, axis=0), np.einsum("dia,dib->iab", deviation, deviation) / max(len(found) - 1, 1)
+
+
+def weighted_dissimilarities(
+    memberships: Memberships, weights: Float[np.ndarray, " annotators"]
+) -> Float[np.ndarray, "items items"]:
+    """1 - the share of presentations in which two items were put together, as in `EvidenceSilhouette`, weighted."""
+    of_groupings = weights[memberships.annotator_of_grouping]
+    counts, of = (count(memberships, of_groupings).toarray() for count in (together, presented))
+    share = counts.sum() / max(of.sum(), np.finfo(float).tiny)
+    distance = 1 - (counts + PRIOR_PRESENTATIONS * share) / (of + PRIOR_PRESENTATIONS)
+    np.fill_diagonal(distance, 0.0)
+    return np.asarray(distance)
+
+
+def _ellipse(centre: Float[np.ndarray, " 2"], covariance: Float[np.ndarray, "2 2"]) -> Ellipse:
+    variances, axes = np.linalg.eigh(covariance)
+    width, height = 2 * RADIUS * np.sqrt(np.maximum(variances[::-1], 0))
+    angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
+    return Ellipse((float(centre[0]), float(centre[1])), float(width), float(height), angle=float(angle))
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255

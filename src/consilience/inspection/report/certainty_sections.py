@@ -1,0 +1,162 @@
+"""The section of a report on certainty: what another group of as many people would repeat."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.annotations import Labels
+from consilience.inspection.certainty import Certainty
+from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.names import listed, name_text
+from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.label_tables import labels_of
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, percent, row
+
+DOUBTFUL_ITEMS = 15
+NAMED = 3  # items in the findings
+STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
+LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
+COLUMNS = ["cluster", "repeats", "stays", "elsewhere"]
+READABLE = 720  # CSS pixels that names of items need
+
+
+def in_short(subject: Subject) -> list[str]:
+    """Say how much others would repeat, and which items are the least certain."""
+    found = cast(Certainty, subject.certainty)
+    between = f"between {percent(found.low)} and {percent(found.high)}"
+    findings = [
+        f"If another {found.n_people:,} people {_did(subject)} these items, we expect {percent(found.repeats)} of all "
+        f"pairs of items to come out the same, together or apart ({between}; {percent(found.chance)} would by chance)."
+    ]
+    if beyond_chance(found) < LITTLE:
+        findings.append("That is little more than by chance: do not rely on single items, or ask more people.")
+    worst = doubtful(found).head(NAMED)
+    if len(worst):
+        names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
+        findings.append(f"Least certain, by the share of its pairs that would come out the same: {listed(names)}.")
+    return findings
+
+
+def section(subject: Subject) -> Section | None:
+    """Return the section; None if there is no certainty to state."""
+    found, clusters = subject.certainty, subject.clusters
+    if found is None:
+        return None
+    sentences = [
+        f"The people who {_did(subject)} the items are a sample. {found.n_draws:,} times, they were weighed as if "
+        f"another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found again."
+    ]
+    blocks: list[Table | Figure] = [_bands(found, clusters)]
+    blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
+    blocks += filter(None, [_map(subject, found)])
+    return Section("certainty", "What another group of people would repeat", sentences, blocks)
+
+
+def beyond_chance(found: Certainty) -> float:
+    """How far the share that is repeated goes from chance towards 1."""
+    return (found.repeats - found.chance) / (1 - found.chance) if found.chance < 1 else 1.0
+
+
+def doubtful(found: Certainty) -> pd.DataFrame:
+    """Return the items that seldom stay in their cluster, those of which least is repeated first."""
+    items = found.items[found.items["stays"] < STAYS]
+    return items.sort_values("repeats", kind="stable")
+
+
+def _did(subject: Subject) -> str:
+    return "labelled" if isinstance(subject.annotations, Labels) else "sorted"
+
+
+def _bands(found: Certainty, clusters: FoundClusters) -> Table:
+    """How many items stay in their cluster how often."""
+    stays, repeats = found.items["stays"].to_numpy(), found.items["repeats"].to_numpy()
+    rows = []
+    for low, high in ((0.95, 1.01), (0.8, 0.95), (0.5, 0.8), (0.0, 0.5)):
+        inside = (stays >= low) & (stays < high)
+        text = f"{low:.0%} or more" if high > 1 else f"{low:.0%} to {high:.0%}" if low else f"below {high:.0%}"
+        mean = percent(repeats[inside].mean()) if inside.any() else "–"
+        rows.append(row(text, f"{inside.sum():,}", percent(inside.mean()), mean))
+    heads = [Column(f"Stays in its {clusters.noun}", "text"), Column("Items"), Column("Share")]
+    return Table(
+        "certainty",
+        f"How certain the items' {clusters.nouns} are",
+        [*heads, Column("Pairs that come out the same")],
+        rows,
+        reading=f"An item stays in its {clusters.noun} if most of the same items are around it. Its pairs come out the "
+        "same if others, too, put both items together, or both apart.",
+        download=download("certainty.csv", found.items.round(4), "item"),
+    )
+
+
+def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
+    worst, clusters = doubtful(found), subject.clusters
+    if worst.empty:
+        return None
+    given = None
+    if isinstance(subject.annotations, Labels):
+        given = labels_of(subject.annotations, found.items.index.get_indexer(worst.index[:DOUBTFUL_ITEMS]))
+    place = {name: code for code, name in enumerate(clusters.index)}
+    rows: list[list[Cell]] = []
+    shown = worst.head(DOUBTFUL_ITEMS)
+    for name, cluster, repeats, stays, elsewhere in shown[COLUMNS].itertuples(name=None):
+        code = place.get(elsewhere)
+        cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(repeats), percent(stays)]
+        cells += ["–" if code is None else cluster_cell(clusters, code)]
+        rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
+    kind = "text" if clusters.is_named else "number"
+    left = len(worst) - len(rows)
+    return Table(
+        "uncertain",
+        "The least certain items",
+        [
+            Column("Item", "text"),
+            Column(clusters.noun.title(), kind),
+            Column("Pairs that come out the same"),
+            Column(f"Stays in its {clusters.noun}"),
+            Column("Else most often in", kind),
+            *([] if given is None else [Column("Labels given", "wide")]),
+        ],
+        rows,
+        reading="These items are worth another look, or more people.",
+        more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
+    )
+
+
+def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
+    """How often each number of clusters came out; None for classes, whose number is given."""
+    if clusters.is_named or len(found.n_clusters) < 2:
+        return None
+    used = int(np.count_nonzero(clusters.sizes))
+    rows = [
+        row(f"{number_of:,}{' (here)' if number_of == used else ''}", percent(share))
+        for number_of, share in found.n_clusters["share"].items()
+    ]
+    return Table(
+        "numbers",
+        "How many clusters others would lead to",
+        [Column("Clusters", "text"), Column("Share of the draws")],
+        rows,
+        reading="If several numbers are about as frequent, the number of clusters is a matter of how fine you look.",
+    )
+
+
+def _map(subject: Subject, found: Certainty) -> Figure | None:
+    """The map with ellipses; None if they could not be told apart, since the map alone is drawn elsewhere."""
+    if not can_draw_certainty_map(subject.model, subject.annotations):
+        return None
+    ax = plot_certainty_map(subject.model, found, subject.annotations, ax=Sheet())
+    if not ax.patches:
+        return None
+    caption = (
+        "The items in the plane, close where people put them together. An ellipse shows where an item would lie by 9 "
+        "of 10 other groups of people: where ellipses of two clusters overlap, others may divide these items otherwise."
+    )
+    figure = cast(MatplotlibFigure, ax.figure)
+    return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)

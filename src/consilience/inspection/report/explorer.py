@@ -1,0 +1,213 @@
+"""The part of a report that can be explored: the tree with its cut, the matrix, the map and the table of the items.
+
+All figures are computed here and put into the page as data; the script that draws them only looks them up. Without
+scripts, the page shows the figures of the section instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from markupsafe import Markup
+
+from consilience.inference.memberships import Memberships, presented, together
+from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.names import name_text
+from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.plots.style import (
+    COLOURS,
+    GLOW,
+    HEAT,
+    MARKERS,
+    NO_DATA,
+    NO_DATA_DARK,
+    marker_outline,
+    marker_scale,
+)
+from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
+from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.svg import themed
+from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
+
+FEWEST, MOST = 3, 500  # items
+MOST_CUTS = 100  # clusters of the finest cut
+NEAREST = 3  # items that the table lists next to each
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """What the script of the page needs.
+
+    Attributes
+    ----------
+    data : Markup
+        JSON, which is safe inside a script element.
+    n_items : int
+    noun, nouns : what clusters are called.
+    table : Table
+        All items: the text alternative of the tree, the matrix and the map.
+    """
+
+    kind: ClassVar[str] = "explorer"
+
+    data: Markup
+    n_items: int
+    noun: str
+    nouns: str
+    table: Table
+
+    @classmethod
+    def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame) -> Explorer | None:
+        """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
+
+        items : the table of `item_tables.item_frame`.
+        """
+        places, clusters = co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
+        if not FEWEST <= len(places) <= MOST:
+            return None
+        memberships = co_occurrence.memberships.of_items(places)
+        tree = Tree.of(co_occurrence.dissimilarities(places))
+        codes = clusters.codes[places]
+        rows = np.lexsort((np.arange(len(places)), codes[tree.order]))  # by cluster, then as in the tree
+        data = {
+            "items": [name_text(name) for name in co_occurrence.items[places[tree.order]]],
+            "clusters": codes[tree.order].tolist(),
+            "noun": clusters.noun,
+            "names": clusters.names,
+            "rows": rows.tolist(),
+            **_tree_data(tree),
+            **_cuts_data(tree, Judge.of(memberships), codes),
+            **_map_data(co_occurrence, places[tree.order]),
+            **_counts_data(memberships.of_items(tree.order)),
+            "look": _look(),
+        }
+        shown = places[tree.order[rows]]
+        table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table)
+
+
+def _json(data: dict[str, Any]) -> Markup:
+    """Write JSON in which nothing can end the script element around it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026").replace("\u2028", " "))
+
+
+def _tree_data(tree: Tree) -> dict[str, Any]:
+    """Return a row for each node above the leaves.
+
+    It holds the height of the node, the heights of its two branches, their places across the leaves, and the first leaf
+    and the end of its range.
+    """
+    n = tree.n_leaves
+    across = np.append(tree.start[:n].astype(float), np.zeros(n - 1))
+    for node, (first, second) in enumerate(tree.children.tolist(), start=n):
+        across[node] = (across[first] + across[second]) / 2
+    first, second = tree.children.T
+    nodes = np.column_stack(
+        [
+            tree.height[n:],
+            tree.height[first],
+            tree.height[second],
+            across[first],
+            across[second],
+            tree.start[n:],
+            tree.start[n:] + tree.size[n:],
+        ]
+    )
+    return {"nodes": nodes.round(5).tolist()}
+
+
+def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> dict[str, Any]:
+    """Return the splits with their numbers, the figures of every cut, and those of the report's clusters."""
+    n_clusters = len(np.unique(codes))
+    cuts = judge.cuts(tree, MOST_CUTS)
+    nearest = min(range(len(cuts)), key=lambda place: abs(cuts[place].n_clusters - n_clusters))
+    like = cuts[nearest].n_clusters
+    numbers = matched_numbers(tree.cut(like), codes[tree.order], cuts[-1].n_clusters)
+    splits = np.column_stack([tree.splits(), np.arange(1, tree.n_leaves)])[: cuts[-1].n_clusters - 1]
+    splits[:, 2] = numbers[splits[:, 2]]
+    return {
+        "base": int(numbers[0]),
+        "splits": splits.tolist(),
+        "cuts": [
+            [cut.n_clusters, round(cut.low, 5), round(cut.high, 5), number(cut.agreement), number(cut.silhouette)]
+            for cut in cuts
+        ],
+        "like": nearest,
+        "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes))],
+    }
+
+
+def _map_data(co_occurrence: CoOccurrence, places: Int[np.ndarray, " leaves"]) -> dict[str, Any]:
+    """Return coordinates of the items, and the names of the axes."""
+    by_place = np.sort(places)  # so that the map is that of the figure
+    projection = co_occurrence.map(by_place)
+    points = projection.points[np.searchsorted(by_place, places)]
+    scale = np.abs(points).max() or 1.0
+    return {"points": (points / scale).round(4).tolist(), "axes": list(projection.axes)}
+
+
+def _counts_data(memberships: Memberships) -> dict[str, Any]:
+    """Return how often each pair of items was put together and presented: upper triangles, row by row, in base 64."""
+    counts = [matrix(memberships).toarray() for matrix in (together, presented)]
+    upper = np.triu_indices(memberships.n_items, 1)
+    largest = max(int(count.max()) for count in counts)
+    size = 1 if largest < 2**8 else 2 if largest < 2**16 else 4
+    texts = [base64.b64encode(count[upper].astype(f"<u{size}").tobytes()).decode() for count in counts]
+    return {"bytes": size, "together": texts[0], "presented": texts[1]}
+
+
+def _look() -> dict[str, Any]:
+    """Return the colours and shapes of the clusters, and the colours of the matrix on light and on dark paper."""
+    outlines = [
+        "".join(letter + " ".join(f"{value:.2f}" for value in points) for letter, points in marker_outline(shape))
+        for shape in range(len(MARKERS))
+    ]
+    return {
+        "colours": [themed(colour) for colour in COLOURS],
+        "shapes": [[outline, marker_scale(shape)] for shape, outline in enumerate(outlines)],
+        "heat": [HEAT, GLOW],
+        "unknown": [NO_DATA, NO_DATA_DARK],
+    }
+
+
+def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> Table:
+    """Return the table of the items that are in a grouping, with those that each was most often put together with."""
+    sure = "probability" in items
+    counts, of = together(memberships).toarray(), presented(memberships).toarray()
+    share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
+    np.fill_diagonal(share, -2.0)
+    names = [name_text(name) for name in items["item"]]
+    columns = [Column("Item", "text"), Column(clusters.noun.title(), "number")]
+    columns += [Column(clusters.measure.capitalize())] if sure else []
+    columns += [Column("Annotators"), Column("Most often put together with", "wide")]
+    rows = []
+    for place, (name, cluster, n_annotators) in enumerate(
+        items[["item", "cluster", "n_annotators"]].itertuples(index=False, name=None)
+    ):
+        probability = [number(items["probability"].iloc[place])] if sure else []
+        cells = [name_cell(name), cluster_cell(clusters, cluster), *probability, f"{n_annotators:,}"]
+        rows.append(row(*cells, _nearest(share[place], names)))
+    return Table(
+        "items",
+        f"All {n_items:,} items" if len(items) == n_items else f"The {len(items):,} items that are in a grouping",
+        columns,
+        rows,
+        reading=(
+            f"Sorted by {clusters.noun}, with similar items next to each other. The last column is the share of the "
+            "times that both items were shown in which they were put together."
+        ),
+    )
+
+
+def _nearest(share: Float[np.ndarray, " items"], names: list[str]) -> Cell:
+    """Cell with the items that have the largest positive shares."""
+    nearest = np.argsort(-share, kind="stable")[:NEAREST]
+    found = tuple((percent(share[item]), names[item]) for item in nearest.tolist() if share[item] > 0)
+    return Cell(pairs=found) if found else Cell("–")

@@ -1,0 +1,53 @@
+"""The numbers behind figures of a report, as CSV files inside the page; none where a file would be too large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations import Pairs
+from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.plots.projection import groupings_of, project, unwrap
+from consilience.inspection.plots.scatter import some_of
+from consilience.inspection.report.tables import Download, download
+
+MOST_POINTS = 5000  # as many as are drawn
+
+
+def plane_file(name: str, model: Any, X: Any, annotations: Any, clusters: FoundClusters) -> Download | None:
+    """Return where `plot_clusters` draws the items."""
+    groupings = None if annotations is None or isinstance(annotations, Pairs) else groupings_of(annotations)
+    projection = project(model, X, groupings)
+    axes = projection.axes if not projection.rows else (projection.axes[0], f"place_of_{clusters.noun}")
+    return points_file(name, projection.points, axes, unwrap(model).items_, clusters)
+
+
+def points_file(
+    name: str,
+    points: Float[np.ndarray, "points axes"],
+    axes: Sequence[str],
+    items: pd.Index,
+    clusters: FoundClusters,
+    shown: Int[np.ndarray, " points"] | None = None,
+) -> Download | None:
+    """Return coordinates of items, and their clusters.
+
+    shown : places of the items of the points; by default those of all, of which, if there are very many, only those
+        that are drawn are returned.
+    """
+    if shown is None:
+        shown = some_of(np.arange(len(points)), MOST_POINTS)
+        points = points[shown]
+    frame = pd.DataFrame(points, columns=list(axes)).astype(float).map(lambda value: float(f"{value:.5g}"))
+    frame.insert(0, "item", items[shown].to_numpy(), allow_duplicates=True)
+    frame.insert(len(frame.columns), clusters.column, clusters.names_of(clusters.codes[shown]), allow_duplicates=True)
+    return small(download(name, frame))
+
+
+def small(file: Download) -> Download | None:
+    """Return a file, None if it is too large for the page."""
+    return file if file.address else None

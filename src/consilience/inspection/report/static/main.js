@@ -1,0 +1,11 @@
+// What the page does when it is opened. Without this script, everything is in it, but still.
+
+addFilesOfFigures();
+const explorerRoot = document.getElementById("explorer");
+try {
+  if (explorerRoot) new ExplorerView(explorerRoot, document.querySelector("#items-table table"));
+} catch (error) {
+  explorerRoot.hidden = true; // the figures stay
+  console.error(error);
+}
+enliven();

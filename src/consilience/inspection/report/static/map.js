@@ -1,0 +1,258 @@
+// The map of the items, and what the map and the matrix share: zooming and dragging.
+
+const ZOOM_KEYS = { "+": 1, "=": 1, "-": -1, "0": 0 };
+const MAP_NAME = 11; // pixels of the letters of a name
+const LARGEST_ZOOM = 40;
+
+/** Let the buttons of a panel zoom. */
+function addZoom(panel, zoom) {
+  for (const button of panel.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => zoom(Number(button.dataset.zoom)));
+  }
+}
+
+/**
+ * Tell drags from clicks, and turn the wheel with Ctrl into zooming; without Ctrl the page scrolls as usual.
+ * `start` returns what `move` needs, with the distance in pixels; `click` and `wheel` get the event.
+ */
+function listenToDrags(element, { start, move, click, wheel }) {
+  let drag = null;
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    drag = { x: event.clientX, y: event.clientY, from: start(), far: false };
+    element.setPointerCapture(event.pointerId);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (!drag) return;
+    const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
+    drag.far ||= Math.hypot(x, y) > 4;
+    if (drag.far) move(drag.from, x, y);
+  });
+  const end = (event) => {
+    if (drag && !drag.far && event.type === "pointerup") click(event);
+    drag = null;
+  };
+  element.addEventListener("pointerup", end);
+  element.addEventListener("pointercancel", end);
+  const turn = (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    wheel(Math.sign(-event.deltaY), event);
+  };
+  element.addEventListener("wheel", turn, { passive: false });
+}
+
+class MapView {
+  constructor(state, panel) {
+    this.state = state;
+    this.holder = panel.querySelector(".map-holder");
+    this.zoomed = { scale: 1, x: 0, y: 0 };
+    const files = { svg: () => svgText(this.svg), csv: () => this.savePoints() };
+    addFiles(panel.querySelector(".save"), "map", "map", files);
+    addZoom(panel, (step) => this.zoom(step));
+    this.build();
+    this.listen();
+    whenResized(this.holder, () => this.place());
+    state.when("clusters", () => this.paint());
+    state.when("lit", () => this.show());
+  }
+
+  build() {
+    const { data, n } = this.state;
+    this.svg = draw(this.holder, "svg", {
+      ...{ tabindex: 0, role: "application", "aria-roledescription": "map" },
+      "aria-label": `Map of ${n} items: plus and minus zoom, arrow keys move; the table of all items has them in words`,
+    });
+    this.radius = Math.min(Math.max(7 - 0.8 * Math.log2(Math.max(n, 30) / 30), 3.2), 6);
+    this.axes = data.axes.map((_, axis) =>
+      draw(this.svg, "text", { "font-size": 10, fill: "var(--soft, #3d3d3d)", "text-anchor": axis ? "end" : "start" }),
+    );
+    this.rings = draw(this.svg, "g");
+    this.points = data.items.map((_, item) =>
+      draw(this.svg, "path", { stroke: "var(--paper, #ffffff)", "stroke-width": 0.1, "data-item": item }),
+    );
+    this.names = data.items.map((name) => {
+      const text = draw(this.svg, "text", { "font-size": MAP_NAME, fill: "var(--ink, #1b1b1b)" });
+      text.textContent = fitting(name, MAP_NAME, 190, this.state.cutsMiddle);
+      return text;
+    });
+    this.widths = this.names.map((text) => widthOf(text.textContent, MAP_NAME));
+  }
+
+  /** Place of each item on the screen. */
+  place() {
+    this.width = this.holder.clientWidth;
+    if (!this.width) return;
+    this.height = Math.round(Math.max(0.8 * this.width, 300));
+    const { points } = this.state.data;
+    const bounds = [0, 1].map((axis) => {
+      const values = points.map((point) => point[axis]);
+      return [Math.min(...values), Math.max(...values)];
+    });
+    const [wide, tall] = bounds.map(([low, high]) => high - low || 1);
+    this.unit = Math.min((this.width - 90) / wide, (this.height - 60) / tall);
+    this.middle = bounds.map(([low, high]) => (low + high) / 2);
+    set(this.svg, { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height });
+    this.axes[0].textContent = `→ ${this.state.data.axes[0]}`;
+    this.axes[1].textContent = `↑ ${this.state.data.axes[1]}`;
+    set(this.axes[0], { x: this.width - 4, y: this.height - 5, "text-anchor": "end" });
+    set(this.axes[1], { x: 4, y: 12, "text-anchor": "start" });
+    this.move();
+  }
+
+  move() {
+    const { scale, x, y } = this.zoomed;
+    const size = this.unit * scale;
+    this.places = this.state.data.points.map(([across, up]) => [
+      this.width / 2 + (across - this.middle[0]) * size + x,
+      this.height / 2 - (up - this.middle[1]) * size + y,
+    ]);
+    this.paint();
+    this.light();
+  }
+
+  paint() {
+    if (!this.places) return;
+    const { data, labels } = this.state;
+    this.points.forEach((point, item) => {
+      const [d, scale] = shapeOf(data.look, labels[item]);
+      const [x, y] = this.places[item];
+      keep(point, "d", d);
+      keep(point, "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`);
+      keep(point, "fill", colourOf(data.look, labels[item]));
+    });
+  }
+
+  light() {
+    if (!this.places) return;
+    this.rings.replaceChildren();
+    for (const item of this.state.lit) {
+      const [cx, cy] = this.places[item];
+      const ring = { cx, cy, r: this.radius + 4, fill: "var(--lit, #ffe98a)", stroke: "var(--ink, #1b1b1b)" };
+      draw(this.rings, "circle", { ...ring, "stroke-width": 1.5 });
+    }
+    this.name();
+  }
+
+  /** Write the names that have room, those of items that are lit up first; these are written even without. */
+  name() {
+    const taken = this.places.map(([x, y]) => {
+      const reach = this.radius + 1;
+      return [x - reach, y - reach, x + reach, y + reach];
+    });
+    const isFree = (box, own) =>
+      box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
+      taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
+    const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
+    for (const item of [...this.state.lit, ...rest]) {
+      const [x, y] = this.places[item];
+      const isLit = this.state.lit.has(item);
+      const wide = this.widths[item] * (isLit ? 1.12 : 1);
+      const room = this.radius + (isLit ? 7 : 3); // beyond the ring
+      const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
+      const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
+      const box = boxes.find((found) => isFree(found, item)) ?? (isLit ? boxes[0] : null);
+      const text = this.names[item];
+      text.setAttribute("visibility", box ? "visible" : "hidden");
+      text.setAttribute("font-weight", isLit ? 700 : 400);
+      if (!box) continue;
+      set(text, { x: box[0].toFixed(1), y: (box[1] + 10).toFixed(1) });
+      taken.push(box);
+    }
+  }
+
+  /** Light up what was found, and bring the first into view. */
+  show() {
+    const [first] = this.state.lit;
+    if (first === undefined || !this.places) {
+      this.light();
+      return;
+    }
+    const [x, y] = this.places[first];
+    if (x < 0 || y < 0 || x > this.width || y > this.height) {
+      this.zoomed.x += this.width / 2 - x;
+      this.zoomed.y += this.height / 2 - y;
+    }
+    this.move();
+  }
+
+  itemAt(event) {
+    const box = this.svg.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const distances = this.places.map(([left, top]) => Math.hypot(left - x, top - y));
+    const nearest = distances.indexOf(Math.min(...distances));
+    return distances[nearest] < this.radius + 8 ? nearest : null;
+  }
+
+  listen() {
+    listenToDrags(this.svg, {
+      start: () => ({ ...this.zoomed }),
+      move: (from, x, y) => this.pan(from.x + x, from.y + y),
+      click: (event) => this.pickAt(event),
+      wheel: (step, event) => this.zoom(step, event),
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      const item = this.itemAt(event);
+      if (item === null) hideTip();
+      else showTip(this.reading(item), event.clientX, event.clientY);
+    });
+    hideTipAfter(this.svg);
+    this.svg.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  pickAt(event) {
+    const item = this.itemAt(event);
+    if (item === null) return;
+    this.state.pick(item);
+    showTip(this.reading(item), event.clientX, event.clientY);
+  }
+
+  reading(item) {
+    const { data, labels } = this.state;
+    return [nameOf(data.items[item]), `: ${data.noun} ${this.state.nameOf(labels[item])}`];
+  }
+
+  press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { x, y } = this.zoomed;
+    const moves = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
+    const step = ZOOM_KEYS[event.key];
+    if (!(event.key in moves) && step === undefined) return;
+    event.preventDefault();
+    if (step !== undefined) this.zoom(step);
+    else this.pan(x + moves[event.key][0], y + moves[event.key][1]);
+  }
+
+  pan(x, y) {
+    Object.assign(this.zoomed, { x, y });
+    this.move();
+  }
+
+  /** Enlarge or reduce around the pointer, or the middle; 0 shows all. */
+  zoom(step, event) {
+    const { scale, x, y } = this.zoomed;
+    const found = step ? Math.min(Math.max(scale * (step > 0 ? 1.5 : 1 / 1.5), 1), LARGEST_ZOOM) : 1;
+    const box = this.svg.getBoundingClientRect();
+    const [across, down] = event
+      ? [event.clientX - box.left - this.width / 2, event.clientY - box.top - this.height / 2]
+      : [0, 0];
+    const kept = (at, place) => (found === 1 ? 0 : place - ((place - at) * found) / scale);
+    this.zoomed = { scale: found, x: kept(x, across), y: kept(y, down) };
+    this.svg.style.touchAction = found > 1 ? "none" : "pan-y";
+    this.move();
+  }
+
+  /** The items in view with their coordinates and clusters. */
+  savePoints() {
+    const { data, labels } = this.state;
+    const isShown = (item) => {
+      const [x, y] = this.places[item];
+      return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
+    };
+    const rows = [...data.items.keys()].filter(isShown).map((item) => [
+      ...[data.items[item], ...data.points[item]],
+      csvName(this.state.nameOf(labels[item])),
+    ]);
+    saveCsv("map.csv", [["item", "x", "y", data.noun], ...rows]);
+  }
+}

@@ -1,0 +1,133 @@
+// What is shown: the clusters, the cut, and the items that are lit up. The views read it, and are told of changes.
+
+const BEGINNING = 16; // letters; if names share so many, they are cut in the middle where there is no room
+
+/** Numbers of 1, 2 or 4 bytes, from base 64. */
+function decoded(text, bytes) {
+  const raw = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  if (bytes === 1) return raw;
+  return bytes === 2 ? new Uint16Array(raw.buffer) : new Uint32Array(raw.buffer);
+}
+
+/** Text without case and accents, for comparing names. */
+function folded(text) {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
+}
+
+/** A share as a percentage, as the tables write it: only an exact 1 is 100 %, and only an exact 0 is 0 %. */
+function percentText(share) {
+  const value = 100 * share;
+  if ((share > 0 && share < 0.005) || (share >= 0.995 && share < 1)) {
+    return `${Math.min(Math.max(value, 0.1), 99.9).toFixed(1)}%`;
+  }
+  const isHalf = Math.abs(value - Math.floor(value) - 0.5) < 1e-9;
+  return `${isHalf ? 2 * Math.round(value / 2) : Math.round(value)}%`;
+}
+
+/** The items of the explorer are in the order of the leaves of their tree, in which every branch is a range. */
+class State {
+  constructor(data) {
+    this.data = data;
+    this.n = data.items.length;
+    this.together = decoded(data.together, data.bytes);
+    this.presented = decoded(data.presented, data.bytes);
+    this.folded = data.items.map(folded);
+    this.cutsMiddle = new Set(data.items.map((name) => name.slice(0, BEGINNING))).size < this.n;
+    this.ofReport = true;
+    this.labels = data.clusters;
+    this.lit = new Set();
+    this.listeners = { clusters: [], lit: [] };
+    this.waiting = new Set();
+    this.goTo(data.like);
+    this.showReport();
+  }
+
+  /** Call a function after changes of "clusters" or "lit". */
+  when(what, listener) {
+    this.listeners[what].push(listener);
+  }
+
+  /** Tell of a change, once in each frame. */
+  tell(what) {
+    if (!this.waiting.size) {
+      requestAnimationFrame(() => {
+        const changes = [...this.waiting];
+        this.waiting.clear();
+        for (const change of changes) this.listeners[change].forEach((listener) => listener());
+      });
+    }
+    this.waiting.add(what);
+  }
+
+  /** Number of clusters, heights between which the tree is cut, and figures of the cut. */
+  get cut() {
+    const [n, low, high, agreement, silhouette] = this.data.cuts[this.place];
+    return { n, low, high, agreement, silhouette };
+  }
+
+  /** Cut the tree at one of the heights between two splits; places count from the root. */
+  goTo(place) {
+    this.place = Math.min(Math.max(place, 0), this.data.cuts.length - 1);
+    this.height = (this.cut.low + this.cut.high) / 2;
+    this.showCut();
+  }
+
+  /** Cut the tree at a height. */
+  cutAt(height) {
+    const found = this.data.cuts.findIndex(([, low]) => height > low);
+    this.place = found < 0 ? this.data.cuts.length - 1 : found;
+    this.height = Math.min(Math.max(height, this.cut.low), this.cut.high);
+    this.showCut();
+  }
+
+  showCut() {
+    this.ofReport = false;
+    this.labels = this.labelsOfCut();
+    this.tell("clusters");
+  }
+
+  showReport() {
+    this.ofReport = true;
+    this.labels = this.data.clusters;
+    this.tell("clusters");
+  }
+
+  /** The clusters of the cut: each split from the root down paints a range of items in a number of its own. */
+  labelsOfCut() {
+    const labels = new Array(this.n).fill(this.data.base);
+    for (const [first, end, number] of this.data.splits.slice(0, this.cut.n - 1)) labels.fill(number, first, end);
+    return labels;
+  }
+
+  /** Name of a cluster: of the report, or a number of the cut. */
+  nameOf(label) {
+    return (this.ofReport && this.data.names[label]) || String(label);
+  }
+
+  /** How often two items were put together, and shown together. */
+  pair(one, other) {
+    const [i, j] = one < other ? [one, other] : [other, one];
+    const place = (i * (2 * this.n - i - 1)) / 2 + (j - i - 1);
+    return { together: this.together[place], presented: this.presented[place] };
+  }
+
+  /** Share of the times they were shown together in which two items were put together; NaN if never shown. */
+  share(one, other) {
+    if (one === other) return 1;
+    const { together, presented } = this.pair(one, other);
+    return presented ? together / presented : NaN;
+  }
+
+  /** Light up the items of a name, or else those whose names contain the text. */
+  find(text) {
+    const wanted = folded(text);
+    const all = [...this.folded.keys()];
+    const exact = wanted ? all.filter((item) => this.folded[item] === wanted) : [];
+    this.light(wanted && !exact.length ? all.filter((item) => this.folded[item].includes(wanted)) : exact);
+  }
+
+  light(items) {
+    this.lit = new Set(items);
+    this.tell("lit");
+  }
+}

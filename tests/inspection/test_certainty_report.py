@@ -1,0 +1,133 @@
+"""Reports that say what another group of people would repeat."""
+
+import numpy as np
+import pytest
+
+from consilience import Groupings
+from consilience.consensus import CSPA, DawidSkene, SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import certainty, plot_certainty_map, report
+from consilience.inspection.plots.certainty import spread, weighted_dissimilarities
+from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.report.tables import percent
+
+
+def cells(right, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(12) % 3
+    return np.where(rng.random((12, 10)) < right, truth[:, None], rng.integers(3, size=(12, 10)))
+
+
+@pytest.fixture(scope="module")
+def sorts():
+    given = Groupings.from_matrix(cells(0.6).astype(str), items=[f"card {n}" for n in range(12)])
+    model = SubsetFusion(copies=None, random_state=0).fit(given)
+    return model, certainty(model, n_draws=30, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def page(sorts, read):
+    model, found = sorts
+    return read(report(model, certainty=found))
+
+
+def findings(page):
+    return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
+
+
+def test_the_first_findings_are_about_other_people(page, sorts):
+    _, found = sorts
+    assert f"If another 10 people sorted these items, we expect {percent(found.repeats)} of all pairs" in findings(page)
+    assert f"({percent(found.chance)} would by chance)".strip("()") in findings(page)
+    assert "with a probability of at least" not in findings(page)
+
+
+def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
+    _, found = sorts
+    keys = [section.attributes["id"] for section in page.root.all("section")]
+    assert keys.index("certainty") == keys.index("clusters") + 1
+    counts = [int(row[1]) for row in page.table("certainty")[1:]]
+    stays = found.items["stays"]
+    assert counts == [
+        (stays >= 0.95).sum(),
+        ((stays >= 0.8) & (stays < 0.95)).sum(),
+        ((stays >= 0.5) & (stays < 0.8)).sum(),
+        (stays < 0.5).sum(),
+    ]
+    doubtful = found.items[stays < 0.9].sort_values("repeats", kind="stable")
+    assert [row[0] for row in page.table("uncertain")[1:]] == doubtful.index.tolist()[:15]
+    shares = {row[0].removesuffix(" (here)"): row[1] for row in page.table("numbers")[1:]}
+    assert shares == {str(n): percent(share) for n, share in found.n_clusters["share"].items()}
+    file = page.file("certainty.csv").set_index("item")
+    np.testing.assert_allclose(file["repeats"], found.items["repeats"], atol=1e-4)
+
+
+def test_the_clusters_are_ordered_by_what_is_repeated(page, sorts):
+    model, found = sorts
+    head, *rows = page.table("clusters")
+    for number, row in enumerate(rows):
+        mine = found.items[model.labels_ == number]
+        assert row[head.index("Pairs that come out the same")] == percent(mine["repeats"].mean())
+        order = mine.sort_values("repeats", ascending=False, kind="stable").index
+        assert row[head.index("Items, most certain first")].split(", ") == order.tolist()
+
+
+def test_noise_is_said_to_be_noise(read):
+    model = SubsetFusion(copies=None, random_state=0).fit(cells(0.0, seed=2).astype(str))
+    found = certainty(model, n_draws=30, random_state=0)
+    assert (found.repeats - found.chance) / (1 - found.chance) < 1 / 3
+    assert "little more than by chance" in findings(read(report(model, certainty=found)))
+
+
+def test_labels_are_labelled(read):
+    given = np.array(["owl", "cat", "dog"])[cells(0.5)]
+    model = DawidSkene(copies=None).fit(given)
+    page = read(report(model, given))
+    assert "If another 10 people labelled these items" in findings(page)
+    assert page.table("uncertain")[0][-1] == "Labels given"
+    assert "How many clusters" not in page.section("certainty").text  # the number of classes is given
+
+
+def test_without_certainty_the_models_own_probabilities_remain(read):
+    given = np.array(["owl", "cat", "dog"])[cells(0.6)]
+    page = read(report(DawidSkene(copies=None).fit(given), given, certainty=None))
+    assert "with a probability of at least 0.9" in findings(page)
+    assert page.section("certainty") is None
+
+
+def test_certainty_of_another_model_is_refused(sorts):
+    other = CSPA(random_state=0).fit(cells(0.9)[:6].astype(str))
+    with pytest.raises(InputError, match="other items"):
+        report(other, cells(0.9)[:6].astype(str), certainty=sorts[1])
+    with pytest.raises(InputError, match="must be 'auto', None or what"):
+        report(sorts[0], certainty=100)
+
+
+def test_ellipses_hold_the_places_of_the_draws(sorts):
+    model, found = sorts
+    clear = SubsetFusion(copies=None, random_state=0).fit(cells(0.95).astype(str))
+    of_clear = certainty(clear, n_draws=30, random_state=0)
+    ax = plot_certainty_map(clear, of_clear)
+    assert len(ax.patches) == 12
+    of_evidence = CoOccurrence.of(clear, None, "test")
+    centres, covariances = spread(of_evidence, of_clear)
+    drawn = np.array([patch.center for patch in ax.patches])
+    np.testing.assert_allclose(drawn, centres)
+    # a rotation of a draw onto the map keeps it near the map
+    assert np.abs(centres - of_evidence.map(of_evidence.places).points).max() < 0.3
+    assert (np.linalg.eigvalsh(covariances) >= -1e-12).all()
+    noisy = np.trace(spread(CoOccurrence.of(model, None, "test"), found)[1], axis1=1, axis2=2).mean()
+    assert noisy > np.trace(covariances, axis1=1, axis2=2).mean()
+
+
+def test_dissimilarities_under_weights_of_one_are_those_of_the_map(sorts):
+    evidence = CoOccurrence.of(sorts[0], None, "test")
+    found = weighted_dissimilarities(evidence.memberships, np.ones(10))
+    np.testing.assert_allclose(found, evidence.dissimilarities(evidence.places), atol=1e-12)
+
+
+def test_no_ellipses_where_they_would_hide_the_map():
+    given = [[["ant", "bee"], ["cow"]], [["bee", "wasp"], ["cow", "pig"]], [["ant", "wasp"], ["pig"]], [["cow", "pig"]]]
+    model = SubsetFusion(random_state=0).fit(Groupings.from_lists(given))
+    ax = plot_certainty_map(model, certainty(model, n_draws=10, random_state=0))
+    assert not ax.patches
