@@ -30,7 +30,7 @@ CHECKED_ELSEWHERE = {"consensus", "classifier", "encoder", "decoder", "checkpoin
 
 def classes():
     models = [entry.load() for entry in registry.ESTIMATORS.values()]
-    others = [getattr(active, name) for name in active.__all__]
+    others = [one for one in (getattr(active, name) for name in active.__all__) if isinstance(one, type)]
     return models + [one for one in others if issubclass(one, BaseEstimator) or hasattr(one, "_requirements")]
 
 

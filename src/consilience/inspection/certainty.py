@@ -40,7 +40,8 @@ from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.reweighted import weights_of_another_group
 from consilience.inference.threads import one_blas_thread
-from consilience.inspection.certainty_models import BUILDERS, NEED_FEATURES, Fitted, groups_of_copies, reweighted
+from consilience.inspection.capabilities import attributes
+from consilience.inspection.certainty_models import BUILDERS, NEED_FEATURES, Fitted, places_of_copies, reweighted
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.projection import given_or_kept, rows_of_items, unwrap
 
@@ -256,7 +257,7 @@ def _arranged(
     features = _features(model, X, len(given))
     arranged = arrange(given, features)
     ordered, items = arranged.ordered, arranged.items
-    group = groups_of_copies(estimator, ordered.annotators)
+    group = places_of_copies(estimator, ordered.annotators)
     alone = np.arange(len(group)) + int(group.max(initial=0)) + 1
     person = np.unique(np.where(group >= 0, group, alone), return_inverse=True)[1]
     if person.max(initial=0) < 1:
@@ -270,7 +271,7 @@ def _features(model: Any, X: Any, n_items: int) -> Float[np.ndarray, "items feat
     """Return the features as the last step of a pipeline saw them; without columns if there are none."""
     if X is None:
         return np.empty((n_items, 0))
-    table = rows_of_items(model, X, "X", getattr(model, "feature_names_in_", None))
+    table = rows_of_items(model, X, "X", attributes(model, ["feature_names_in_"]).get("feature_names_in_"))
     seen = model[:-1].transform(table) if isinstance(model, Pipeline) and len(model.steps) > 1 else table
     try:
         return np.asarray(seen, dtype=float)

@@ -25,6 +25,7 @@ from consilience.estimators.grouping_copies import weighing_together
 from consilience.inference.clusters import determined_clusters
 from consilience.inference.product_distributions import shared_weights
 from consilience.inference.reweighted import Clusters, Reweighted, Weights
+from consilience.inspection.copies import groups_of_copies
 from consilience.semisupervised.partition_label_model import Problem
 from consilience.semisupervised.weighted_partition_labels import WeightedPartitionLabels
 
@@ -215,9 +216,9 @@ BUILDERS: dict[str, Callable[[Fitted], Reweighted]] = {
 NEED_FEATURES = ("PartitionLabelModel",)  # models that need the features of the fit, if there were any
 
 
-def groups_of_copies(estimator: Any, annotators: pd.Index) -> Int[np.ndarray, " annotators"]:
+def places_of_copies(estimator: Any, annotators: pd.Index) -> Int[np.ndarray, " annotators"]:
     """Number of the group of each annotator who weighs together with others, -1 for those who are alone."""
     group = np.full(len(annotators), MISSING)
-    for number, names in enumerate(getattr(estimator, "copies_", pd.DataFrame({"annotators": []}))["annotators"]):
-        group[annotators.get_indexer(pd.Index(names, tupleize_cols=False))] = number
+    for number, copies in enumerate(groups_of_copies(estimator)):
+        group[annotators.get_indexer(pd.Index(copies["annotators"], tupleize_cols=False))] = number
     return group
