@@ -77,8 +77,8 @@ class MCVC(ViewEstimator):
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Number of restarts, of which three in ten begin with the spectrum of the evidence; the one with the highest
-        bound is kept.
+        Number of random starts; an eighth as many more begin with the spectrum of the evidence. The one with the
+        highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6
@@ -106,8 +106,8 @@ class MCVC(ViewEstimator):
         Bound on ln p(judgements | features), nats, of the kept restart.
     lower_bounds_ : ndarray
         The same after each sweep of its last run, without other restarts.
-    restart_bounds_ : ndarray, shape (n_init,)
-        The bound at which each restart was compared with the others.
+    restart_bounds_ : ndarray, shape (n_init + n_init // 8,)
+        The bound at which each restart was compared with the others, random starts first.
     n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -184,8 +184,8 @@ class MECC(ViewEstimator):
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Number of restarts, of which three in ten begin with the spectrum of the evidence; the one with the highest
-        bound is kept.
+        Number of random starts; an eighth as many more begin with the spectrum of the evidence. The one with the
+        highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6

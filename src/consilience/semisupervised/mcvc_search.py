@@ -1,8 +1,9 @@
 """Search for the best state of `consilience.semisupervised.mcvc`: random starts, spectral starts, splits of clusters.
 
 Random starts come first. The best of them tells who holds which view. Then spectral starts take the clusters of each
-view from the leading eigenvectors of its evidence (`inference.pair_spectrum`), with annotators weighted at random. The
-best of both kinds continue, and compete by the bound.
+view from the leading eigenvectors of its evidence (`inference.pair_spectrum`), with annotators weighted at random, and as
+many clusters as that best start has, or half as many more. The best of both kinds continue, and compete by the bound: it
+is never lower than that of the random starts alone.
 
 The winner is improved by splits: clusters of any view are divided by the leading eigenvector of their own evidence, and
 the smaller part of each moves to an empty cluster. All divisions that the evidence favours are tried at once; if the
@@ -23,10 +24,11 @@ from consilience.inference.pair_spectrum import evidence_operator, feature_basis
 from consilience.semisupervised.mcvc import FIRST_DEVIATION, FOLLOWED, Problem, State, init, pair_weights, step
 
 LOOSE_TOL = 1e-4  # at which restarts are compared
-KEPT = 3  # of the random starts, and of the spectral ones, that continue to `tol`
+KEPT, KEPT_SPECTRAL = 5, 3  # random and spectral starts that continue to `tol`
 BATCH_ENTRIES = 1 << 24  # of η in memory at a time: an eighth of a gigabyte; a sweep needs nine times as much
-SPECTRAL = 0.3  # share of the starts
+RANDOM_FOR_SPECTRAL = 8  # random starts for each spectral one
 OF_FEATURES = (np.inf, 16.0, 8.0)  # of the spectral starts, in judgements: see `evidence_operator`
+MORE = 1.0, 1.5  # clusters of spectral starts, as a multiple of those of the leader
 CERTAINTY = 0.5  # of the clusters of a spectral start; the rest is spread evenly
 EMPTY = 0.5  # items below which a cluster takes the second part of another
 WEIGHT_STEPS = 20  # for weights that go with new clusters
@@ -46,19 +48,18 @@ def run(
     size = max(BATCH_ENTRIES // entries, 1)
     best: list[State] = []
     left: list[np.ndarray] = []
-    n_spectral = int(SPECTRAL * n_init)
-    for first in range(0, n_init - n_spectral, size):
-        start = init(problem, n_views, min(size, n_init - n_spectral - first), rng=rng)
+    for first in range(0, n_init, size):
+        start = init(problem, n_views, min(size, n_init - first), rng=rng)
         ends = swept(problem, start, max_iter, LOOSE_TOL).state
         left.append(ends.bounds)
-        best.append(highest(ends))
-    few = [highest(joined(best))]
-    if n_spectral:
+        best.append(highest(ends, KEPT))
+    few = [swept(problem, own, max_iter, tol).state for own in best]
+    if n_spectral := n_init // RANDOM_FOR_SPECTRAL:
         starts = spectral_starts(problem, best_of(few), n_spectral, rng=rng)
         ends = joined([swept(problem, own, max_iter, LOOSE_TOL).state for own in in_batches(starts, size)])
         left.append(ends.bounds)
-        few.append(highest(ends))
-    winner = best_of([swept(problem, own, max_iter, tol).state for own in in_batches(joined(few), size)])
+        few.append(swept(problem, highest(ends, KEPT_SPECTRAL), max_iter, tol).state)
+    winner = best_of(few)
     winner = with_splits(problem, winner, max_iter)
     return swept(problem, winner, max_iter, tol), np.concatenate(left)
 
@@ -68,9 +69,9 @@ def swept(problem: Problem, state: State, max_iter: int, tol: float) -> Trace[St
     return iterate(state, partial(step, problem), lambda own: float(own.bounds.sum()), max_iter=max_iter, tol=tol)
 
 
-def highest(state: State) -> State:
+def highest(state: State, number: int) -> State:
     """Return the restarts with the highest bounds."""
-    return state.of_restarts(np.argsort(-state.bounds)[:KEPT])
+    return state.of_restarts(np.argsort(-state.bounds)[:number])
 
 
 def joined(states: list[State]) -> State:
@@ -123,7 +124,8 @@ def spectral_starts(problem: Problem, leader: State, n_starts: int, *, rng: np.r
         for view in followed:
             same, apart = weights[:, :, view]
             operator = evidence_operator(problem.evidence, basis, same=same, apart=apart, of_features=of_features)
-            n_clusters = len(np.unique(leader.eta[:, :, view].argmax(1)))
+            n_found = len(np.unique(leader.eta[:, :, view].argmax(1)))
+            n_clusters = min(round(MORE[start // 2 % 2] * n_found), problem.n_clusters)
             found = spectral_clusters(operator, n_clusters, rng=rng)
             eta[:, :, start * n_views + view] = softened(found, problem.n_clusters)
     columns = (np.arange(n_starts)[:, None] * n_views + followed).ravel()
