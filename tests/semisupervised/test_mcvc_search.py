@@ -31,11 +31,29 @@ def test_run_keeps_the_best_restart(batch, n_init):
     problem, *_ = tiny()
     with patch.object(mcvc_search, "BATCH_ENTRIES", batch):
         trace, bounds = mcvc_search.run(problem, 2, n_init=n_init, max_iter=300, tol=1e-6, rng=np.random.default_rng(0))
-    assert bounds.shape == (n_init,)
+    assert bounds.shape == (n_init + n_init // mcvc_search.RANDOM_FOR_SPECTRAL,)
     assert trace.lower_bound >= bounds.max()
     assert trace.state.bounds == pytest.approx([trace.lower_bound])
     assert (np.diff(trace.lower_bounds) >= -1e-9).all()
     assert trace.converged
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spectral_starts_and_splits_never_lower_the_bound(seed):
+    X, _, pairs = planted_views(seed, n_items=60, n_each=3, pairs_each=150, accuracy=0.8)
+    problem = Problem.of(X, PairEvidence.of(pairs), Prior(), 6)
+    found = []
+    for random_for_spectral, splits in ((8, mcvc_search.with_splits), (100, lambda problem, state, max_iter: state)):
+        with (
+            patch.object(mcvc_search, "RANDOM_FOR_SPECTRAL", random_for_spectral),
+            patch.object(mcvc_search, "with_splits", splits),
+        ):
+            rng = np.random.default_rng(seed)
+            found.append(mcvc_search.run(problem, 3, n_init=16, max_iter=300, tol=1e-6, rng=rng))
+    (both, bounds), (random, random_bounds) = found
+    np.testing.assert_array_equal(bounds[:16], random_bounds)
+    assert len(bounds) == 18
+    assert both.lower_bound >= random.lower_bound - 1e-9
 
 
 def test_recovers_two_views():

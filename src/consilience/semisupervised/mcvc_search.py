@@ -1,9 +1,9 @@
 """Search for the best state of `consilience.semisupervised.mcvc`: random starts, spectral starts, splits of clusters.
 
 Random starts come first. The best of them tells who holds which view. Then spectral starts take the clusters of each
-view from the leading eigenvectors of its evidence (`inference.pair_spectrum`), with annotators weighted at random, and as
-many clusters as that best start has, or half as many more. The best of both kinds continue, and compete by the bound: it
-is never lower than that of the random starts alone.
+view from the leading eigenvectors of its evidence (`inference.pair_spectrum`), with annotators weighted at random, and
+as many clusters as the best start has, or half as many more. The best of both kinds continue, and compete by the
+bound, which is never lower than that of the random starts alone.
 
 The winner is improved by splits: clusters of any view are divided by the leading eigenvector of their own evidence, and
 the smaller part of each moves to an empty cluster. All divisions that the evidence favours are tried at once; if the
