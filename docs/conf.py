@@ -71,6 +71,9 @@ alone = [
     "datasets",
     "plots",
     "report",
+    "certainty",
+    "planning",
+    "comparing",
     "command-line",
     "changelog",
 ]

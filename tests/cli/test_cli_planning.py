@@ -29,9 +29,10 @@ def test_the_answer_is_said_first_and_the_table_follows(run):
         "information)."
     )
     assert lines[1].startswith("People who agree to 0.60 (adjusted Rand index), and sort 16 items at a time; ")
-    assert lines[3].split() == HEAD
-    assert lines[4].split()[0] == "2"
-    assert len({len(line) for line in lines[3:]}) == 1
+    assert lines[2] == "Of such forecasts of recorded studies, three in four were right within a factor of two."
+    assert lines[4].split() == HEAD
+    assert lines[5].split()[0] == "2"
+    assert len({len(line) for line in lines[4:]}) == 1
 
 
 def test_a_pilot_is_read_and_files_are_written(run, pilot, tmp_path):
