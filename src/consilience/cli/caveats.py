@@ -15,7 +15,8 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.cli.inputs import Evidence
 from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
 from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import counted, shortened
+from consilience.inspection.names import shortened
+from consilience.inspection.words import current_words
 
 MOST_SUGGESTIONS = 2
 WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted
@@ -68,6 +69,7 @@ def _chosen_clusters(model: Any) -> Any:
 
 
 def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterator[str]:
+    words = current_words()
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
         return
@@ -75,27 +77,32 @@ def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterato
         where = f"in one {answer.noun}"
         if answer.is_named:
             where += f", {shortened(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
-        yield f"Undecided: all {n_items:,} items are {where}, so no items were separated. {_remedy(answer, evidence)}"
+        yield (
+            f"Undecided: all {n_items:,} {words.items} are {where}, so no {words.items} were separated. "
+            f"{_remedy(answer, evidence)}"
+        )
     if n_owners == n_items and not answer.is_named and chosen != n_items:
         yield (
-            f"Undecided: each of the {n_items:,} items is a cluster of its own, so no items were joined. "
-            "Ask for fewer with --clusters N, or collect more about each item."
+            f"Undecided: each of the {n_items:,} {words.items} is a cluster of its own, so no {words.items} were "
+            f"joined. Ask for fewer with --clusters N, or collect more about each {words.item}."
         )
 
 
 def _remedy(answer: FoundClusters, evidence: Evidence) -> str:
     """Return what to try if all items are in one cluster or class."""
+    words = current_words()
     if answer.is_named:
         return "See who gave the other labels (annotators.csv), or try --model MajorityVote."
     if isinstance(evidence.annotations, Pairs):
         each = 2 * evidence.annotations.n_rows / max(len(evidence.annotations), 1)
-        features = "" if evidence.features is not None else ", give features of the items (--features)"
-        return f"Collect more judgements (there are {each:.1f} per item){features}, or try --clusters N."
+        features = "" if evidence.features is not None else f", give features of the {words.items} (--features)"
+        return f"Collect more judgements (there are {each:.1f} per {words.item}){features}, or try --clusters N."
     return "Try --clusters N; 'consilience compare' shows whether any number of clusters predicts the annotations."
 
 
 def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
     """Warn about classes without items that would have some in a majority vote."""
+    words = current_words()
     if not (answer.is_named and isinstance(annotations, Labels)) or np.count_nonzero(answer.sizes) == 1:
         return
     votes = np.zeros((annotations.n_items, annotations.n_classes))
@@ -106,21 +113,23 @@ def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
         place = answer.index.get_indexer(pd.Index([name]))[0]
         if n_ahead >= max(2, MATTERS * annotations.n_items) and place >= 0 and answer.sizes[place] == 0:
             yield (
-                f"No item is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
-                f"{counted(n_ahead, 'item')}. Compare with --model MajorityVote."
+                f"No {words.item} is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
+                f"{words.n_items(n_ahead)}. Compare with --model MajorityVote."
             )
 
 
 def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: Evidence) -> Iterator[str]:
+    words = current_words()
     if test is None or not test.at_chance:
         return
     annotations, with_features = evidence.annotations, "features" in test.p_values
     whom = "with each other or with the features" if with_features else "with each other"
     what = {Groupings: "groupings", Labels: "labels", Pairs: "judgements"}[type(annotations)]
     yield (
-        f"At chance: the annotators do not clearly agree {whom} more than random annotations would (permutation test, "
-        f"p = {test.p_value:.3f}; {LEVEL:g} or less would be more than chance). Do not take these {answer.nouns} for a "
-        f"finding. Collect more {what} of the same items, or look for mistakes in the file."
+        f"At chance: the {words.annotators} do not clearly agree {whom} more than random annotations would "
+        f"(permutation test, p = {test.p_value:.3f}; {LEVEL:g} or less would be more than chance). Do not take these "
+        f"{answer.nouns} for a finding. Collect more {what} of the same {words.items}, or look for mistakes in the "
+        "file."
     )
 
 
@@ -132,14 +141,15 @@ def suggestions(model: Any, evidence: Evidence, judged: Verdict) -> list[str]:
 
 
 def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
+    words = current_words()
     annotations = evidence.annotations
     if type(model).__name__ != "SubsetFusion" or not isinstance(annotations, Groupings):
         return
     sizes = np.bincount(annotations.grouping_of_group[annotations.incidence.indices], minlength=annotations.n_groupings)
     if np.median(sizes) >= WHOLE * len(annotations):
         yield (
-            "Most groupings hold most of the items: --model PartitionLabelModel also estimates what each group of each "
-            "annotator means."
+            f"Most groupings hold most of the {words.items}: --model PartitionLabelModel also estimates what each "
+            f"group of each {words.annotator} means."
         )
 
 
@@ -157,6 +167,7 @@ def _on_bounds(model: Any) -> Iterator[str]:
 
 
 def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
+    words = current_words()
     annotations = evidence.annotations
     if not isinstance(annotations, Labels) or type(model).__name__ == "MajorityVote":
         return
@@ -164,6 +175,6 @@ def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
     middle = np.median(each[each > 0])
     if middle < FEW_LABELS:
         yield (
-            f"Half of the items have {middle:.0f} or fewer labels, too few to tell who is right: see on which "
-            "items --model MajorityVote differs, and have these labelled again."
+            f"Half of the {words.items} have {middle:.0f} or fewer labels, too few to tell who is right: see on which "
+            f"{words.items} --model MajorityVote differs, and have these labelled again."
         )

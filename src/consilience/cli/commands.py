@@ -39,6 +39,7 @@ from consilience.cli.options import (
     reading_options,
     scores_option,
     seed_option,
+    words_option,
 )
 from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
@@ -104,6 +105,7 @@ def main() -> None:
     "or text; may be repeated.",
 )
 @certainty_option
+@words_option
 @out_option
 @scores_option
 @reading_options
@@ -131,6 +133,7 @@ def fit(
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
     certainty_draws: int,
+    words: str | None,
     out: Path,
     scores: Path | None,
     reading: dict[str, Any],
@@ -184,6 +187,7 @@ def fit(
         as_json=as_json,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        words=words,
     )
 
 
@@ -307,6 +311,7 @@ def compare(
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
 @certainty_option
+@words_option
 @out_option
 @reading_options
 @seed_option
@@ -317,6 +322,7 @@ def fuse(
     normalize: str,
     no_refine: bool,
     certainty_draws: int,
+    words: str | None,
     out: Path,
     reading: dict[str, Any],
     seed: int | None,
@@ -348,6 +354,7 @@ def fuse(
         as_json=as_json,
         feature_options=FeatureOptions(),
         certainty_draws=certainty_draws,
+        words=words,
     )
 
 
@@ -361,6 +368,7 @@ def fuse(
 @reading_features
 @scores_option
 @certainty_option
+@words_option
 @reading_options
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE", default=Path("report.html"), show_default=True, help="HTML file to write."
@@ -372,6 +380,7 @@ def report(
     features: Path | None,
     scores: Path | None,
     certainty_draws: int,
+    words: str | None,
     reading: dict[str, Any],
     out: Path,
 ) -> None:
@@ -386,6 +395,7 @@ def report(
         out=out,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        words=words,
     )
 
 

@@ -30,6 +30,7 @@ from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 from consilience.inspection.certainty import certainty_of_report
 from consilience.inspection.names import listed
+from consilience.inspection.words import Words, use_words
 
 AUTO = "auto"
 COMMON = ("random_state", "n_jobs")  # settings of which a model chosen by default may lack some
@@ -50,6 +51,7 @@ def fit(
     as_json: bool,
     feature_options: FeatureOptions,
     certainty_draws: int,
+    words: str | None,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -60,6 +62,7 @@ def fit(
     UndecidedError
         Judgements of pairs alone did not separate items; all results are written and shown before.
     """
+    Words.of(words)  # before anything is read
     if model == AUTO:
         require_comparable(settings, clusters, known)
     elif model is not None:
@@ -76,8 +79,10 @@ def fit(
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
     legible_evidence = replace(evidence, features=table)
-    judged = verdict(last_step(estimator), legible_evidence)
-    for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
+    with use_words(Words.of(words, material.read_as)) as spoken:
+        judged = verdict(last_step(estimator), legible_evidence)
+        more = suggestions(last_step(estimator), legible_evidence, judged)
+    for text in more:
         note(text)
     sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
     with replaced_folder(out) as folder:
@@ -88,10 +93,11 @@ def fit(
             X=table,
             scores=rated,
             certainty=sure,
+            words=spoken,
             warnings=judged.warnings,
             path=folder / "report.html",
         )
-        results = summary(estimator, material, evidence, out, more=more, certainty=sure)
+        results = summary(estimator, material, evidence, out, more=more, certainty=sure, words=spoken)
         found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:

@@ -345,6 +345,12 @@ certainty_option = click.option(
     "would repeat; fewer of large annotations, and none of models whose people cannot be weighed. 0 for none.",
 )
 
+words_option = click.option(
+    "--words",
+    metavar="ITEMS,ANNOTATORS",
+    help="What the report and the summary call items and annotators: two plurals, such as cards,participants; or with "
+    "the singulars, as in Karten/Karte,Personen/Person.  [default: by the names of the columns]",
+)
 out_option = click.option(
     "-o",
     "--out",

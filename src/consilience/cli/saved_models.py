@@ -15,17 +15,18 @@ from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
-from consilience.cli.inputs import Evidence, read_for_model
+from consilience.cli.inputs import Evidence, as_read_by, read_for_model
 from consilience.cli.messages import note, say
 from consilience.cli.options import FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
-from consilience.cli.reading import named
+from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
 from consilience.inspection.certainty import certainty_of_report
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.words import Words, read_as, use_words
 
 
 def predict(
@@ -104,14 +105,17 @@ def report(
     out: Path,
     feature_options: FeatureOptions,
     certainty_draws: int,
+    words: str | None,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
+    Words.of(words)  # before anything is read
     require_outputs([out], [path, annotations, features, scores], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    loaded, notes = read_for_model(annotations, reading=reading, model=type(model).__name__)
+    held, _ = read_noted(annotations, reading)
+    loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
     for text in notes:
         note(text)
     try:
@@ -121,9 +125,10 @@ def report(
     table = None if features is None else _features_of(features, estimator, feature_options)
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
-    warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    with use_words(Words.of(words, read_as(held))) as spoken:
+        warnings = verdict(model, Evidence(loaded, table, [])).warnings
     sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
-    write_report(shown, loaded, X=table, scores=rated, certainty=sure, warnings=warnings, path=out)
+    write_report(shown, loaded, X=table, scores=rated, certainty=sure, words=spoken, warnings=warnings, path=out)
     renew_report(out)
     say(f"{out}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from consilience.inspection.copies import groups_of_copies, n_changed_by_copies,
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
+from consilience.inspection.words import DEFAULT, Words, current_words, use_words
 
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
@@ -41,6 +43,7 @@ def summary(
     *,
     more: list[str],
     certainty: Certainty | None = None,
+    words: Words = DEFAULT,
 ) -> dict[str, Any]:
     """Return the inputs and results of a fit as plain values.
 
@@ -52,6 +55,7 @@ def summary(
     out : folder of the results
     more : suggestions of what to try next
     certainty : what another group of people would repeat, if it was computed
+    words : what the reader calls items and annotators
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     annotations, features = evidence.annotations, evidence.features
@@ -62,10 +66,14 @@ def summary(
         find = _of_fusion if can.fuses else _of_clusters
         found = find(model, estimator, evidence)
     clustered = FoundClusters.of(model).codes >= 0
+    if "caveats" in found:
+        known = [as_text(name) for name in (*annotations.annotators, *annotations.items)]
+        found["caveats"] = [words.told(sentence, known) for sentence in found["caveats"]]
     return {
         "consilience": consilience.__version__,
         "model": type(model).__name__,
         "read_as": material.read_as,
+        "words": asdict(words),
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
         "n_items": len(annotations),
         "n_annotators": annotations.n_annotators,
@@ -197,7 +205,12 @@ def _figure(value: Any) -> Any:
 
 
 def as_lines(found: dict[str, Any]) -> str:
-    """Return a summary as lines of text."""
+    """Return a summary as lines of text, in the words that it was made with."""
+    with use_words(Words(**found["words"])):
+        return _as_lines(found)
+
+
+def _as_lines(found: dict[str, Any]) -> str:
     write = (
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
@@ -209,26 +222,28 @@ def as_lines(found: dict[str, Any]) -> str:
 
 def _of_certainty(found: dict[str, Any] | None) -> list[str]:
     """Say what another group of people would repeat."""
+    words = current_words()
     if found is None:
         return []
     return [
-        f"Another {found['n_people']:,} people would repeat {found['repeats']:.0%} of the pairs of items, together or "
-        f"apart ({found['low']:.0%} to {found['high']:.0%}; by chance {found['chance']:.0%})."
+        f"Another {found['n_people']:,} people would repeat {found['repeats']:.0%} of the pairs of {words.items}, "
+        f"together or apart ({found['low']:.0%} to {found['high']:.0%}; by chance {found['chance']:.0%})."
     ]
 
 
 def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
+    words = current_words()
     sizes, worst = found["cluster_sizes"], found["weakest_annotators"]
-    what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "label")]
+    what = _counts(found, "cluster", "item", "annotator", "label")
     lines = [f"{what[0]} of {what[1]} by {what[2]}"]
     lines += _with_examples(_rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"]), found)
     if "accuracy" not in found:
         return lines + _lines_of_judges(found)
     lines.append(
-        f"The clusters predict {found['accuracy']:.1%} of {what[3]}; the mean probability of an item's cluster is "
-        f"{found['mean_probability']:.3f}."
+        f"The clusters predict {found['accuracy']:.1%} of {what[3]}; the mean probability of {words.an_item}'s cluster "
+        f"is {found['mean_probability']:.3f}."
     )
-    lines.append("Annotators whose labels the clusters predict worst:")
+    lines.append(f"{words.Annotators} whose labels the clusters predict worst:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     lines += [
         f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
@@ -239,11 +254,12 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
 
 def _lines_of_judges(found: dict[str, Any]) -> list[str]:
     """List views, if there are several, and the figures of the weakest annotators."""
+    words = current_words()
     lines = []
     for number, view in enumerate(found.get("views", ())):
         held = ", ".join(map(_short, view["annotators"])) or "nobody"
         lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
-    lines.append("Weakest annotators:")
+    lines.append(f"Weakest {words.annotators}:")
     worst = found["weakest_annotators"]
     wide = max((len(_short(row["annotator"])) for row in worst), default=0)
     for row in worst:
@@ -253,18 +269,19 @@ def _lines_of_judges(found: dict[str, Any]) -> list[str]:
 
 
 def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
+    words = current_words()
     sizes, worst, nowhere = found["cluster_sizes"], found["weakest_annotators"], found["n_items_without_cluster"]
-    what = [counted(found[f"n_{thing}s"], thing) for thing in ("cluster", "item", "annotator", "grouping")]
+    what = _counts(found, "cluster", "item", "annotator", "grouping")
     lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
     names = [f"cluster {i:<3d}" for i in range(len(sizes))]
     rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
     lines += _with_examples(rows, found)
     lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
-    lines.append("Annotators with the lowest weight:")
+    lines.append(f"{words.Annotators} with the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         agreement = "unknown" if row["agreement"] is None else f"{row['agreement']:.2f}"
-        figures = f"weight {row['weight']:.3f}, agreement {agreement}, {counted(row['n_items'], 'item')} sorted"
+        figures = f"weight {row['weight']:.3f}, agreement {agreement}, {words.n_items(row['n_items'])} sorted"
         lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
     return lines + found["caveats"]
 
@@ -286,8 +303,9 @@ def _how_many(found: dict[str, Any]) -> str:
 
 
 def _lines_of_classes(found: dict[str, Any]) -> list[str]:
+    words = current_words()
     classes, worst = found["classes"], found["weakest_annotators"]
-    what = [counted(found[f"n_{thing}s"], thing) for thing in ("item", "annotator", "label")]
+    what = _counts(found, "item", "annotator", "label")
     lines = sentences_on_copies(found["copies"], found["n_items_changed_by_copies"], found["n_items"])
     lines.append(f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}")
     names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
@@ -296,18 +314,26 @@ def _lines_of_classes(found: dict[str, Any]) -> list[str]:
         names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
     rows = _rows(names, sizes, found["n_items"])
     lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
-    tells = f"label gives {found['information']:.2f} bits about its item's class on average."
+    tells = f"label gives {found['information']:.2f} bits about its {words.item}'s class on average."
     if found["agreement"] is None:
         lines.append(f"A {tells}")
     else:
-        lines.append(f"About {found['agreement']:.1%} of {what[2]} name the item's class; a {tells}")
-    lines.append("Weakest annotators:")
+        lines.append(f"About {found['agreement']:.1%} of {what[2]} name the {words.item}'s class; a {tells}")
+    lines.append(f"Weakest {words.annotators}:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
         accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
         tells = f"{accuracy}{row['information']:.2f} bits per label"
         lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
     return lines
+
+
+def _counts(found: dict[str, Any], *things: str) -> list[str]:
+    """Return the numbers of items, annotators and others with their words."""
+    words = current_words()
+    own = {"item": words.n_items, "annotator": words.n_annotators}
+    numbers = {thing: found[f"n_{thing}s"] for thing in things}
+    return [own[thing](number) if thing in own else counted(number, thing) for thing, number in numbers.items()]
 
 
 def _short(name: Any) -> str:
@@ -329,6 +355,7 @@ def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
 
     Further lines stay as they are.
     """
+    words = current_words()
     examples, sizes = found["cluster_examples"], found["cluster_sizes"]
     named = [
         f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
@@ -337,7 +364,7 @@ def _with_examples(rows: list[str], found: dict[str, Any]) -> list[str]:
     if len(sizes) > MOST_CLUSTERS:
         others = sizes[FIRST_CLUSTERS:]
         of_items = f"{min(others):,}" if min(others) == max(others) else f"{min(others):,} to {max(others):,}"
-        named = [*named[:FIRST_CLUSTERS], f"  and {len(others):,} more, of {of_items} items each"]
+        named = [*named[:FIRST_CLUSTERS], f"  and {len(others):,} more, of {of_items} {words.items} each"]
     return named + rows[len(sizes) :]
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from consilience.inspection.capabilities import attributes
 from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.words import current_words
 
 MOST_NAMED = 8  # annotators of a group in a sentence
 
@@ -40,6 +41,7 @@ def sentences_on_copies(groups: Sequence[Mapping[str, Any]], n_changed: int, n_i
     Weigh together as one annotator: a, b and c. They agree on 93% of the 500 items that they share, ...
     If all annotators weighed alone, 31 of 500 items would have another class.
     """
+    words = current_words()
     if not groups:
         return []
     sentences = []
@@ -47,9 +49,13 @@ def sentences_on_copies(groups: Sequence[Mapping[str, Any]], n_changed: int, n_i
         names = [name_text(name) for name in group["annotators"]]
         if len(names) > MOST_NAMED:
             names = [*names[:MOST_NAMED], counted(len(names) - MOST_NAMED, "other")]
-        shared = counted(group["n_items"], "item that they share", "items that they share")
-        known = "" if pd.isna(group["expected"]) else f", where the other annotators explain {group['expected']:.0%}"
+        shared = counted(group["n_items"], f"{words.item} that they share", f"{words.items} that they share")
+        known = (
+            ""
+            if pd.isna(group["expected"])
+            else f", where the other {words.annotators} explain {group['expected']:.0%}"
+        )
         agreement = f" They agree on {group['agreement']:.0%} of the {shared}{known}." if group["n_items"] else ""
-        sentences.append(f"Weigh together as one annotator: {listed(names)}.{agreement}")
-    changed = f"{n_changed:,} of {counted(n_items, 'item')}" if n_changed else "no item"
-    return [*sentences, f"If all annotators weighed alone, {changed} would have another class."]
+        sentences.append(f"Weigh together as one {words.annotator}: {listed(names)}.{agreement}")
+    changed = f"{n_changed:,} of {words.n_items(n_items)}" if n_changed else f"no {words.item}"
+    return [*sentences, f"If all {words.annotators} weighed alone, {changed} would have another class."]

@@ -75,7 +75,7 @@ SPELLED_OUT = {"img": "image", "pic": "picture", "doc": "document"}  # names of 
 UNSAID = {"item", "annotator", "use", "email", "username"}  # names of columns that do not say what is in them
 A_DESPITE_VOWEL = re.compile(r"uni(?!m|n)|us|ut(?!t)|ur[ia]|eu|ew|one\b|once\b")
 AN_DESPITE_CONSONANT = re.compile(r"hour|heir|honest|honou?r")
-_OWN = re.compile(r"\b(an? |An? )?([Ii]tem|[Aa]nnotator)(s?)\b")
+_OWN = re.compile(r"\b(an? |An? )?([Ii]tem|[Aa]nnotator)(s?)\b((?<=s)'(?!s))?")
 _READ_AS = re.compile(r"(?:^|of pairs of )[\d,]+ ([^\d,×]+) × [\d,]+ ([^\d,×]+),")
 _SIDES = re.compile(r"long table of pairs \(([^,()]+), ([^,()]+),")  # the columns of both items of a pair
 
@@ -192,6 +192,16 @@ class Words:
         return capital(self.annotators)
 
     @property
+    def items_own(self) -> str:
+        """`items` in the possessive: "cards'", "people's"."""
+        return possessive(self.items)
+
+    @property
+    def annotators_own(self) -> str:
+        """`annotators` in the possessive."""
+        return possessive(self.annotators)
+
+    @property
     def an_item(self) -> str:
         """`item` after "a" or "an"."""
         return with_article(self.item)
@@ -246,10 +256,11 @@ class Words:
         return _OWN.sub(self._replacement, sentence)
 
     def _replacement(self, found: re.Match[str]) -> str:
-        article, noun, several = found.groups()
+        article, noun, several, own = found.groups()
         is_item = noun.casefold() == "item"
         one, more = (self.item, self.items) if is_item else (self.annotator, self.annotators)
         word = with_article(one) if article else more if several else one
+        word = possessive(more) if own else word
         return capital(word) if (article or noun)[0].isupper() else word
 
 
@@ -309,6 +320,17 @@ def with_article(noun: str) -> str:
         spoken_vowel = lower[0] in "aeiou" and not A_DESPITE_VOWEL.match(lower)
         spoken_vowel = spoken_vowel or AN_DESPITE_CONSONANT.match(lower) is not None
     return f"{'an' if spoken_vowel else 'a'} {noun}"
+
+
+def possessive(plural: str) -> str:
+    """Return a plural in the possessive.
+
+    Examples
+    --------
+    >>> possessive("cards"), possessive("people")
+    ("cards'", "people's")
+    """
+    return f"{plural}'" if plural.endswith("s") else f"{plural}'s"
 
 
 def singular(plural: str) -> str | None:

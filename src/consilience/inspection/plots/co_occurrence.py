@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from consilience.errors import InputError
 from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import as_text, counted, width
+from consilience.inspection.names import as_text, width
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.matrix import (
     MOST_NAMED,
@@ -37,6 +37,7 @@ from consilience.inspection.plots.text_layout import (
     room,
     set_names,
 )
+from consilience.inspection.words import current_words
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 
@@ -106,6 +107,7 @@ def plot_co_occurrence(
 
     >>> ax = plot_co_occurrence(sorts)
     """
+    words = current_words()
     co_occurrence = CoOccurrence.of(model, groupings, "plot_co_occurrence")
     clusters = co_occurrence.clusters
     shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
@@ -120,7 +122,7 @@ def plot_co_occurrence(
     places = ordered_items(co_occurrence, max_items)
     caption = "\n".join(filter(None, [sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
     names = list(co_occurrence.items[places])
-    below = f"items by {'hierarchy' if clusters is None else clusters.noun}" if len(places) > MOST_NAMED else ""
+    below = f"{words.items} by {'hierarchy' if clusters is None else clusters.noun}" if len(places) > MOST_NAMED else ""
     return _matrix(
         ax, co_occurrence.shares(places), names, co_occurrence.codes[places], clusters, (below, caption), **shown
     )
@@ -283,6 +285,7 @@ def plot_dendrogram(
     >>> len(ax.get_yticklabels())
     4
     """
+    words = current_words()
     co_occurrence = CoOccurrence.of(model, groupings, "plot_dendrogram")
     clusters, places = co_occurrence.clusters, co_occurrence.places
     of_items = len(places) <= max_items or clusters is None
@@ -296,7 +299,7 @@ def plot_dendrogram(
         clusters = cast(FoundClusters, clusters)
         _require_leaves(len(clusters.names), clusters.nouns)
         distance = co_occurrence.cluster_shares().distance
-        names = [f"{title} ({counted(int(size), 'item')})" for title, size in zip(clusters.titles, clusters.sizes)]
+        names = [f"{title} ({words.n_items(int(size))})" for title, size in zip(clusters.titles, clusters.sizes)]
         cluster, n_not_shown = np.arange(len(names)), ""
     ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
     tree = hierarchy.linkage(squareform(distance, checks=False), method)
@@ -306,7 +309,7 @@ def plot_dendrogram(
             cluster_legend(ax, clusters, mixed=f"several {clusters.nouns}" if (owner < 0).any() else "")
         n_apart = _n_apart(tree, owner)
         if n_apart and labels:
-            apart = f"{counted(n_apart, 'item')} outside the branch of their {clusters.noun}"
+            apart = f"{words.n_items(n_apart)} outside the branch of their {clusters.noun}"
     _draw_tree(ax, tree, names, owner, labels=labels)
     caption = "\n".join(filter(None, [apart, n_not_shown, co_occurrence.left_out]))
     label_axes(ax, "1 − share of presentations together", None, labels=labels, caption=caption)

@@ -19,6 +19,7 @@ from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
     label_axes,
 )
+from consilience.inspection.words import current_words
 
 __all__ = ["plot_latent", "plot_training"]
 
@@ -119,6 +120,7 @@ def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -
     InputError
         The model keeps no losses.
     """
+    words = current_words()
     estimator = estimator_with(model, "losses_", "has no losses of epochs to draw; BayesSCDC and SCDC have them")
     losses, left = np.asarray(estimator.losses_, float), np.asarray(estimator.clusters_left_)
     host = host_of(ax, (8.6, 2.9))
@@ -128,7 +130,12 @@ def plot_training(model: Any, *, ax: Place | None = None, labels: bool = True) -
     draw_curve(of_clusters, epochs, left, 3, drawstyle="steps-post")
     of_clusters.set_ylim(0, 1.08 * max(int(left.max()), 1))
     whole_numbers(of_clusters.yaxis)
-    label_curves([of_loss, of_clusters], "epoch", ["loss (nats per item)", "clusters that own items"], labels=labels)
+    label_curves(
+        [of_loss, of_clusters],
+        "epoch",
+        [f"loss (nats per {words.item})", f"clusters that own {words.items}"],
+        labels=labels,
+    )
     return [of_loss, of_clusters]
 
 

@@ -30,8 +30,8 @@ from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.spectral import rows_of_length_one
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import counted
 from consilience.inspection.plots.projection import Projection, given_or_kept, unwrap
+from consilience.inspection.words import current_words
 
 COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
 DIRECTIONS = 5  # coordinates of items without clusters
@@ -101,8 +101,9 @@ class CoOccurrence:
     @property
     def left_out(self) -> str:
         """Text that says how many items are not among `places`; empty if all are."""
+        words = current_words()
         n = len(self.items) - len(self.places)
-        return f"{counted(n, 'item')} left out: not grouped" if n else ""
+        return f"{words.n_items(n)} left out: not grouped" if n else ""
 
     def shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         """Share of presentations in which items were put together; 1 on the diagonal, NaN for pairs never presented."""

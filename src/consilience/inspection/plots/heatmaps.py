@@ -41,6 +41,7 @@ from consilience.inspection.plots.text_layout import (
     name_rows,
     reach,
 )
+from consilience.inspection.words import current_words
 from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]
@@ -163,6 +164,7 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
     >>> [text.get_text() for text in plot_agreement(groupings).get_yticklabels()]
     ['Ann', 'Bo']
     """
+    words = current_words()
     matrix = _agreement_matrix(agreement)
     order = order_by_agreement(matrix)
     values = matrix.to_numpy(dtype=float)[np.ix_(order, order)]
@@ -179,7 +181,7 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
         extend = "min" if bool((values < 0).any()) else "neither"
         colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
     if n > MOST_NAMED:
-        label_axes(ax, f"{n} annotators, those who agree side by side", None, labels=labels)
+        label_axes(ax, f"{n} {words.annotators}, those who agree side by side", None, labels=labels)
     return ax
 
 
@@ -294,6 +296,7 @@ def _across(n_labels: int) -> int:
 
 def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, labels: bool) -> list[Axes]:
     """Make axes for n matrices, as many side by side as fit; the outer ones name classes and labels."""
+    words = current_words()
     wide, tall = inches(host)
     title = 1.6 * small() / 72 if labels else 0.0
     of_classes, of_labels = fitting_names(classes, 0.3 * wide, 20), fitting_names(labels_given, 0.3 * tall, 20)
@@ -314,7 +317,7 @@ def _panels(host: Axes, n: int, classes: list[Any], labels_given: list[Any], *, 
             name_columns(ax, np.arange(len(of_labels)), of_labels)
     for ax in grid[n:]:
         ax.remove()
-    label_axes(host, "label given", "class of the item", labels=labels)
+    label_axes(host, "label given", f"class of the {words.item}", labels=labels)
     return grid[:n]
 
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.style import Look, marker, marker_scale, small
 from consilience.inspection.plots.text_layout import LETTER, LINE, fitting_names, inches, make_room, reach
+from consilience.inspection.words import current_words
 
 LEGEND_ROWS = 18
 LONGEST = 24  # characters of a name
@@ -28,7 +29,8 @@ def some_of(places: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " s
 
 def sampled(n_shown: int, n_items: int) -> str:
     """Return text on how many of the items are drawn; empty if all are."""
-    return f"{n_shown:,} of {n_items:,} items, chosen at random" if n_shown < n_items else ""
+    words = current_words()
+    return f"{n_shown:,} of {n_items:,} {words.items}, chosen at random" if n_shown < n_items else ""
 
 
 def draw_items(
@@ -75,6 +77,7 @@ def cluster_legend(
 
     If there are more clusters than lines of the legend, the last line counts those left out.
     """
+    words = current_words()
     look = Look.of(ax.figure)
     names = fitting_names(clusters.names, SHARE * inches(ax)[0] - 0.6, LONGEST)
     style: dict[str, Any] = {"ls": "", "mec": look.paper, "mew": 0.4}
@@ -98,7 +101,9 @@ def cluster_legend(
     if mixed:
         handles.append(Line2D([], [], ls="", marker="_", ms=9, mew=1.4, color=look.faint))
         labels.append(mixed)
-    legend_beside(ax, handles, labels, f"{clusters.noun} (items)", -(-(len(labels) + bool(n_unannotated)) // n_rows))
+    legend_beside(
+        ax, handles, labels, f"{clusters.noun} ({words.items})", -(-(len(labels) + bool(n_unannotated)) // n_rows)
+    )
 
 
 def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n_columns: int = 1) -> None:

@@ -23,6 +23,7 @@ from consilience.inspection.report.tables import (
     row,
     significant,
 )
+from consilience.inspection.words import current_words
 
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
 LONGEST = 24  # characters of a class name in a line
@@ -78,6 +79,7 @@ class Ranking:
 
 def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
     """Return the table of annotators, with a remark on those who stand out; None if nothing is known about them."""
+    words = current_words()
     before, after = ([each for each in part if each.fits(frame)] for part in (ranking.qualities, ranking.after))
     if not before:
         return None
@@ -89,14 +91,14 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
         tone = "flag" if remark else ""
         first, last = ([each.write(*figures[list(each.names)]) for each in part] for part in (before, after))
         rows.append(row(name_cell(annotator, tone), *first, *([Cell(remark, tone=tone)] if remarked else []), *last))
-    columns, further = ([Column(each.head, each.kind) for each in part] for part in (before, after))
+    columns, further = ([Column(words.told(each.head), each.kind) for each in part] for part in (before, after))
     columns += [Column("Remark", ranking.remark)] if remarked else []
     return Table(
         "annotators",
-        f"The annotators, {ranking.order}",
-        [Column("Annotator", "text"), *columns, *further],
+        f"The {words.annotators}, {ranking.order}",
+        [Column(words.Annotator, "text"), *columns, *further],
         rows,
-        reading=" ".join(filter(None, [*(each.reading for each in before), ranking.closing])),
+        reading=words.told(" ".join(filter(None, [*(each.reading for each in before), ranking.closing]))),
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),
     )
@@ -104,10 +106,11 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
 
 def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, str] | None]:
     """Leave out the middle of a long table of annotators; return the rest, and the place and text of the gap."""
+    words = current_words()
     half = ANNOTATORS // 2
     if len(frame) <= ANNOTATORS:
         return frame, None
-    gap = (half, f"{len(frame) - ANNOTATORS:,} more annotators between these")
+    gap = (half, f"{len(frame) - ANNOTATORS:,} more {words.annotators} between these")
     return pd.concat([frame.iloc[:half], frame.iloc[-half:]]), gap
 
 
@@ -310,22 +313,25 @@ def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"
 
 def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
     """Describe the heat map of agreement in sentences."""
+    words = current_words()
     values = agreement.to_numpy()
     upper = np.triu_indices(len(values), 1)
     known = np.isfinite(values[upper])
     if len(values) < 2:
         return []
     if not known.any():
-        return ["No two annotators have two items in common, so their agreement is unknown."]
+        return [f"No two {words.annotators} have two {words.items} in common, so their agreement is unknown."]
     found = np.where(known, values[upper], -np.inf)
     names = [name_text(name) for name in agreement.index]
     best = int(found.argmax())
     sentences = [
-        f"The adjusted Rand index of two annotators is {number(values[upper][known].mean())} on average, and highest "
-        f"for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
+        f"The adjusted Rand index of two {words.annotators} is {number(values[upper][known].mean())} on average, and "
+        f"highest for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
     ]
     if (~known).any():
-        sentences.append(f"{counted(int((~known).sum()), 'pair')} of annotators have fewer than two items in common.")
+        sentences.append(
+            f"{counted(int((~known).sum()), 'pair')} of {words.annotators} have fewer than two {words.items} in common."
+        )
     return sentences
 
 

@@ -18,6 +18,7 @@ from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, percent, row
+from consilience.inspection.words import current_words
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
@@ -29,14 +30,16 @@ READABLE = 720  # CSS pixels that names of items need
 
 def in_short(subject: Subject) -> list[str]:
     """Say how much others would repeat, and which items are the least certain."""
+    words = current_words()
     found = cast(Certainty, subject.certainty)
     between = f"between {percent(found.low)} and {percent(found.high)}"
     findings = [
-        f"If another {found.n_people:,} people {_did(subject)} these items, we expect {percent(found.repeats)} of all "
-        f"pairs of items to come out the same, together or apart ({between}; {percent(found.chance)} would by chance)."
+        f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {percent(found.repeats)} "
+        f"of all pairs of {words.items} to come out the same, together or apart ({between}; {percent(found.chance)} "
+        "would by chance)."
     ]
     if beyond_chance(found) < LITTLE:
-        findings.append("That is little more than by chance: do not rely on single items, or ask more people.")
+        findings.append(f"That is little more than by chance: do not rely on single {words.items}, or ask more people.")
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
@@ -46,12 +49,14 @@ def in_short(subject: Subject) -> list[str]:
 
 def section(subject: Subject) -> Section | None:
     """Return the section; None if there is no certainty to state."""
+    words = current_words()
     found, clusters = subject.certainty, subject.clusters
     if found is None:
         return None
     sentences = [
-        f"The people who {_did(subject)} the items are a sample. {found.n_draws:,} times, they were weighed as if "
-        f"another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found again."
+        f"The people who {_did(subject)} the {words.items} are a sample. {found.n_draws:,} times, they were weighed as "
+        f"if another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found "
+        "again."
     ]
     blocks: list[Table | Figure] = [_bands(found, clusters)]
     blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
@@ -76,6 +81,7 @@ def _did(subject: Subject) -> str:
 
 def _bands(found: Certainty, clusters: FoundClusters) -> Table:
     """How many items stay in their cluster how often."""
+    words = current_words()
     stays, repeats = found.items["stays"].to_numpy(), found.items["repeats"].to_numpy()
     rows = []
     for low, high in ((0.95, 1.01), (0.8, 0.95), (0.5, 0.8), (0.0, 0.5)):
@@ -83,19 +89,20 @@ def _bands(found: Certainty, clusters: FoundClusters) -> Table:
         text = f"{low:.0%} or more" if high > 1 else f"{low:.0%} to {high:.0%}" if low else f"below {high:.0%}"
         mean = percent(repeats[inside].mean()) if inside.any() else "–"
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean()), mean))
-    heads = [Column(f"Stays in its {clusters.noun}", "text"), Column("Items"), Column("Share")]
+    heads = [Column(f"Stays in its {clusters.noun}", "text"), Column(words.Items), Column("Share")]
     return Table(
         "certainty",
-        f"How certain the items' {clusters.nouns} are",
+        f"How certain the {words.items_own} {clusters.nouns} are",
         [*heads, Column("Pairs that come out the same")],
         rows,
-        reading=f"An item stays in its {clusters.noun} if most of the same items are around it. Its pairs come out the "
-        "same if others, too, put both items together, or both apart.",
+        reading=f"{words.An_item} stays in its {clusters.noun} if most of the same {words.items} are around it. Its "
+        f"pairs come out the same if others, too, put both {words.items} together, or both apart.",
         download=download("certainty.csv", found.items.round(4), "item"),
     )
 
 
 def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
+    words = current_words()
     worst, clusters = doubtful(found), subject.clusters
     if worst.empty:
         return None
@@ -114,9 +121,9 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
     left = len(worst) - len(rows)
     return Table(
         "uncertain",
-        "The least certain items",
+        f"The least certain {words.items}",
         [
-            Column("Item", "text"),
+            Column(words.Item, "text"),
             Column(clusters.noun.title(), kind),
             Column("Pairs that come out the same"),
             Column(f"Stays in its {clusters.noun}"),
@@ -124,7 +131,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
             *([] if given is None else [Column("Labels given", "wide")]),
         ],
         rows,
-        reading="These items are worth another look, or more people.",
+        reading=f"These {words.items} are worth another look, or more people.",
         more=f"{left:,} more that stay in fewer than {STAYS:.0%} of the draws (in certainty.csv)" if left > 0 else "",
     )
 
@@ -149,14 +156,16 @@ def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
 
 def _map(subject: Subject, found: Certainty) -> Figure | None:
     """The map with ellipses; None if they could not be told apart, since the map alone is drawn elsewhere."""
+    words = current_words()
     if not can_draw_certainty_map(subject.model, subject.annotations):
         return None
     ax = plot_certainty_map(subject.model, found, subject.annotations, ax=Sheet())
     if not ax.patches:
         return None
     caption = (
-        "The items in the plane, close where people put them together. An ellipse shows where an item would lie by 9 "
-        "of 10 other groups of people: where ellipses of two clusters overlap, others may divide these items otherwise."
+        f"The {words.items} in the plane, close where people put them together. An ellipse shows where {words.an_item} "
+        "would lie by 9 of 10 other groups of people: where ellipses of two clusters overlap, others may divide these "
+        f"{words.items} otherwise."
     )
     figure = cast(MatplotlibFigure, ax.figure)
     return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)

@@ -15,10 +15,12 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.figure_files import points_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import download, number
+from consilience.inspection.words import current_words
 
 
 def latent_figure(subject: Subject) -> Figure | None:
     """Draw the items in the latent space; None if the model has none, or there are no features to place them by."""
+    words = current_words()
     if subject.features is None or not subject.can.has_latent_space:
         return None
     try:
@@ -26,10 +28,10 @@ def latent_figure(subject: Subject) -> Figure | None:
     except InputError:  # features that the report can list but the model cannot read
         return None
     n_latent = subject.estimator.means_.shape[1]
-    how = "The items in the latent space that the model learned"
+    how = f"The {words.items} in the latent space that the model learned"
     if n_latent > 2:
         how += f", along the two directions of largest variance of its {n_latent} dimensions"
-    hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
+    hollow = f"; {words.items} without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
     reach = "lines" if n_latent == 1 else "ellipses"
     caption = f"{how}. Each cluster has its colour and shape{hollow}; {reach} reach two standard deviations."
     latent = np.asarray(subject.model.transform(subject.features), float)
@@ -40,14 +42,16 @@ def latent_figure(subject: Subject) -> Figure | None:
 
 def training_section(subject: Subject) -> Section:
     """Return the section of the loss and of the clusters left after each epoch."""
+    words = current_words()
     estimator = subject.estimator
     losses, left = estimator.losses_, estimator.clusters_left_
     caption = (
-        "The loss that training lowers, and the number of clusters that own items, after each epoch. If the loss still "
-        "falls steadily at the end, train for more epochs (n_epochs). It is a mean over random batches, never smooth."
+        f"The loss that training lowers, and the number of clusters that own {words.items}, after each epoch. If the "
+        "loss still falls steadily at the end, train for more epochs (n_epochs). It is a mean over random batches, "
+        "never smooth."
     )
     ends = f"{number(losses[0], 1)} to {number(losses[-1], 1)}"
-    shown = f"Line plots: the loss from {ends} nats an item; {counted(int(left[-1]), 'cluster')}."
+    shown = f"Line plots: the loss from {ends} nats {words.an_item}; {counted(int(left[-1]), 'cluster')}."
     n_restarts = len(subject.can.restart_bounds)
     sentences = [f"Training took {counted(len(losses), 'epoch')}."]
     sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []

@@ -34,6 +34,7 @@ from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
+from consilience.inspection.words import current_words
 
 FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut
@@ -68,7 +69,7 @@ class Explorer:
 
         items : the table of `item_tables.item_frame`.
         """
-        places, clusters = co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
+        words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
             return None
         memberships = co_occurrence.memberships.of_items(places)
@@ -79,6 +80,7 @@ class Explorer:
             "items": [name_text(name) for name in co_occurrence.items[places[tree.order]]],
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
+            "words": {"item": words.item, "items": words.items},
             "names": clusters.names,
             "rows": rows.tolist(),
             **_tree_data(tree),
@@ -179,14 +181,15 @@ def _look() -> dict[str, Any]:
 
 def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> Table:
     """Return the table of the items that are in a grouping, with those that each was most often put together with."""
+    words = current_words()
     sure = "probability" in items
     counts, of = together(memberships).toarray(), presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
     names = [name_text(name) for name in items["item"]]
-    columns = [Column("Item", "text"), Column(clusters.noun.title(), "number")]
+    columns = [Column(words.Item, "text"), Column(clusters.noun.title(), "number")]
     columns += [Column(clusters.measure.capitalize())] if sure else []
-    columns += [Column("Annotators"), Column("Most often put together with", "wide")]
+    columns += [Column(words.Annotators), Column("Most often put together with", "wide")]
     rows = []
     for place, (name, cluster, n_annotators) in enumerate(
         items[["item", "cluster", "n_annotators"]].itertuples(index=False, name=None)
@@ -196,12 +199,14 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         rows.append(row(*cells, _nearest(share[place], names)))
     return Table(
         "items",
-        f"All {n_items:,} items" if len(items) == n_items else f"The {len(items):,} items that are in a grouping",
+        f"All {n_items:,} {words.items}"
+        if len(items) == n_items
+        else f"The {len(items):,} {words.items} that are in a grouping",
         columns,
         rows,
         reading=(
-            f"Sorted by {clusters.noun}, with similar items next to each other. The last column is the share of the "
-            "times that both items were shown in which they were put together."
+            f"Sorted by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
+            f"of the times that both {words.items} were shown in which they were put together."
         ),
     )
 

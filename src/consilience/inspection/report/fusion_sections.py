@@ -23,6 +23,7 @@ from consilience.inspection.report.explorer import MOST, Explorer
 from consilience.inspection.report.figure_files import points_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Download, download, number
+from consilience.inspection.words import current_words
 
 READABLE_CURVE = 340  # CSS pixels that a curve needs
 GIVEN = (
@@ -36,6 +37,7 @@ MOST_LEAVES = 80  # items that a dendrogram shows
 
 def in_short(subject: Subject) -> list[str]:
     """Say how clear the clusters are, who stands out, and what the groupings leave open."""
+    words = current_words()
     estimator, frame = subject.estimator, subject.annotators
     findings = []
     if estimator.n_clusters_ > 1:
@@ -48,8 +50,8 @@ def in_short(subject: Subject) -> list[str]:
         left = len(names) - OUTLIERS
         shown = names if left <= 0 else [*names[:OUTLIERS], f"{left:,} more"]
         verb = "stands" if len(odd) == 1 else "stand"
-        findings.append(f"{len(odd):,} of {counted(len(frame), 'annotator')} {verb} out: {listed(shown)}.")
-    return [*findings, *estimator.notes_]
+        findings.append(f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {listed(shown)}.")
+    return [*findings, *subject.told(estimator.notes_)]
 
 
 def names_section(subject: Subject) -> Section | None:
@@ -84,11 +86,12 @@ def evidence_section(subject: Subject) -> Section | None:
 
 
 def _not_explored(n_items: int) -> list[str]:
+    words = current_words()
     if n_items <= MOST:
         return []
     return [
-        f"With more than {MOST} items, the figures are pictures, some of a random sample, and cannot be searched or "
-        "zoomed."
+        f"With more than {MOST} {words.items}, the figures are pictures, some of a random sample, and cannot be "
+        "searched or zoomed."
     ]
 
 
@@ -128,18 +131,19 @@ def number_section(subject: Subject) -> Section:
 
 
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    words = current_words()
     ax = plot_item_map(*_model_and_annotations(subject), max_items=MOST_ON_MAP, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
-        "The items in the plane: two items are the closer, the more often annotators who saw both put them together "
-        "(classical scaling; each axis gives its share of the variance)."
+        f"The {words.items} in the plane: two {words.items} are the closer, the more often {words.annotators} who saw "
+        "both put them together (classical scaling; each axis gives its share of the variance)."
         if scaled
-        else "The items along the two directions of largest variance of the coordinates in which the clusters were "
-        "found. Most pairs were never shown together; their closeness comes from chains of groupings."
+        else f"The {words.items} along the two directions of largest variance of the coordinates in which the clusters "
+        "were found. Most pairs were never shown together; their closeness comes from chains of groupings."
     )
     caption += " Each cluster has its colour and shape."
     if 0 < n_named(ax) < n_items:
-        caption += " Items are named where there is room."
+        caption += f" {words.Items} are named where there is room."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
     projection = co_occurrence.map(drawn)
     file = points_file("map.csv", projection.points, projection.axes, co_occurrence.items, subject.clusters, drawn)
@@ -147,27 +151,29 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
 
 
 def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    words = current_words()
     ax = plot_co_occurrence(*_model_and_annotations(subject), ax=Sheet())
     n_drawn = len(ax.images[0].get_array())  # type: ignore[arg-type]
     caption = (
-        "How often two items were put together, as a share of the times they were shown together: the darker, the more "
-        "often. Frames mark the clusters."
+        f"How often two {words.items} were put together, as a share of the times they were shown together: the darker, "
+        "the more often. Frames mark the clusters."
     )
     if n_drawn < n_items:
-        caption += f" Only {n_drawn:,} of {n_items:,} items are drawn, chosen at random."
+        caption += f" Only {n_drawn:,} of {n_items:,} {words.items} are drawn, chosen at random."
     file = None
     if n_drawn == n_items:
         order = ordered_items(co_occurrence, n_items)
         names = co_occurrence.items[order]
         file = download("co-occurrence.csv", pd.DataFrame(co_occurrence.shares(order), names, names).round(4), "item")
-    return _figure("co-occurrence", ax, f"Heat map of {n_drawn:,} items. {caption}", caption, file)
+    return _figure("co-occurrence", ax, f"Heat map of {n_drawn:,} {words.items}. {caption}", caption, file)
 
 
 def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
+    words = current_words()
     ax = plot_co_occurrence(*_model_and_annotations(subject), by_cluster=True, ax=Sheet())
     caption = (
-        "How often items of two clusters were put together, or of one cluster on the diagonal: the share over all "
-        "pairs that were shown together."
+        f"How often {words.items} of two clusters were put together, or of one cluster on the diagonal: the share over "
+        "all pairs that were shown together."
     )
     names = subject.clusters.names
     shares = pd.DataFrame(co_occurrence.cluster_shares().share, names, names).round(4)
@@ -176,20 +182,23 @@ def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
 
 
 def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    words = current_words()
     ax = plot_dendrogram(*_model_and_annotations(subject), max_items=MOST_LEAVES, ax=Sheet())
-    what = "items" if n_items <= MOST_LEAVES else "clusters"
+    of_items = n_items <= MOST_LEAVES
+    what = words.items if of_items else "clusters"
     file, names = None, subject.clusters.names
-    if what == "clusters":
+    if not of_items:
         distances = pd.DataFrame(co_occurrence.cluster_shares().distance, names, names).round(4)
         file = small(download("cluster-distances.csv", distances, subject.clusters.noun))
     caption = (
         f"The hierarchy of the {what} (average linkage): {what} whose branches meet far to the left were nearly always "
         "put together."
     )
-    if what == "items":
+    if of_items:
         caption += (
-            " Coloured branches hold items of one cluster, grey ones of several. The clusters were not found from this "
-            "tree, so it may cut across them: the marks show each item's cluster, even in a branch of another."
+            f" Coloured branches hold {words.items} of one cluster, grey ones of several. The clusters were not found "
+            f"from this tree, so it may cut across them: the marks show each {words.item}'s cluster, even in a branch "
+            "of another."
         )
     return _figure("dendrogram", ax, f"Dendrogram of the {what}. {caption}", caption, file)
 

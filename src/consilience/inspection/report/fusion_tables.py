@@ -17,6 +17,7 @@ from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.group_names import AT_LEAST
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
+from consilience.inspection.words import current_words
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
@@ -30,6 +31,7 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     The columns are those of ``annotators_``, the agreement NaN if groupings hold two items; `with_others`, the mean
     adjusted Rand index with the other annotators; and `remark`.
     """
+    words = current_words()
     frame = estimator.annotators_.copy()
     place = groupings.annotators.get_indexer(frame.index)
     # a grouping of two items has a single pair, so its agreement equals that expected by chance
@@ -38,9 +40,9 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
     low, high = np.quantile(each, [0.25, 0.75])
     frame["remark"] = remarks(
-        (frame["n_items"] == 0, "no items"),
+        (frame["n_items"] == 0, f"no {words.items}"),
         (frame["n_groups"] == frame["n_groupings"], "one group only"),
-        (frame["n_groups"] == frame["n_items"], "every item alone"),
+        (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
         (frame["agreement"] <= 0, "no better than chance"),
         (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
     )
@@ -67,6 +69,7 @@ def grouping_frame(estimator: Any) -> pd.DataFrame:
 
 def groupings_table(frame: pd.DataFrame) -> Table | None:
     """Return the table of groupings that agree most and least with the clusters; None if each annotator gave one."""
+    words = current_words()
     ranked = frame[frame["agreement"].notna() & (frame["n_items"] >= FEWEST_ITEMS)].reset_index(drop=True)
     if ranked.empty or len(frame) == frame["annotator"].nunique():
         return None
@@ -81,11 +84,15 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
     return Table(
         "groupings",
         "The groupings, those that agree least with the clusters last",
-        [Column("Annotator", "text"), Column("Grouping", "text"), *map(Column, ("Items", "Groups", "Agreement"))],
+        [
+            Column(words.Annotator, "text"),
+            Column("Grouping", "text"),
+            *map(Column, (words.Items, "Groups", "Agreement")),
+        ],
         rows,
         reading=(
-            f"Adjusted Rand index with the clusters, for groupings of at least {FEWEST_ITEMS} items; with few items "
-            "it says little."
+            f"Adjusted Rand index with the clusters, for groupings of at least {FEWEST_ITEMS} {words.items}; with few "
+            f"{words.items} it says little."
         ),
         gap=gap,
         download=download("groupings.csv", frame.round(4)),
@@ -94,6 +101,7 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
 
 def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
     """Return the table of what people call each cluster; None unless two of them use the same name."""
+    words = current_words()
     if not (names["n_annotators"] >= AT_LEAST).any():
         return None
     rows = []
@@ -107,13 +115,18 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
         rows.append(row(cluster_cell(clusters, cluster), *cells))
     return Table(
         "names",
-        "Names of groups, and how many annotators use them",
-        [Column("Cluster"), Column("Names of the cluster", "wide"), Column("Names given to any of its items", "wide")],
+        f"Names of groups, and how many {words.annotators} use them",
+        [
+            Column("Cluster"),
+            Column("Names of the cluster", "wide"),
+            Column(f"Names given to any of its {words.items}", "wide"),
+        ],
         rows,
         reading=(
-            "The number of annotators stands before each name. An annotator calls a cluster by the name of a group if "
-            "at least half of the items that they sorted into the group or that belong to the cluster are in both. "
-            "Case, accents and blanks are ignored; each name is given in its most common spelling."
+            f"The number of {words.annotators} stands before each name. {words.An_annotator} calls a cluster by the "
+            f"name of a group if at least half of the {words.items} that they sorted into the group or that belong to "
+            "the cluster are in both. Case, accents and blanks are ignored; each name is given in its most common "
+            "spelling."
         ),
         download=download("names.csv", names),
     )

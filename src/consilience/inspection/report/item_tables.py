@@ -27,6 +27,7 @@ from consilience.inspection.report.tables import (
     row,
     significant,
 )
+from consilience.inspection.words import current_words
 from consilience.metrics.profiles import association
 
 SURE = 0.9
@@ -41,19 +42,20 @@ NAMES_OF_CLUSTER = 3
 
 def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
     """Return the table of how many annotations and features there are."""
+    words = current_words()
     summary = groupings.summary()
     several = groupings.n_groupings != groupings.n_annotators
     rows = [
-        ("Items", f"{summary.n_items:,}"),
-        ("Annotators", f"{summary.n_annotators:,}"),
-        ("Groupings", f"{groupings.n_groupings:,}" if several else "one per annotator"),
+        (words.Items, f"{summary.n_items:,}"),
+        (words.Annotators, f"{summary.n_annotators:,}"),
+        ("Groupings", f"{groupings.n_groupings:,}" if several else f"one per {words.annotator}"),
         ("Groups", f"{groupings.n_groups:,}"),
-        ("Labels (an item in a group)", f"{summary.n_rows:,}"),
-        ("Coverage: mean share of the items that an annotator labelled", percent(summary.coverage)),
-        ("Labels per annotator", spread(summary.items_per_annotator)),
-        ("Annotators per item", spread(summary.annotators_per_item)),
+        (f"Labels ({words.an_item} in a group)", f"{summary.n_rows:,}"),
+        (f"Coverage: mean share of the {words.items} that {words.an_annotator} labelled", percent(summary.coverage)),
+        (f"Labels per {words.annotator}", spread(summary.items_per_annotator)),
+        (f"{words.Annotators} per {words.item}", spread(summary.annotators_per_item)),
         ("Groups per grouping", spread(summary.groups_per_grouping)),
-        ("Items without annotations", f"{summary.n_unannotated_items:,}"),
+        (f"{words.Items} without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
     return Table(
@@ -61,7 +63,8 @@ def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
         "The annotations",
         [Column("", "text"), Column("", "text")],
         [row(*pair) for pair in rows],
-        reading="Clusters can be trusted only as far as annotators overlap: the more annotators per item, the better.",
+        reading=f"Clusters can be trusted only as far as {words.annotators} overlap: the more {words.annotators} per "
+        f"{words.item}, the better.",
     )
 
 
@@ -122,10 +125,11 @@ def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
 
 def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: FoundClusters, reading: str = "") -> Table:
     """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any."""
+    words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     columns = [Column(clusters.noun.title(), "text" if clusters.is_named else "number"), Column("Size")]
-    columns += [Column("Annotators call it", "names")] if any(called) else []
-    columns += [Column("Items, most certain first" if by else "Items", "wide"), Column("Share")]
+    columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
+    columns += [Column(f"{words.Items}, most certain first" if by else words.Items, "wide"), Column("Share")]
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -137,9 +141,9 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
         rows.append(row(*cells, *_certainty_of(mine, by)))
-    what = "Each row is a cluster of items that belong together, given all annotations."
+    what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
-        what = "Each row is a class, with the items of which it is the most likely class."
+        what = f"Each row is a class, with the {words.items} of which it is the most likely class."
     if by == "repeats":
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     return Table(
@@ -154,8 +158,9 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
 
 def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
     """Heads of the columns on the certainty of a cluster, by the column of the items that says it."""
+    words = current_words()
     if by == "repeats":
-        return ["Pairs that come out the same", "Items that stay"]
+        return ["Pairs that come out the same", f"{words.Items} that stay"]
     return [f"Mean {clusters.measure}", f"{clusters.measure.capitalize()} ≥ {SURE:g}"] if by else []
 
 
@@ -176,6 +181,7 @@ def cluster_cell(clusters: FoundClusters, cluster: int) -> Cell:
 
 def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "") -> Table:
     """Return the table of how many items are how certain; `given` says what the probability is conditioned on."""
+    words = current_words()
     probability = items["probability"].to_numpy()
     rows = []
     for low, high in CERTAINTIES:
@@ -184,19 +190,27 @@ def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean())))
     return Table(
         "certainty",
-        f"How certain the items' {clusters.nouns} are",
-        [Column(f"{clusters.measure.capitalize()} of its {clusters.noun}", "text"), Column("Items"), Column("Share")],
+        f"How certain the {words.items_own} {clusters.nouns} are",
+        [
+            Column(f"{clusters.measure.capitalize()} of its {clusters.noun}", "text"),
+            Column(words.Items),
+            Column("Share"),
+        ],
         rows,
         reading=_meaning_of_measure(clusters, given),
     )
 
 
 def _meaning_of_measure(clusters: FoundClusters, given: str) -> str:
+    words = current_words()
     if clusters.measure != "probability":
-        return f"The {clusters.measure} says how far annotators agree; it is not a probability that they are right."
+        return (
+            f"The {clusters.measure} says how far {words.annotators} agree; it is not a probability that they are "
+            "right."
+        )
     usual = "the features and all annotations"
     if clusters.is_named:
-        usual = "all labels and how reliable it found each annotator"
+        usual = f"all labels and how reliable it found each {words.annotator}"
     return f"The probability is the model's own, given {given or usual}."
 
 
@@ -204,6 +218,7 @@ def uncertain_items_table(
     items: pd.DataFrame, clusters: FoundClusters, labels_given: pd.Series | None = None
 ) -> Table | None:
     """Return the table of the least certain items; `labels_given` holds the labels of each as text, by its place."""
+    words = current_words()
     if "next_cluster" not in items:
         return None
     worst = items[items["probability"] < UNCERTAIN].sort_values("probability", kind="stable")
@@ -218,21 +233,22 @@ def uncertain_items_table(
         rows.append(row(*cells, f"{n_annotators:,}" if labels_given is None else labels_given[place]))
     left = len(worst) - len(rows)
     kind = "text" if clusters.is_named else "number"
-    heads = [("Item", "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
+    heads = [(words.Item, "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
     heads += [("Next best", kind), (f"Its {clusters.measure}", "number")]
-    heads += [("Annotators", "number") if labels_given is None else ("Labels given", "wide")]
+    heads += [(words.Annotators, "number") if labels_given is None else ("Labels given", "wide")]
     return Table(
         "uncertain",
-        "The least certain items",
+        f"The least certain {words.items}",
         [Column(head, kind) for head, kind in heads],
         rows,
-        reading="These items are worth another look, or another annotator.",
+        reading=f"These {words.items} are worth another look, or another {words.annotator}.",
         more=f"{left:,} more below a {clusters.measure} of {UNCERTAIN:g} (in {clusters.file})" if left > 0 else "",
     )
 
 
 def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most: int) -> Table:
     """Return the table of every feature's mean and standard deviation by cluster, the largest η² first; Table 3."""
+    words = current_words()
     numeric = frame.select_dtypes(["number", "bool"]).astype(float)[clusters.codes >= 0]
     codes = clusters.codes[clusters.codes >= 0]
     explained = variance_explained(numeric.to_numpy(), codes)
@@ -259,9 +275,9 @@ def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most
     omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]
     reading = (
         f"Mean of each {clusters.noun}, with the standard deviation in brackets. Blue cells are below the mean of all "
-        "items and orange cells above it, the darker ones by more than a standard deviation. η² is the share of the "
-        f"variance that lies between the {clusters.nouns} (those of at least 1% of the items): near 1 the feature "
-        "separates them, near 0 it does not."
+        f"{words.items} and orange cells above it, the darker ones by more than a standard deviation. η² is the share "
+        f"of the variance that lies between the {clusters.nouns} (those of at least 1% of the {words.items}): near 1 "
+        "the feature separates them, near 0 it does not."
     )
     if omitted:
         reading += f" Left out because they are not numeric: {', '.join(omitted[:10])}"
@@ -300,6 +316,7 @@ def variance_explained(
 
 def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> Table:
     """Return the table of tests whether outside scores differ between the clusters; Table 2."""
+    words = current_words()
     numeric = scores.select_dtypes(["number", "bool"])
     known = clusters.codes >= 0
     tests = association(numeric.set_axis(range(numeric.shape[1]), axis=1)[known], clusters.codes[known])
@@ -309,7 +326,7 @@ def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> Table:
         differs = "–" if np.isnan(figures[-1]) else "yes" if figures[-1] < 0.05 else "no"
         rows.append(row(name_cell(name), f"{n_items:,}", *map(significant, figures), differs))
     left = len(ordered) - len(rows)
-    heads = ("Items", "Kruskal-Wallis H", "p", "adjusted p")
+    heads = (words.Items, "Kruskal-Wallis H", "p", "adjusted p")
     return Table(
         "association",
         f"Outside scores against the {clusters.nouns}",

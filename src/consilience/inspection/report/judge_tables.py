@@ -9,7 +9,6 @@ import pandas as pd
 
 from consilience.annotations import Pairs
 from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.names import counted
 from consilience.inspection.report.annotators import remarks
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
@@ -18,6 +17,7 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
+from consilience.inspection.words import current_words
 
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 NO_BETTER = "no better than guessing"
@@ -26,6 +26,7 @@ NO_ANNOTATIONS = "no annotations"
 
 def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
     """Return the table of how many judgements there are, and how far they contradict each other."""
+    words = current_words()
     summary = pairs.summary()
     each = np.bincount(pairs.annotator, minlength=pairs.n_annotators)
     keys, pair = np.unique(pairs.item_a.astype(np.int64) * len(pairs) + pairs.item_b, return_inverse=True)
@@ -36,15 +37,15 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
     if several.any():
         again += f"; the judgements of {percent(differ.sum() / several.sum())} of them differ"
     rows = [
-        ("Items", f"{summary.n_items:,}"),
-        ("Annotators", f"{summary.n_annotators:,}"),
+        (words.Items, f"{summary.n_items:,}"),
+        (words.Annotators, f"{summary.n_annotators:,}"),
         ("Judgements", f"{pairs.n_rows:,}"),
-        ("Share that put both items together", percent(pairs.same.mean()) if pairs.n_rows else "–"),
-        ("Judgements per annotator", spread(pd.Series(each))),
+        (f"Share that put both {words.items} together", percent(pairs.same.mean()) if pairs.n_rows else "–"),
+        (f"Judgements per {words.annotator}", spread(pd.Series(each))),
         ("Pairs judged", f"{len(keys):,} of {len(pairs) * (len(pairs) - 1) // 2:,}"),
         ("Pairs judged several times", again),
-        ("Annotators per item", spread(summary.annotators_per_item)),
-        ("Items without annotations", f"{summary.n_unannotated_items:,}"),
+        (f"{words.Annotators} per {words.item}", spread(summary.annotators_per_item)),
+        (f"{words.Items} without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
     return Table("given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows])
@@ -70,6 +71,7 @@ def annotator_frame(estimator: Any) -> pd.DataFrame:
 
 def in_short(frame: pd.DataFrame) -> list[str]:
     """Say how reliable the judgements are in a sentence; none if the model has no rates."""
+    words = current_words()
     if not {"n_pairs", "sensitivity", "specificity"} <= set(frame):
         return []
     rates = []
@@ -79,8 +81,11 @@ def in_short(frame: pd.DataFrame) -> list[str]:
             return []
         rates.append(percent(float(np.average(known[name], weights=known["n_pairs"]))))
     cluster = "cluster of their view" if "view" in frame else "cluster"
-    text = f"Annotators put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the others"
+    text = (
+        f"{words.Annotators} put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the "
+        "others"
+    )
     odd = int((frame["remark"] == NO_BETTER).sum())
     if odd:
-        text += f"; {counted(odd, 'annotator')} {'is' if odd == 1 else 'are'} {NO_BETTER}"
+        text += f"; {words.n_annotators(odd)} {'is' if odd == 1 else 'are'} {NO_BETTER}"
     return [text + "."]

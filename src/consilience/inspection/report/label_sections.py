@@ -19,6 +19,7 @@ from consilience.inspection.report.annotators import Ranking, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
+from consilience.inspection.words import current_words
 
 NAMED_CLASSES = 6  # up to this number, the findings give the size of each
 WEAKEST = 3
@@ -27,15 +28,18 @@ READABLE = 860  # CSS pixels that many small matrices need
 
 def sizes_in_short(subject: Subject) -> str:
     """Say how many items each class has."""
+    words = current_words()
     clusters, nowhere = subject.clusters, int((subject.clusters.codes < 0).sum())
-    none = f" {counted(nowhere, 'item has', 'items have')} no labels and no class." if nowhere else ""
+    none = f" {words.n_items(nowhere)} {'has' if nowhere == 1 else 'have'} no labels and no class." if nowhere else ""
     if len(clusters.names) > NAMED_CLASSES:
         sizes, empty = clusters.sizes, int((clusters.sizes == 0).sum())
-        text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} items."
-        text += f" {counted(empty, 'class is', 'classes are')} the most likely class of no item." if empty else ""
+        text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} {words.items}."
+        text += (
+            f" {counted(empty, 'class is', 'classes are')} the most likely class of no {words.item}." if empty else ""
+        )
         return text + none
     each = [f"{title} ({size:,})" for title, size in zip(clusters.titles, clusters.sizes, strict=True)]
-    return f"Items by class: {listed(each)}.{none}"
+    return f"{words.Items} by class: {listed(each)}.{none}"
 
 
 def copies_in_short(subject: Subject) -> list[str]:
@@ -46,26 +50,35 @@ def copies_in_short(subject: Subject) -> list[str]:
 
 def certainty_in_short(subject: Subject) -> list[str]:
     """Say how many items are certain of their class, unless it is said of other people; and how many have ties."""
+    words = current_words()
     ties = subject.can.n_ties
-    tied = f"{counted(ties, 'item has', 'items have')} tied votes; the first of the tied classes was taken."
+    tied = (
+        f"{words.n_items(ties)} {'has' if ties == 1 else 'have'} tied votes; the first of the tied classes was taken."
+    )
     if subject.certainty:
         return [tied] if ties else []
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
-    share = f"{percent(sure / len(subject.items))} of the items ({sure:,} of {len(subject.items):,})"
+    share = f"{percent(sure / len(subject.items))} of the {words.items} ({sure:,} of {len(subject.items):,})"
     text = f"{share} belong to their class with a {subject.clusters.measure} of at least {item_tables.SURE:g}."
     return [f"{text} {tied}" if ties else text]
 
 
 def annotators_in_short(subject: Subject) -> str:
     """Say how many labels are right, and which annotators are the least accurate."""
+    words = current_words()
     quality = subject.estimator.annotators_
     quality = quality[quality["n_labels"] > 0].sort_values("accuracy", kind="stable")
     if quality["accuracy"].isna().any():
-        return "The classes found are not those that annotators name, so no label is right or wrong."
+        return f"The classes found are not those that {words.annotators} name, so no label is right or wrong."
     right = np.average(quality["agreement"], weights=quality["n_labels"])
     worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality["accuracy"].head(WEAKEST).items()]
-    text = f"About {percent(right)} of the {counted(int(quality['n_labels'].sum()), 'label')} name the item's class"
-    return f"{text}; the least accurate annotators are {listed(worst)}." if len(quality) > WEAKEST else f"{text}."
+    text = (
+        f"About {percent(right)} of the {counted(int(quality['n_labels'].sum()), 'label')} name the {words.item}'s "
+        "class"
+    )
+    return (
+        f"{text}; the least accurate {words.annotators} are {listed(worst)}." if len(quality) > WEAKEST else f"{text}."
+    )
 
 
 def ranking(subject: Subject) -> Ranking:
@@ -79,13 +92,16 @@ def quality_figures(subject: Subject) -> list[Figure]:
 
 
 def _accuracy(subject: Subject) -> Figure:
+    words = current_words()
     ax = plot_annotators(subject.model, ax=Sheet())
     caption = (
-        f"Each annotator by {' '.join(ax.get_ylabel().split())} and {ax.get_xlabel()}"
-        f"{', the darker the more a label tells about the class' if ax.child_axes else ''}."
+        f"Each {words.annotator} by {' '.join(ax.get_ylabel().split())} and "
+        f"{ax.get_xlabel()}{', the darker the more a label tells about the class' if ax.child_axes else ''}."
     )
     if ax.get_legend():
-        caption += " Annotators below the dashed line are no better than always giving the most frequent class."
+        caption += (
+            f" {words.Annotators} below the dashed line are no better than always giving the most frequent class."
+        )
     if n_named(ax):
         caption += " The most unusual are named, where there is room."
     file = small(download("accuracy.csv", subject.estimator.annotators_.round(4), "annotator"))
@@ -93,15 +109,19 @@ def _accuracy(subject: Subject) -> Figure:
 
 
 def _confusion(subject: Subject) -> Figure:
+    words = current_words()
     estimator = subject.estimator
     panels = plot_confusion(subject.model, ax=Sheet())
     sheet, n_drawn = cast(MatplotlibFigure, panels[0].figure), len(panels) - 1
     caption = (
-        "Labels given to the items of each class: one row per class, one column per label; numbers are percentages of "
-        "the row. The first matrix is the mean over all annotators, weighted by their numbers of labels"
+        f"Labels given to the {words.items} of each class: one row per class, one column per label; numbers are "
+        f"percentages of the row. The first matrix is the mean over all {words.annotators}, weighted by their numbers "
+        "of labels"
     )
     n_annotators = int((estimator.annotators_["n_labels"] > 0).sum())
-    whose = f"the {n_drawn} of {n_annotators} annotators with the most labels" if n_drawn < n_annotators else "all"
+    whose = (
+        f"the {n_drawn} of {n_annotators} {words.annotators} with the most labels" if n_drawn < n_annotators else "all"
+    )
     caption += f"; the others are those of {whose}, the most accurate first." if n_drawn else "."
-    shown = f"Heat maps of the confusion matrices of the crowd and of {counted(n_drawn, 'annotator')}."
+    shown = f"Heat maps of the confusion matrices of the crowd and of {words.n_annotators(n_drawn)}."
     return Figure.of("confusion", sheet, shown, caption, label_tables.confusion_file(estimator), readable=READABLE)

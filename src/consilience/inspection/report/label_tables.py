@@ -21,6 +21,7 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
+from consilience.inspection.words import current_words
 
 CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed
@@ -30,19 +31,22 @@ INFORMATIVE = 0.05  # share of the entropy of the classes that informative label
 
 def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
     """Return the table of how many labels there are, of which classes."""
+    words = current_words()
     summary = labels.summary()
     rows: list[tuple[str, Any]] = [
-        ("Items", f"{summary.n_items:,}"),
-        ("Annotators", f"{summary.n_annotators:,}"),
+        (words.Items, f"{summary.n_items:,}"),
+        (words.Annotators, f"{summary.n_annotators:,}"),
         ("Labels", f"{summary.n_rows:,}"),
         (counted(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
-        ("Coverage: mean share of the items that an annotator labelled", percent(summary.coverage)),
-        ("Labels per annotator", spread(_counts(labels.annotator, labels.n_annotators))),
-        ("Labels per item", spread(_counts(labels.item, labels.n_items))),
-        ("Items without labels", f"{summary.n_unannotated_items:,}"),
+        (f"Coverage: mean share of the {words.items} that {words.an_annotator} labelled", percent(summary.coverage)),
+        (f"Labels per {words.annotator}", spread(_counts(labels.annotator, labels.n_annotators))),
+        (f"Labels per {words.item}", spread(_counts(labels.item, labels.n_items))),
+        (f"{words.Items} without labels", f"{summary.n_unannotated_items:,}"),
     ]
     if n_further := summary.n_rows - int(summary.annotators_per_item.sum()):
-        rows.append(("Repeated labels of an item by the same annotator, all counted", f"{n_further:,}"))
+        rows.append(
+            (f"Repeated labels of {words.an_item} by the same {words.annotator}, all counted", f"{n_further:,}")
+        )
     if features is not None:
         rows.append(("Features (not used by the model)", f"{features.shape[1]:,}"))
     return Table(
@@ -50,7 +54,8 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
         "The labels",
         [Column("", "text"), Column("", "wide")],
         [row(*pair) for pair in rows],
-        reading="Classes can be trusted only as far as annotators overlap: the more labels per item, the better.",
+        reading=f"Classes can be trusted only as far as {words.annotators} overlap: the more labels per {words.item}, "
+        "the better.",
     )
 
 

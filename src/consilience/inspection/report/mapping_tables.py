@@ -22,6 +22,7 @@ from consilience.inspection.report.tables import (
     names_cell,
     row,
 )
+from consilience.inspection.words import current_words
 
 MIN_ACCURACY = 0.8
 GUESS = 0.7  # q(t) below which a mapping is a guess: a single label gives about 0.8
@@ -126,6 +127,7 @@ def mapping_file(estimator: Any) -> Download:
 
 def unmatched_table(estimator: Any) -> Table | None:
     """Return the table of groups that correspond to no cluster."""
+    words = current_words()
     mapping = estimator.annotator_mapping_
     unmatched = mapping[mapping["clusters"].map(len) == 0].sort_values("n_items", ascending=False, kind="stable")
     if unmatched.empty:
@@ -140,13 +142,13 @@ def unmatched_table(estimator: Any) -> Table | None:
     return Table(
         "unmatched",
         "Groups that correspond to no cluster",
-        [Column("Grouping", "text"), Column("Group", "text"), Column("Items")],
+        [Column("Grouping", "text"), Column("Group", "text"), Column(words.Items)],
         rows,
         reading=(
-            "The annotator set these items apart, but the others' groupings and the features do not: a slip, or a "
-            "distinction that nobody else makes."
+            f"The {words.annotator} set these {words.items} apart, but the others' groupings and the features do not: "
+            "a slip, or a distinction that nobody else makes."
         ),
-        more=f"{left:,} more, with no more items each{IN_FILE}" if left > 0 else "",
+        more=f"{left:,} more, with no more {words.items} each{IN_FILE}" if left > 0 else "",
     )
 
 

@@ -41,6 +41,7 @@ from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.group_names import called
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
+from consilience.inspection.words import current_words
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # listed in a sentence
@@ -64,9 +65,10 @@ MOST_DRAWN = 400  # annotators whose agreement is drawn
 
 def default_title(subject: Subject) -> str:
     """Return the numbers of clusters or classes, of items and of annotators as a title."""
+    words = current_words()
     clusters, annotations = subject.clusters, subject.annotations
     parts = counted(len(clusters.names), clusters.noun, clusters.nouns)
-    items, annotators = counted(annotations.n_items, "item"), counted(annotations.n_annotators, "annotator")
+    items, annotators = words.n_items(annotations.n_items), words.n_annotators(annotations.n_annotators)
     return f"{items} in {parts} by {annotators}" if clusters.is_named else f"{parts} of {items} by {annotators}"
 
 
@@ -89,21 +91,22 @@ def key_findings(subject: Subject) -> list[str]:
 
 
 def _clusters_in_short(subject: Subject) -> list[str]:
+    words = current_words()
     findings = [_sizes_in_short(subject.clusters.sizes)]
     if subject.certainty:
         findings += certainty_sections.in_short(subject)
     elif "probability" in subject.items:
         sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
-            f"{percent(sure.mean())} of the items ({sure.sum():,} of {len(sure):,}) belong to their cluster with a "
-            f"probability of at least {item_tables.SURE:g}."
+            f"{percent(sure.mean())} of the {words.items} ({sure.sum():,} of {len(sure):,}) belong to their cluster "
+            f"with a probability of at least {item_tables.SURE:g}."
         )
     if subject.can.maps_groups:
-        findings += [_annotators_in_short(subject.annotators), *subject.can.notes]
+        findings += [_annotators_in_short(subject.annotators), *subject.told(subject.can.notes)]
     if subject.can.has_views:
         findings += view_sections.in_short(subject)
     if subject.is_judged:
-        findings += [*judge_tables.in_short(subject.annotators), *subject.can.notes]
+        findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
     return [*findings, *(fusion_sections.in_short(subject) if subject.can.fuses else [])]
 
 
@@ -147,6 +150,7 @@ def _given(subject: Subject) -> Table:
 
 
 def _clusters(subject: Subject) -> Section:
+    words = current_words()
     items, clusters = subject.items, subject.clusters
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
     unannotated = clustered[clustered["n_annotators"] == 0]
@@ -156,9 +160,11 @@ def _clusters(subject: Subject) -> Section:
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
     sentences = [] if clusters.is_named else ["Clusters are numbered from 0, the largest first."]
     if subject.can.has_views:
-        sentences.append("They are the clusters of view 0, which most annotators hold; the other views follow below.")
+        sentences.append(
+            f"They are the clusters of view 0, which most {words.annotators} hold; the other views follow below."
+        )
     if len(unannotated):
-        text = counted(len(unannotated), "item has no annotations", "items have no annotations")
+        text = counted(len(unannotated), f"{words.item} has no annotations", f"{words.items} have no annotations")
         if "probability" in items:
             mean = number(unannotated["probability"].mean())
             text += f"; the mean {clusters.measure} of their {clusters.nouns} is {mean}"
@@ -166,10 +172,12 @@ def _clusters(subject: Subject) -> Section:
     if len(nowhere):
         names = _some([name_text(name) for name in nowhere["item"].tolist()])
         be = "is" if len(nowhere) == 1 else "are"
-        sentences.append(f"{counted(len(nowhere), 'item')} {be} in no grouping, and so in no {clusters.noun}: {names}.")
+        sentences.append(f"{words.n_items(len(nowhere))} {be} in no grouping, and so in no {clusters.noun}: {names}.")
     if "probability" in items and subject.certainty is None:
         blocks.append(
-            item_tables.certainty_table(clustered, clusters, fusion_sections.GIVEN if subject.can.fuses else "")
+            item_tables.certainty_table(
+                clustered, clusters, words.told(fusion_sections.GIVEN) if subject.can.fuses else ""
+            )
         )
         labels_given = None
         if isinstance(subject.annotations, Labels):
@@ -187,16 +195,21 @@ def _clustered(subject: Subject) -> pd.DataFrame:
 
 def _called(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
     """Return the most common names of the clusters, the clusters, and how to read those names."""
+    words = current_words()
     clusters = subject.clusters
     if clusters.is_named or not subject.groups:
         return [], clusters, ""
-    reading = "Names are those that at least two annotators use for the cluster, with the number of these annotators"
-    rule = "at least half of the items in their group of this name or in the cluster are in both"
+    reading = (
+        f"Names are those that at least two {words.annotators} use for the cluster, with the number of these "
+        f"{words.annotators}"
+    )
+    rule = f"at least half of the {words.items} in their group of this name or in the cluster are in both"
     reading += "; more below." if subject.can.fuses else f": {rule}."
     return called(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 
 
 def _plane(subject: Subject) -> Figure:
+    words = current_words()
     features = subject.features
     n_features = 0 if features is None else features.shape[1]
     try:
@@ -204,19 +217,22 @@ def _plane(subject: Subject) -> Figure:
     except InputError:  # features that the report can list but not draw
         n_features = 0
         ax = plot_clusters(subject.model, None, subject.annotations, ax=Sheet())
-    how = "The items by their annotations: close where the same annotators put them together."
+    how = f"The {words.items} by their annotations: close where the same {words.annotators} put them together."
     if not subject.groups:
-        how = "The items along the two directions of largest variance of the coordinates that the model gives them."
+        how = (
+            f"The {words.items} along the two directions of largest variance of the coordinates that the model gives "
+            "them."
+        )
     noun = subject.clusters.noun
     if n_features == 1:
-        how = "The items by their feature."
+        how = f"The {words.items} by their feature."
     elif n_features == 2:
-        how = "The items by their two features"
+        how = f"The {words.items} by their two features"
         how += f", with the region in which each {noun} is the most probable." if ax.collections else "."
     elif n_features:
-        how = f"The items along the two directions of largest variance of their {n_features:,} features."
-    hollow = "; items without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
-    named = " Items are named where there is room." if n_named(ax) else ""
+        how = f"The {words.items} along the two directions of largest variance of their {n_features:,} features."
+    hollow = f"; {words.items} without annotations are hollow" if (subject.items["n_annotators"] == 0).any() else ""
+    named = f" {words.Items} are named where there is room." if n_named(ax) else ""
     caption = f"{how} Each {noun} has its colour and shape{hollow}.{named}"
     drawn = features if n_features else None
     file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
@@ -224,6 +240,7 @@ def _plane(subject: Subject) -> Figure:
 
 
 def _meaning(subject: Subject) -> Section:
+    words = current_words()
     estimator = subject.estimator
     tables = mapping_tables.distinction_tables(estimator)
     unmatched = mapping_tables.unmatched_table(estimator)
@@ -231,7 +248,7 @@ def _meaning(subject: Subject) -> Section:
     sentences = [
         "A distinction is a way to divide the clusters. Groupings that divide them in the same way are listed "
         "together, whatever they call the parts; each column has their names for one part. A question mark means that "
-        "the name is a guess for one of the clusters, as when the annotator did not label its items."
+        f"the name is a guess for one of the clusters, as when the {words.annotator} did not label its {words.items}."
     ]
     weak = mapping_tables.weak_groupings(estimator)
     if weak:
@@ -241,7 +258,7 @@ def _meaning(subject: Subject) -> Section:
         )
     caption = (
         "One row per group, one column per cluster; the darker, the more probable that the cluster belongs to this "
-        "group of the annotator. Groupings that divide the clusters in similar ways are close together."
+        f"group of the {words.annotator}. Groupings that divide the clusters in similar ways are close together."
     )
     ax = plot_mapping(subject.model, ax=Sheet())
     left = " ".join(ax.get_xlabel().split()[1:])
@@ -249,13 +266,14 @@ def _meaning(subject: Subject) -> Section:
     drawn = _figure("mapping", ax, alternative.strip(), caption, mapping_tables.mapping_file(estimator))
     return Section(
         "meaning",
-        "What the annotators' groups stand for",
+        f"What the {words.annotators_own} groups stand for",
         sentences,
         [*tables, drawn, *([] if unmatched is None else [unmatched])],
     )
 
 
 def _annotators(subject: Subject) -> Section:
+    words = current_words()
     can, blocks = subject.can, list[Table | Figure]()
     if can.rates_annotators:
         blocks += filter(None, [annotators.annotators_table(subject.annotators, _ranking(subject))])
@@ -264,10 +282,10 @@ def _annotators(subject: Subject) -> Section:
     elif can.fuses:
         blocks += filter(None, [fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))])
     if not subject.groups:
-        return Section("annotators", "The annotators", [], blocks)
+        return Section("annotators", f"The {words.annotators}", [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
-    return Section("annotators", "The annotators", annotators.agreement_sentences(subject.agreement), blocks)
+    return Section("annotators", f"The {words.annotators}", annotators.agreement_sentences(subject.agreement), blocks)
 
 
 def _ranking(subject: Subject) -> annotators.Ranking:
@@ -283,25 +301,28 @@ def _ranking(subject: Subject) -> annotators.Ranking:
 
 
 def _agreement(subject: Subject) -> Figure:
+    words = current_words()
     n_items = subject.groupings.summary().items_per_annotator.to_numpy()
     most = np.sort(np.argsort(-n_items, kind="stable")[:MOST_DRAWN])
     matrix = subject.agreement.iloc[most, most]
     order = order_by_agreement(matrix)
     caption = (
-        "Agreement of each pair of annotators, those who agree next to each other: 1 for the same groups, 0 for "
-        "agreement by chance; hatched where they have fewer than two items in common. Dark squares along the diagonal "
-        "are schools of thought."
+        f"Agreement of each pair of {words.annotators}, those who agree next to each other: 1 for the same groups, 0 "
+        f"for agreement by chance; hatched where they have fewer than two {words.items} in common. Dark squares along "
+        "the diagonal are schools of thought."
     )
     if isinstance(subject.annotations, Labels):
         caption += " It does not depend on the names of the classes."
     if len(order) < len(n_items):
-        caption += f" Only the {len(order)} of {len(n_items):,} annotators with the most items are drawn."
+        caption += (
+            f" Only the {len(order)} of {len(n_items):,} {words.annotators} with the most {words.items} are drawn."
+        )
     if len(order) > MOST_NAMED:
         caption += " Their names are in the file, in the order of the heat map."
     return _figure(
         "agreement",
         plot_agreement(matrix, ax=Sheet()),
-        f"Heat map of the agreement between {len(order)} annotators.",
+        f"Heat map of the agreement between {len(order)} {words.annotators}.",
         caption,
         annotators.agreement_file(matrix, order),
     )
@@ -362,23 +383,23 @@ def _figure(key: str, ax: Axes, description: str, caption: str, file: Download |
 
 
 def _sizes_in_short(sizes: np.ndarray) -> str:
-    text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} items."
+    words = current_words()
+    text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} {words.items}."
     if sizes.min() == sizes.max():
-        text = (
-            f"{counted(len(sizes), 'cluster')} of {counted(int(sizes[0]), 'item')}{' each' if len(sizes) > 1 else ''}."
-        )
+        text = f"{counted(len(sizes), 'cluster')} of {words.n_items(int(sizes[0]))}{' each' if len(sizes) > 1 else ''}."
     small = sizes[sizes < 0.01 * sizes.sum()]
     if len(small):
         hold = "hold" if len(small) > 1 else "holds"
-        text += f" {len(small)} of them {hold} less than 1% of the items each, {small.sum():,} in all."
+        text += f" {len(small)} of them {hold} less than 1% of the {words.items} each, {small.sum():,} in all."
     return text
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:
+    words = current_words()
     weak = frame[frame["accuracy"] < mapping_tables.MIN_ACCURACY][::-1]
     good = int((frame["accuracy"] >= mapping_tables.MIN_ACCURACY).sum())
     share = f"{mapping_tables.MIN_ACCURACY:.0%}"
-    text = f"The clusters predict at least {share} of the labels of {good:,} of {counted(len(frame), 'annotator')}"
+    text = f"The clusters predict at least {share} of the labels of {good:,} of {words.n_annotators(len(frame))}"
     if weak.empty:
         return text + "."
     worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -16,6 +16,7 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.names import as_text
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
@@ -163,6 +164,11 @@ class Subject:
             return judge_tables.annotator_frame(self.estimator)
         frame = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
         return frame(self.estimator, self.groupings, self.agreement)
+
+    def told(self, sentences: Iterable[str]) -> list[str]:
+        """Return sentences of the model in the reader's words; names of items and annotators stay as they are."""
+        names = [as_text(name) for name in (*self.annotations.annotators, *self.annotations.items)]
+        return [self.words.told(sentence, names) for sentence in sentences]
 
     @cached_property
     def names(self) -> pd.DataFrame:

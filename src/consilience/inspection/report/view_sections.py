@@ -19,6 +19,7 @@ from consilience.inspection.report.figure_files import plane_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
+from consilience.inspection.words import current_words
 from consilience.metrics.clusterings import nmi
 
 LISTED = 12
@@ -26,20 +27,23 @@ LISTED = 12
 
 def in_short(subject: Subject) -> list[str]:
     """Say how many annotators hold each view."""
+    words = current_words()
     views = subject.estimator.views_
     parts = [
         f"{n_annotators:,} hold view {view} ({counted(n_clusters, 'cluster')})"
         for view, (n_annotators, n_clusters) in enumerate(zip(views["n_annotators"], views["n_clusters"], strict=True))
     ]
-    return [f"The annotators look at the items in {len(views)} ways: {listed(parts)}."]
+    return [f"The {words.annotators} look at the {words.items} in {len(views)} ways: {listed(parts)}."]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
     """Yield the section that compares the views, then one for each view but the first, whose clusters are above."""
+    words = current_words()
     estimator = subject.estimator
     sentences = [
-        "A view is a way to look at the items, with clusters of its own; the model assumes that each annotator judges "
-        "by one of them. The clusters above are those of view 0, which most annotators hold."
+        f"A view is a way to look at the {words.items}, with clusters of its own; the model assumes that each "
+        f"{words.annotator} judges by one of them. The clusters above are those of view 0, which most "
+        f"{words.annotators} hold."
     ]
     yield Section("views", "The views", sentences, [_views(estimator), *map(_crossing, _others(estimator))])
     for view in range(1, len(estimator.views_)):
@@ -59,6 +63,7 @@ def _others(estimator: Any) -> list[tuple[Any, int]]:
 
 def _views(estimator: Any) -> Table:
     """Return the table of who holds each view, how reliable they are, and how many clusters it has."""
+    words = current_words()
     people = estimator.annotators_.sort_values("weight", ascending=False, kind="stable")
     rows = []
     for view in range(len(estimator.views_)):
@@ -69,23 +74,25 @@ def _views(estimator: Any) -> Table:
         rows.append(
             row(str(view), f"{len(mine):,}", held, *rates, f"{len(sizes):,}", ", ".join(f"{n:,}" for n in sizes))
         )
-    heads = [("View", "number"), ("Annotators", "number"), ("Held by", "wide"), ("Sensitivity", "number")]
+    heads = [("View", "number"), (words.Annotators, "number"), ("Held by", "wide"), ("Sensitivity", "number")]
     heads += [("Specificity", "number"), ("Clusters", "number"), ("Their sizes", "text")]
     return Table(
         "views",
-        "The views, those of most annotators first",
+        f"The views, those of most {words.annotators} first",
         [Column(head, kind) for head, kind in heads],
         rows,
         reading=(
-            "Sensitivity: how often those who hold the view put two items of one of its clusters together; "
-            "specificity: how often they keep apart items of two clusters; both are means over these annotators. The "
-            "most reliable are named first. The table of annotators has the figures of each."
+            f"Sensitivity: how often those who hold the view put two {words.items} of one of its clusters together; "
+            f"specificity: how often they keep apart {words.items} of two clusters; both are means over these "
+            f"{words.annotators}. The most reliable are named first. The table of {words.annotators} has the figures "
+            "of each."
         ),
     )
 
 
 def _crossing(which: tuple[Any, int]) -> Table:
     """Return the table of how the items of each cluster of view 0 are spread over the clusters of another view."""
+    words = current_words()
     estimator, view = which
     first, other = clusters_of(estimator, 0), clusters_of(estimator, view)
     counts = np.zeros((len(first.index), len(other.index)), dtype=int)
@@ -95,7 +102,7 @@ def _crossing(which: tuple[Any, int]) -> Table:
     shared = number(nmi(first.codes, other.codes))
     return Table(
         f"crossing-{view}",
-        f"View 0 and view {view}: items",
+        f"View 0 and view {view}: {words.items}",
         [Column("View 0", "text"), *heads],
         rows,
         reading=(
@@ -107,6 +114,7 @@ def _crossing(which: tuple[Any, int]) -> Table:
 
 def _view(subject: Subject, view: int) -> Section:
     """Return the section of the clusters, the plot and the profile of a view."""
+    words = current_words()
     clusters, estimator = clusters_of(subject.estimator, view), subject.estimator
     items = item_tables.items_by(
         estimator.items_, clusters.codes, estimator.view_responsibilities_[view], subject.annotations
@@ -115,7 +123,8 @@ def _view(subject: Subject, view: int) -> Section:
         item_tables.clusters_table(items, [], clusters),
         key=f"clusters-{view}",
         caption=f"Clusters of view {view}",
-        reading="Each row is a cluster of items that belong together for the annotators who hold the view.",
+        reading=f"Each row is a cluster of {words.items} that belong together for the {words.annotators} who hold the "
+        "view.",
     )
     blocks: list[Table | Figure] = [table]
     if subject.features is not None:
@@ -124,6 +133,7 @@ def _view(subject: Subject, view: int) -> Section:
 
 
 def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Table | Figure]:
+    words = current_words()
     features = cast(pd.DataFrame, subject.features)
     profile = item_tables.profile_table(features, clusters, "feature", item_tables.FEATURES)
     file = None if profile.download is None else replace(profile.download, name=f"features-{view}.csv")
@@ -131,7 +141,7 @@ def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Tabl
         profile, key=f"features-{view}", caption=f"Features of the clusters of view {view}", download=file
     )
     ax = draw_clusters(subject.model, features, None, clusters, ax=Sheet())
-    caption = f"The items as above, with a colour and a shape for each cluster of view {view}."
+    caption = f"The {words.items} as above, with a colour and a shape for each cluster of view {view}."
     sheet = cast(MatplotlibFigure, ax.figure)
     drawn = plane_file(f"plane-{view}.csv", subject.model, features, None, clusters)
     return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption, drawn), profile]

@@ -59,9 +59,10 @@ class MapView {
 
   build() {
     const { data, n } = this.state;
+    const { items } = data.words;
     this.svg = draw(this.holder, "svg", {
       ...{ tabindex: 0, role: "application", "aria-roledescription": "map" },
-      "aria-label": `Map of ${n} items: plus and minus zoom, arrow keys move; the table of all items has them in words`,
+      "aria-label": `Map of ${n} ${items}: plus and minus zoom, arrow keys move; the table of all ${items} has them in words`,
     });
     this.radius = Math.min(Math.max(7 - 0.8 * Math.log2(Math.max(n, 30) / 30), 3.2), 6);
     this.axes = data.axes.map((_, axis) =>
@@ -253,6 +254,6 @@ class MapView {
       ...[data.items[item], ...data.points[item]],
       csvName(this.state.nameOf(labels[item])),
     ]);
-    saveCsv("map.csv", [["item", "x", "y", data.noun], ...rows]);
+    saveCsv("map.csv", [[data.words.item, "x", "y", data.noun], ...rows]);
   }
 }
