@@ -10,8 +10,8 @@ from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
+from consilience.inspection.group_names import cluster_names
 from consilience.inspection.report import fusion_tables
-from consilience.inspection.report.group_names import cluster_names
 from consilience.metrics.clusterings import ari
 from tests.inspection.test_report import (
     HOSTILE,

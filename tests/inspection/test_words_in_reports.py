@@ -67,9 +67,8 @@ def kinds(iris, sorts, fusion, subsets, crowd, named):
     model, X, experts = iris
     scores = pd.DataFrame({"age": np.arange(150.0)}, index=X.index)
     curve = pd.DataFrame({"n_groupings": [20, 200], "stability": [0.5, 0.9]})
-    pairs = Pairs.from_frame(
-        pd.DataFrame({"item_a": [*"aabbcd"], "item_b": [*"bcccda"], "annotator": [*"xyxyxy"], "same": [1, 1, 1, 1, 0, 0]})
-    )
+    said = {"item_a": [*"aabbcd"], "item_b": [*"bcccda"], "annotator": [*"xyxyxy"], "same": [1, 1, 1, 1, 0, 0]}
+    pairs = Pairs.from_frame(pd.DataFrame(said))
     wings = np.random.default_rng(0).normal(size=(4, 2)) + 6 * np.array([0, 0, 0, 1])[:, None]
     wings = pd.DataFrame(wings, index=[*"abcd"], columns=["left", "right"])
     return {

@@ -86,7 +86,7 @@ def fit(
         note(text)
     sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
     with replaced_folder(out) as folder:
-        write_results(estimator, folder)
+        write_results(estimator, folder, evidence.annotations)
         report(
             shown,
             evidence.annotations,

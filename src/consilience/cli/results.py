@@ -15,21 +15,27 @@ from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report.label_tables import keyed
 
 
-def write_results(estimator: Any, out: Path) -> None:
-    """Write the results of a fitted estimator, or of the last step of a Pipeline, and save it whole."""
+def write_results(estimator: Any, out: Path, annotations: Any) -> None:
+    """Write the results of a fitted estimator, or of the last step of a Pipeline, and save it whole.
+
+    annotations : those it was fitted to.
+    """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    for name, table in tables_of(model).items():
+    for name, table in tables_of(model, annotations).items():
         write_table(table, out / name)
     save(estimator, out / "model.zip")
 
 
-def tables_of(model: Any) -> dict[str, pd.DataFrame]:
+def tables_of(model: Any, annotations: Any = None) -> dict[str, pd.DataFrame]:
     """Return the tables of results of a fitted estimator, by file name.
 
-    Items without a cluster have the label -1, those without a class a blank one; neither have a probability.
+    Items without a cluster have the label -1, those without a class a blank one; neither have a probability. If the
+    annotations have names of groups, each cluster has the name that most annotators give it.
     """
-    answer, can = FoundClusters.of(model), Capabilities.of(model)
+    answer, can = FoundClusters.of(model, annotations), Capabilities.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
+    if answer.called:
+        names["name"] = answer.called_of(answer.codes)
     probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
     tables = {
         answer.file: pd.DataFrame(names | {"probability": probability}),

@@ -19,6 +19,7 @@ from consilience.inspection.capabilities import Capabilities, attributes
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
+from consilience.inspection.group_names import called, cluster_names
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
@@ -27,6 +28,7 @@ from consilience.inspection.words import DEFAULT, Words, current_words, use_word
 WEAKEST = 3  # annotators shown
 LONGEST = 40  # letters of a name in a line
 EXAMPLES = 8  # items of a cluster
+CHOICES = 3  # names of a cluster that annotators use
 MOST_CLUSTERS, FIRST_CLUSTERS = 60, 20  # most that are all shown, and how many of more
 LONGEST_EXAMPLE = 24  # letters of each in a line
 LINE = 100  # letters of a line with items of a cluster
@@ -96,6 +98,7 @@ def _of_clusters(model: Any, estimator: Any, evidence: Evidence) -> dict[str, An
         "n_clusters": model.n_clusters_,
         "cluster_sizes": FoundClusters.of(model).sizes.tolist(),
         "cluster_examples": _examples(model),
+        **_called(model, annotations),
         "caveats": list(getattr(model, "notes_", ())),
     }
     if not isinstance(annotations, Pairs):
@@ -126,6 +129,7 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
         "n_clusters": model.n_clusters_,
         "cluster_sizes": sizes.tolist(),
         "cluster_examples": _examples(model),
+        **_called(model, evidence.annotations),
         "n_items_without_cluster": int((model.labels_ < 0).sum()),
         "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
         "silhouette": model.silhouette_,
@@ -133,6 +137,24 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
         "weakest_annotators": [{name: _figure(row[name]) for name in columns} for row in known.to_dict("records")],
         "caveats": list(model.notes_),
     }
+
+
+def _called(model: Any, annotations: Any) -> dict[str, Any]:
+    """Return the name of each cluster, None where there is none, and the names that annotators give it, with counts."""
+    clusters = FoundClusters.of(model, annotations)
+    if not clusters.called:
+        return {"cluster_names": None}
+    counts = cluster_names(groupings_of(annotations), clusters.codes, len(clusters.index))
+    choices = called(counts, len(clusters.index), CHOICES)
+    return {"cluster_names": [name or None for name in clusters.called], "cluster_name_choices": choices}
+
+
+def _titles(found: dict[str, Any]) -> list[str]:
+    """Return the numbers of the clusters, after their names if people gave any, aligned."""
+    names = found["cluster_names"] or [None] * len(found["cluster_sizes"])
+    titles = [f"cluster {i:<3d}" if name is None else f"{_short(name)} ({i})" for i, name in enumerate(names)]
+    wide = max(map(width, titles))
+    return [title + " " * (wide - width(title)) for title in titles]
 
 
 def _examples(model: Any) -> list[list[Any]]:
@@ -236,7 +258,7 @@ def _lines_of_clusters(found: dict[str, Any]) -> list[str]:
     sizes, worst = found["cluster_sizes"], found["weakest_annotators"]
     what = _counts(found, "cluster", "item", "annotator", "label")
     lines = [f"{what[0]} of {what[1]} by {what[2]}"]
-    lines += _with_examples(_rows([f"cluster {i:<3d}" for i in range(len(sizes))], sizes, found["n_items"]), found)
+    lines += _with_examples(_rows(_titles(found), sizes, found["n_items"]), found)
     if "accuracy" not in found:
         return lines + _lines_of_judges(found)
     lines.append(
@@ -273,8 +295,9 @@ def _lines_of_fusion(found: dict[str, Any]) -> list[str]:
     sizes, worst, nowhere = found["cluster_sizes"], found["weakest_annotators"], found["n_items_without_cluster"]
     what = _counts(found, "cluster", "item", "annotator", "grouping")
     lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
-    names = [f"cluster {i:<3d}" for i in range(len(sizes))]
-    rows = _rows([*names, *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"])
+    rows = _rows(
+        [*_titles(found), *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
+    )
     lines += _with_examples(rows, found)
     lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
     lines.append(f"{words.Annotators} with the lowest weight:")

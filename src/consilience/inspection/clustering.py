@@ -1,8 +1,9 @@
-"""The clusters that a model found, and the words for them: clusters have numbers, classes have names."""
+"""The clusters that a model found, and the words for them: classes have names, clusters numbers and what people say."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.annotations import Groupings, Labels
 from consilience.annotations.names import MISSING
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.group_names import names_chosen_for
 from consilience.inspection.names import name_text
 
 
@@ -29,6 +32,8 @@ class FoundClusters:
     column : name of the column of clusters in files.
     file : name of the file of the items.
     measure : name of the measure of certainty: "probability", or "share of votes".
+    called : list of str, shape (n_clusters,), optional
+        What people call each cluster, "" where that is unknown; empty if it is unknown of all, and for classes.
     """
 
     codes: Int[np.ndarray, " items"]
@@ -38,36 +43,64 @@ class FoundClusters:
     column: str
     file: str
     measure: str
+    called: Sequence[str] = ()
 
     @classmethod
-    def of(cls, estimator: Any) -> FoundClusters:
-        """Read the clusters off a fitted estimator."""
+    def of(cls, estimator: Any, annotations: Any = None) -> FoundClusters:
+        """Read the clusters off a fitted estimator, and what people call them off annotations of its items."""
         words = ("cluster", "clusters", "cluster", "clusters.csv")
         can = Capabilities.of(estimator)
         if can.names_classes:
             words = ("class", "classes", "label", "labels.csv")
         measure = "share of votes" if can.counts_votes else "probability"
-        return cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
+        found = cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
+        if isinstance(annotations, Labels):
+            annotations = annotations.to_groupings()
+        is_theirs = isinstance(annotations, Groupings) and annotations.items.equals(estimator.items_)
+        return found.as_called(annotations) if is_theirs and not found.is_named else found
+
+    def as_called(self, groupings: Groupings) -> FoundClusters:
+        """Return the clusters as annotators call them, by their groupings of the same items."""
+        chosen = names_chosen_for(groupings, self.codes, len(self.index))
+        return replace(self, called=chosen) if any(chosen) else self
 
     @property
     def is_named(self) -> bool:
         """Whether they are classes, which have names."""
         return self.noun == "class"
 
+    @property
+    def kind(self) -> str:
+        """Kind of a column of clusters in a table: "text" if they have names, else "number"."""
+        return "text" if self.is_named or self.called else "number"
+
     @cached_property
     def names(self) -> list[str]:
-        """Names as text."""
+        """Names of classes, and numbers of clusters, as text."""
         return [name_text(name) for name in self.index]
 
     @cached_property
+    def shown(self) -> list[str]:
+        """Names for readers: "Birds (0)" if people call cluster 0 so, else as `names`."""
+        if not self.called:
+            return self.names
+        return [f"{name} ({code})" if name else code for name, code in zip(self.called, self.names, strict=True)]
+
+    @cached_property
     def titles(self) -> list[str]:
-        """Names that can stand alone: "cluster 0", but "robin"."""
-        return [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
+        """Names that can stand alone: "cluster 0", but "Birds (0)" and "robin"."""
+        alone = [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
+        called = self.called or [""] * len(alone)
+        return [shown if name else text for text, name, shown in zip(alone, called, self.shown, strict=True)]
 
     @cached_property
     def sizes(self) -> Int[np.ndarray, " clusters"]:
         """Number of items of each cluster."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.index))
+
+    def called_of(self, codes: Int[np.ndarray, " items"]) -> list[str | None]:
+        """Return what people call the clusters of items; None for items of none, and where it is unknown."""
+        return [self.called[code] or None if code >= 0 else None for code in codes.tolist()]
 
     def names_of(self, codes: Int[np.ndarray, " items"]) -> pd.Index:
         """Return the names of the clusters of items; for items of none, -1 as a cluster's number, None as a class."""

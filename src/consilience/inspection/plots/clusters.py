@@ -92,9 +92,9 @@ def plot_clusters(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('size', 'weight')
     """
-    return draw_clusters(
-        model, X, groupings, FoundClusters.of(unwrap(model)), max_items=max_items, ax=ax, labels=labels, legend=legend
-    )
+    given = None if groupings is None else own_annotations(model, groupings)
+    clusters = FoundClusters.of(unwrap(model), given)
+    return draw_clusters(model, X, groupings, clusters, max_items=max_items, ax=ax, labels=labels, legend=legend)
 
 
 def draw_clusters(

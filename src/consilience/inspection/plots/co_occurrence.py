@@ -118,7 +118,7 @@ def plot_co_occurrence(
                 "leave out by_cluster."
             )
         shares = co_occurrence.cluster_shares().share
-        return _matrix(ax, shares, clusters.names, None, None, (clusters.noun, ""), **shown)
+        return _matrix(ax, shares, clusters.shown, None, None, (clusters.noun, ""), **shown)
     places = ordered_items(co_occurrence, max_items)
     caption = "\n".join(filter(None, [sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
     names = list(co_occurrence.items[places])
@@ -203,7 +203,7 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], clusters: FoundClusters
         return
     make_room(ax, top=2 * LINE * small() / 72)
     above = ax.secondary_xaxis("top")
-    names = [clusters.names[code] for code in cluster[starts]]
+    names = [clusters.shown[code] for code in cluster[starts]]
     texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
     set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
     above.set_xlabel(clusters.noun, fontsize=small(), color=look.ink)

@@ -66,10 +66,11 @@ def plot_latent(
         The model has no latent space, or X does not fit the items.
     """
     estimator = estimator_with(model, "covariances_", "has no latent space to draw; BayesSCDC and SCDC have one")
-    clusters = FoundClusters.of(estimator)
+    given = None if annotations is None else own_annotations(model, annotations)
+    clusters = FoundClusters.of(estimator, given)
     annotated = np.ones(len(estimator.items_), dtype=bool)
-    if annotations is not None:
-        annotated = own_annotations(model, annotations).summary().annotators_per_item.to_numpy() > 0
+    if given is not None:
+        annotated = given.summary().annotators_per_item.to_numpy() > 0
     raw = raw_features(model, X)
     shown = some_of(np.arange(len(raw)), max_items)
     latent = np.asarray(model.transform(raw.iloc[shown]), float)

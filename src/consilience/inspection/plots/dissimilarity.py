@@ -77,7 +77,7 @@ class CoOccurrence:
             return cls._alone(model if isinstance(model, Pairs) else as_groupings(model, None, plot))
         estimator = unwrap(model)
         annotations = given_or_kept(model, groupings, plot)
-        memberships, clusters = _memberships(annotations), FoundClusters.of(estimator)
+        memberships, clusters = _memberships(annotations), FoundClusters.of(estimator, annotations)
         places = np.flatnonzero((clusters.codes >= 0) & (memberships.times_seen > 0))
         return cls(estimator.items_, memberships, clusters, estimator, places)._checked(plot)
 

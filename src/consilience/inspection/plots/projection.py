@@ -238,9 +238,9 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> Projection:
         return _components(_seen(model, raw))
     points = _numbers(raw)
     if len(names) == 1:
-        clusters = FoundClusters.of(unwrap(model))
+        clusters = FoundClusters.of(unwrap(model), groupings)
         return Projection(
-            np.column_stack([points, clusters.codes]), (names[0], clusters.noun), rows=tuple(clusters.names)
+            np.column_stack([points, clusters.codes]), (names[0], clusters.noun), rows=tuple(clusters.shown)
         )
     return Projection(points, (names[0], names[1]), _log_odds(model, raw))
 

@@ -79,13 +79,14 @@ def cluster_legend(
     """
     words = current_words()
     look = Look.of(ax.figure)
-    names = fitting_names(clusters.names, SHARE * inches(ax)[0] - 0.6, LONGEST)
+    names = fitting_names(clusters.shown, SHARE * inches(ax)[0] - 0.6, LONGEST)
     style: dict[str, Any] = {"ls": "", "mec": look.paper, "mew": 0.4}
     handles = [
         Line2D([], [], marker=marker(k), ms=6.5 * marker_scale(k), mfc=look.colour(k), **style)
         for k in range(len(names))
     ]
-    labels = [f"{name}  ({size:,})" for name, size in zip(names, clusters.sizes, strict=True)]
+    counted = "{}: {:,}" if clusters.called else "{}  ({:,})"  # a name that people gave ends in a number in brackets
+    labels = [counted.format(name, size) for name, size in zip(names, clusters.sizes, strict=True)]
     n_others = 2 * bool(n_unannotated) + bool(n_nowhere) + bool(mixed)
     n_rows, n_columns = _lines(ax, labels, n_others)
     n_shown = len(labels) if len(labels) + n_others <= n_rows * n_columns else n_rows * n_columns - n_others - 1
@@ -101,9 +102,8 @@ def cluster_legend(
     if mixed:
         handles.append(Line2D([], [], ls="", marker="_", ms=9, mew=1.4, color=look.faint))
         labels.append(mixed)
-    legend_beside(
-        ax, handles, labels, f"{clusters.noun} ({words.items})", -(-(len(labels) + bool(n_unannotated)) // n_rows)
-    )
+    title = f"{clusters.noun}: {words.items}" if clusters.called else f"{clusters.noun} ({words.items})"
+    legend_beside(ax, handles, labels, title, -(-(len(labels) + bool(n_unannotated)) // n_rows))
 
 
 def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n_columns: int = 1) -> None:

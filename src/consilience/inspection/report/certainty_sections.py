@@ -117,7 +117,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
         cells = [name_cell(name), cluster_cell(clusters, place[cluster]), percent(repeats), percent(stays)]
         cells += ["–" if code is None else cluster_cell(clusters, code)]
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
-    kind = "text" if clusters.is_named else "number"
+    kind = clusters.kind
     left = len(worst) - len(rows)
     return Table(
         "uncertain",

@@ -81,7 +81,7 @@ class Explorer:
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
             "words": {"item": words.item, "items": words.items},
-            "names": clusters.names,
+            "names": clusters.shown,
             "rows": rows.tolist(),
             **_tree_data(tree),
             **_cuts_data(tree, Judge.of(memberships), codes),
@@ -187,7 +187,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
     names = [name_text(name) for name in items["item"]]
-    columns = [Column(words.Item, "text"), Column(clusters.noun.title(), "number")]
+    columns = [Column(words.Item, "text"), Column(clusters.noun.title(), clusters.kind)]
     columns += [Column(clusters.measure.capitalize())] if sure else []
     columns += [Column(words.Annotators), Column("Most often put together with", "wide")]
     rows = []

@@ -12,9 +12,9 @@ from consilience.annotations import Groupings
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_names import AT_LEAST
 from consilience.inspection.names import name_text
 from consilience.inspection.report.annotators import mean_with_others, remarks
-from consilience.inspection.report.group_names import AT_LEAST
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
 from consilience.inspection.words import current_words

@@ -120,14 +120,18 @@ def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
     """Return the table of `item_frame` with names instead of codes, as it is written to a file."""
     columns = {"cluster": clusters.column, "next_cluster": f"next_{clusters.column}"}
     named = {name: clusters.names_of(items[name].to_numpy()) for name in columns if name in items}
-    return items.round(4).assign(**named).rename(columns=columns)
+    table = items.round(4).assign(**named).rename(columns=columns)
+    if clusters.called:
+        place = table.columns.tolist().index(clusters.column)
+        table.insert(place + 1, "name", clusters.called_of(items["cluster"].to_numpy()))
+    return table
 
 
 def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: FoundClusters, reading: str = "") -> Table:
     """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any."""
     words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
-    columns = [Column(clusters.noun.title(), "text" if clusters.is_named else "number"), Column("Size")]
+    columns = [Column(clusters.noun.title(), clusters.kind), Column("Size")]
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
     columns += [Column(f"{words.Items}, most certain first" if by else words.Items, "wide"), Column("Share")]
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
@@ -176,7 +180,9 @@ def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
 def cluster_cell(clusters: FoundClusters, cluster: int) -> Cell:
     """Return the cell of a cluster's number or a class's name, with its marker in the plot."""
     mark = swatch(cluster)
-    return Cell(names=(clusters.names[cluster],), mark=mark) if clusters.is_named else Cell(str(cluster), mark=mark)
+    if clusters.kind == "number":
+        return Cell(str(cluster), mark=mark)
+    return Cell(names=(clusters.shown[cluster],), mark=mark)
 
 
 def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "") -> Table:
@@ -232,7 +238,7 @@ def uncertain_items_table(
         cells += [cluster_cell(clusters, other), number(its_probability)]
         rows.append(row(*cells, f"{n_annotators:,}" if labels_given is None else labels_given[place]))
     left = len(worst) - len(rows)
-    kind = "text" if clusters.is_named else "number"
+    kind = clusters.kind
     heads = [(words.Item, "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
     heads += [("Next best", kind), (f"Its {clusters.measure}", "number")]
     heads += [(words.Annotators, "number") if labels_given is None else ("Labels given", "wide")]
@@ -269,7 +275,7 @@ def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most
             for mean, deviation in zip(means[:, feature], deviations[:, feature], strict=True)
         ]
         rows.append(row(name_cell(names[feature]), number(explained[feature]), *cells))
-    columns = [Column(name, mark=swatch(cluster)) for cluster, name in enumerate(clusters.names)]
+    columns = [Column(name, mark=swatch(cluster)) for cluster, name in enumerate(clusters.shown)]
     whole = _profile_frame(names, explained, means, deviations, clusters)
     left = len(order) - len(rows)
     omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]

@@ -18,6 +18,7 @@ from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
 from consilience.inspection.capabilities import attributes
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_names import called
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
@@ -38,7 +39,6 @@ from consilience.inspection.report import (
     view_sections,
 )
 from consilience.inspection.report.figure_files import plane_file, small
-from consilience.inspection.report.group_names import called
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
 from consilience.inspection.words import current_words

@@ -16,12 +16,12 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_names import cluster_names
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.explorer import Explorer
-from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
 from consilience.inspection.words import DEFAULT, Words, read_as
@@ -140,7 +140,7 @@ class Subject:
     @cached_property
     def clusters(self) -> FoundClusters:
         """See `FoundClusters`."""
-        return FoundClusters.of(self.estimator)
+        return FoundClusters.of(self.estimator, self.annotations)
 
     @cached_property
     def items(self) -> pd.DataFrame:

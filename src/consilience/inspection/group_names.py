@@ -1,4 +1,7 @@
-"""What people call the clusters: names of groups that hold roughly the items of a cluster, however they are spelled."""
+"""What people call the clusters: names of groups that hold roughly the items of a cluster, however they are spelled.
+
+A cluster is called by the name that most people give it; see `chosen_names`. Its number stays as a code: "Birds (3)".
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,35 @@ import unicodedata
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.inspection.names import name_text
+from consilience.inspection.words import singular
 
 AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name
 HANGING = ".,:;-–_([ "  # cut from the end of a name where it is shown
 AT_LEAST = 2  # annotators who use a common name
 
 
-def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> pd.DataFrame:
+def cluster_names(
+    groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int, *, above_half: bool = False
+) -> pd.DataFrame:
     """Count what annotators call the clusters.
 
     An annotator calls a cluster by the name of a group if, of the items sorted in that grouping that are in the group
-    or in the cluster, at least half are in both. Case, accents, blanks and punctuation at the ends are ignored. Names
-    without letters, and those that end in a digit, are taken for numbers and left out.
+    or in the cluster, at least half are in both. Case, accents, blanks and punctuation at the ends are ignored, and
+    singular and plural are one name. Names without letters, and those that end in a digit, are taken for numbers and
+    left out.
 
     Parameters
     ----------
     groupings : Groupings
     codes : cluster of each item, -1 for none.
     n_clusters : int
+    above_half : bool, default=False
+        Whether more than half must be in both: a gull alone is half of a gull and a viper, but not what they are.
 
     Returns
     -------
@@ -37,7 +46,7 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
         name to any of its items. The most common names of each cluster come first.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    keys = np.array([_key(name) for name in spelled], dtype=object)
+    keys = in_one_number([_key(name) for name in spelled])
     code, known = pd.factorize(keys)
     clustered = np.flatnonzero(codes >= 0)
     member = csr_array(
@@ -58,7 +67,7 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
             "cluster": cluster,
             "key": code[group],
             "annotator": groupings.annotator_of_group[group],
-            "calls": 2 * common.data >= either,
+            "calls": 2 * common.data > either if above_half else 2 * common.data >= either,
         }
     )
     uses = uses[(known[uses["key"].to_numpy()] != "")]
@@ -79,6 +88,68 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
     )
     order = ["cluster", "n_annotators", "n_for_any", "name"]
     return found.sort_values(order, ascending=[True, False, False, True], ignore_index=True)
+
+
+def in_one_number(keys: list[str]) -> Shaped[np.ndarray, " groups"]:
+    """Return names with the singular in place of the plural, where both occur.
+
+    Examples
+    --------
+    >>> in_one_number(["birds", "bird", "glasses"]).tolist()
+    ['bird', 'bird', 'glasses']
+    """
+    known = set(keys)
+    number = {key: one for key in known if (one := singular(key)) in known}
+    return np.array([number.get(key, key) for key in keys], dtype=object)
+
+
+def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> list[str]:
+    """Choose a name for each cluster: the one that most annotators give it, and at least two, if there are two at all.
+
+    No two clusters have the same name. If one name is the most common of several clusters, that of the most annotators
+    has it, and the others have the next most common that is free; if there is none, or nobody names a cluster, its name
+    is empty, and it is called by its number alone.
+
+    Parameters
+    ----------
+    names : DataFrame
+        From `cluster_names`.
+    n_clusters, n_annotators : int
+
+    Returns
+    -------
+    list of str, one for each cluster
+
+    Examples
+    --------
+    >>> names = pd.DataFrame(
+    ...     [(0, "Birds", 9), (0, "Fowl", 2), (1, "Birds", 5), (1, "Owls", 4), (2, "Birds", 3)],
+    ...     columns=["cluster", "name", "n_annotators"],
+    ... )
+    >>> chosen_names(names, 3, 10)
+    ['Birds', 'Owls', '']
+    """
+    common = names[(names["n_annotators"] >= min(AT_LEAST, n_annotators)) & (names["n_annotators"] > 0)]
+    common = common[[_is_word(name) for name in common["name"]]]
+    chosen, taken = [""] * n_clusters, set[str]()
+    ordered = common.sort_values("n_annotators", ascending=False, kind="stable")
+    for cluster, name in ordered[["cluster", "name"]].itertuples(index=False):
+        if not chosen[cluster] and name not in taken:
+            chosen[cluster] = name
+            taken.add(name)
+    return chosen
+
+
+def names_chosen_for(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> list[str]:
+    """Choose a name for each cluster by the groups of which more than half are in both; see `chosen_names`."""
+    names = cluster_names(groupings, codes, n_clusters, above_half=True)
+    return chosen_names(names, n_clusters, groupings.n_annotators)
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name says something; a single Latin letter does not."""
+    key = _key(name)
+    return len(key) > 1 or not key.isascii()
 
 
 def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
