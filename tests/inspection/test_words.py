@@ -26,6 +26,7 @@ def test_by_default_they_are_items_and_annotators():
         ),
         ("stories,people", ("story", "stories", "person", "people")),
         ("Karten/Karte,Personen/Person", ("Karte", "Karten", "Person", "Personen")),
+        ("चित्र/चित्र,लोग/व्यक्ति", ("चित्र", "चित्र", "व्यक्ति", "लोग")),
         ("stimuli,children's doctors", ("stimulus", "stimuli", "children's doctor", "children's doctors")),
     ],
 )

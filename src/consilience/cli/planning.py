@@ -15,6 +15,7 @@ from consilience.cli.inputs import read_for_model
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.outputs import require_outputs, table_writer, write_files
 from consilience.errors import InputError
+from consilience.inspection.words import DEFAULT, Words, capital, current_words, read_as, use_words
 
 PICTURES = (".svg", ".png", ".pdf")
 FAR_OFF = "Of such forecasts of recorded studies, three in four were right within a factor of two."  # docs/planning.rst
@@ -37,8 +38,10 @@ def plan(
     plot: Path | None,
     seed: int | None,
     as_json: bool,
+    words: str | None,
 ) -> None:
     """Find how many people a study needs, and print and write the table."""
+    Words.of(words)  # before anything is read
     require_outputs([out, plot], [pilot])
     guesses = {"n_items": n_items, "n_clusters": n_clusters, "agreement": agreement}
     _require_one_source(pilot, guesses)
@@ -73,7 +76,8 @@ def plan(
     if as_json:
         say_json(_summary(found))
     else:
-        say("\n".join([*_answer(found, max_annotators), "", _table(found.table)]))
+        with use_words(Words.of(words, read_as(groupings))):
+            say("\n".join([*_answer(found, max_annotators), "", _table(found.table)]))
 
 
 def _require_one_source(pilot: Path | None, guesses: Mapping[str, Any]) -> None:
@@ -88,26 +92,34 @@ def _require_one_source(pilot: Path | None, guesses: Mapping[str, Any]) -> None:
 
 def _answer(found: Plan, most: int) -> list[str]:
     """Say how many people are needed, and what that is about."""
+    words = current_words()
     about = (
         f"a consensus that agrees to {found.target:g} with that of a second study by other people (adjusted mutual "
         "information)"
     )
-    people = f"People who agree to {found.agreement:.2f} (adjusted Rand index)"
+    people = f"{capital(_people(words))} who agree to {found.agreement:.2f} (adjusted Rand index)"
     if math.isinf(found.annotators):
         last = found.table["agreement"].iloc[-1]
         return [f"{people} do not reach {about} with {most} of them: {last:.2f}."]
     n_groupings = math.ceil(found.annotators) * found.subsets_each
     each = "" if found.subsets_each == 1 else f", {n_groupings} groupings"
     return [
-        f"About {math.ceil(found.annotators)} people{each}, for {about}.",
-        f"{people}, and sort {found.subset_size} items at a time; "
-        f"{found.groupings_per_item:.1f} groupings hold an item.",
+        f"About {math.ceil(found.annotators)} {_people(words)}{each}, for {about}.",
+        f"{people}, and sort {words.n_items(found.subset_size)} at a time; "
+        f"{found.groupings_per_item:.1f} groupings hold {words.an_item}.",
         FAR_OFF,
     ]
 
 
+def _people(words: Words) -> str:
+    """Return the word for annotators, who are people where a study is planned, unless the reader has another."""
+    return "people" if words.annotators == DEFAULT.annotators else words.annotators
+
+
 def _table(table: pd.DataFrame) -> str:
-    head = ["people", "groupings", "per item", "agreement", "4 of 5 studies", "clusters", "items seen"]
+    words = current_words()
+    head = [_people(words), "groupings", f"per {words.item}", "agreement", "4 of 5 studies", "clusters"]
+    head.append(f"{words.items} seen")
     rows = [
         [
             str(number),

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from consilience.cli.options import FILE, SOURCE, Real, Whole, example, reading_options, seed_option
+from consilience.cli.options import FILE, SOURCE, Real, Whole, example, reading_options, seed_option, words_option
 from consilience.cli.program import Command
 
 MOST = 10_000
@@ -53,6 +53,7 @@ MOST = 10_000
 @click.option("--draws", type=Whole(1, 1000), default=10, show_default=True, help="Simulations of each number.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
 @click.option("--plot", type=FILE, metavar="FILE", help="SVG, PNG or PDF file for the curve.")
+@words_option
 @reading_options
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON object.")

@@ -15,7 +15,9 @@ from consilience.annotations import Groupings, Labels
 from consilience.annotations.names import MISSING
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.group_names import names_chosen_for
-from consilience.inspection.names import name_text
+from consilience.inspection.names import name_text, width
+
+LONGEST_IN_LINE = 24  # columns of a name that is not broken in a table
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,10 @@ class FoundClusters:
 
     @property
     def kind(self) -> str:
-        """Kind of a column of clusters in a table: "text" if they have names, else "number"."""
-        return "text" if self.is_named or self.called else "number"
+        """Kind of a column of clusters in a table: "number" if they have no names, "line" if these are short."""
+        if not self.is_named and not self.called:
+            return "number"
+        return "line" if self.called and max(map(width, self.shown)) <= LONGEST_IN_LINE else "text"
 
     @cached_property
     def names(self) -> list[str]:

@@ -129,8 +129,8 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     >>> chosen_names(names, 3, 10)
     ['Birds', 'Owls', '']
     """
-    common = names[(names["n_annotators"] >= min(AT_LEAST, n_annotators)) & (names["n_annotators"] > 0)]
-    common = common[[_is_word(name) for name in common["name"]]]
+    says = np.array([_is_word(name) for name in names["name"]], dtype=bool)
+    common = names[says & (names["n_annotators"] >= max(min(AT_LEAST, n_annotators), 1)).to_numpy()]
     chosen, taken = [""] * n_clusters, set[str]()
     ordered = common.sort_values("n_annotators", ascending=False, kind="stable")
     for cluster, name in ordered[["cluster", "name"]].itertuples(index=False):

@@ -7,6 +7,7 @@ Reports, plots and summaries speak of items and annotators in the words of `curr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +21,7 @@ from consilience.errors import InputError
 from consilience.inspection.names import width
 
 LONGEST = 30  # columns of a word
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|[ \-&'’.](?=[^\W_]))*")  # letters and digits, with single marks between them
+MARKS = " -&'’."  # single ones may stand between letters
 TAKEN = {  # words that mean something else in a report
     *("cluster", "class", "group", "grouping", "label", "pair", "judgement", "view", "subset", "clusters", "classes"),
     *("groups", "groupings", "labels", "pairs", "judgements", "views", "subsets"),
@@ -81,13 +82,24 @@ _SIDES = re.compile(r"long table of pairs \(([^,()]+), ([^,()]+),")  # the colum
 
 
 def _require_word(word: Any) -> None:
-    if not isinstance(word, str) or not _WORD.fullmatch(word) or width(word) > LONGEST:
+    if not isinstance(word, str) or not _is_word(word) or width(word) > LONGEST:
         raise InputError(
             f"A word for items or annotators must have 1 to {LONGEST} letters or digits, begin with a letter, and have "
             f"nothing but single blanks, hyphens, apostrophes, full stops and & between them. Got {_cut(word)}."
         )
     if word.casefold() in TAKEN:
         raise InputError(f"{word!r} means something else in a report; give another word for items or annotators.")
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text has letters and digits only, begins with a letter, and has no two marks in a row."""
+    as_one = ["m" if letter in MARKS else "a" if _is_letter(letter) else "" for letter in text]
+    return bool(text) and text[0].isalpha() and "" not in as_one and "mm" not in "".join(as_one) and as_one[-1] == "a"
+
+
+def _is_letter(character: str) -> bool:
+    """Whether it is a letter, a digit, or belongs to the letter before it, as a vowel sign does."""
+    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc")
 
 
 def _cut(value: Any) -> str:

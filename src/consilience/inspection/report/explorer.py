@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -53,6 +54,8 @@ class Explorer:
     noun, nouns : what clusters are called.
     table : Table
         All items: the text alternative of the tree, the matrix and the map.
+    legend : sequence of Cell
+        The clusters with their markers, if people gave them names.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -62,6 +65,7 @@ class Explorer:
     noun: str
     nouns: str
     table: Table
+    legend: Sequence[Cell] = ()
 
     @classmethod
     def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame) -> Explorer | None:
@@ -91,7 +95,8 @@ class Explorer:
         }
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
-        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table)
+        legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, legend)
 
 
 def _json(data: dict[str, Any]) -> Markup:

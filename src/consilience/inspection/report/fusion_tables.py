@@ -117,7 +117,7 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
         "names",
         f"Names of groups, and how many {words.annotators} use them",
         [
-            Column("Cluster"),
+            Column("Cluster", clusters.kind),
             Column("Names of the cluster", "wide"),
             Column(f"Names given to any of its {words.items}", "wide"),
         ],

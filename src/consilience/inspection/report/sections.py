@@ -92,7 +92,7 @@ def key_findings(subject: Subject) -> list[str]:
 
 def _clusters_in_short(subject: Subject) -> list[str]:
     words = current_words()
-    findings = [_sizes_in_short(subject.clusters.sizes)]
+    findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject.clusters)]
     if subject.certainty:
         findings += certainty_sections.in_short(subject)
     elif "probability" in subject.items:
@@ -159,6 +159,12 @@ def _clusters(subject: Subject) -> Section:
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
     sentences = [] if clusters.is_named else ["Clusters are numbered from 0, the largest first."]
+    if clusters.called:
+        sentences[0] += (
+            f" The name before a number is the one that the most {words.annotators} give to groups of these "
+            f"{words.items}: of those in the group or the cluster, more than half are in both. No two clusters have "
+            "the same name."
+        )
     if subject.can.has_views:
         sentences.append(
             f"They are the clusters of view 0, which most {words.annotators} hold; the other views follow below."
@@ -392,6 +398,12 @@ def _sizes_in_short(sizes: np.ndarray) -> str:
         hold = "hold" if len(small) > 1 else "holds"
         text += f" {len(small)} of them {hold} less than 1% of the {words.items} each, {small.sum():,} in all."
     return text
+
+
+def _names_in_short(clusters: FoundClusters) -> list[str]:
+    words = current_words()
+    named = [shown for shown, name in zip(clusters.shown, clusters.called) if name]
+    return [f"What {words.annotators} call them: {_some(named)}."] if named else []
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:

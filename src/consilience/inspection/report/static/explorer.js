@@ -89,6 +89,7 @@ class ExplorerView {
     const { data, cut, place, ofReport } = this.state;
     const [report, ofCut] = this.root.querySelectorAll("[name=which]");
     report.checked = ofReport;
+    this.root.querySelector(".key")?.toggleAttribute("hidden", !ofReport);
     ofCut.checked = !ofReport;
     [cut.n, cut.agreement, cut.silhouette].forEach((value, column) => (this.figures[column].textContent = value));
     this.root.querySelector("#of-report").classList.toggle("now", ofReport);
