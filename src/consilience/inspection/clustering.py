@@ -90,6 +90,10 @@ class FoundClusters:
             return self.names
         return [f"{name} ({code})" if name else code for name, code in zip(self.called, self.names, strict=True)]
 
+    def briefly(self, code: int) -> str:
+        """Name without the number, where there is little room; the number if there is no name."""
+        return (self.called[code] if self.called else "") or self.names[code]
+
     @cached_property
     def titles(self) -> list[str]:
         """Names that can stand alone: "cluster 0", but "Birds (0)" and "robin"."""
