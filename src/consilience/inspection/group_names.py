@@ -76,7 +76,7 @@ def cluster_names(
     spelling = (
         pd.Series([name.rstrip(HANGING) or name for name in spelled], dtype=object)
         .groupby(code)
-        .agg(lambda names: names.mode().iloc[0])
+        .agg(lambda names: min(names.mode(), key=lambda name: (name.isupper(), name)))
     )
     found = pd.DataFrame(
         {

@@ -203,7 +203,7 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], clusters: FoundClusters
         return
     make_room(ax, top=2 * LINE * small() / 72)
     above = ax.secondary_xaxis("top")
-    names = [clusters.briefly(code) for code in cluster[starts]]
+    names = [clusters.briefly(code) for code in cluster[starts].tolist()]
     texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
     set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
     above.set_xlabel(clusters.noun, fontsize=small(), color=look.ink)
