@@ -17,6 +17,7 @@ import consilience
 from consilience import Groupings, Labels
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, report
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report import sections
 from consilience.semisupervised import PartitionLabelModel
 
@@ -159,7 +160,8 @@ def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, read):
     model, groupings = sorts
     page = read(report(model, groupings))
     head, *rows = page.table("clusters")
-    assert [int(row[0]) for row in rows] == list(range(model.n_clusters_))
+    codes = [int(row[0].rpartition("(")[2].rstrip(")")) for row in rows]  # "Beasts (0)" is cluster 0
+    assert codes == list(range(model.n_clusters_))
     listed = head.index("Items, most certain first")
     for cluster, row in enumerate(rows):
         mine = model.labels_ == cluster
@@ -214,7 +216,7 @@ def test_the_data_section(iris, iris_page):
 
 
 def test_profiles_are_means_and_deviations_the_largest_share_first(iris, iris_page):
-    pipeline, X, _ = iris
+    pipeline, X, groupings = iris
     head, *rows = iris_page[0].table("features")
     profile = pipeline[-1].cluster_profile(X)
     share = {}
@@ -227,7 +229,7 @@ def test_profiles_are_means_and_deviations_the_largest_share_first(iris, iris_pa
         share[name] = 1 - residual.var() / X[name].var()
         assert float(explained) == pytest.approx(share[name], abs=0.0051)
     assert [row[0] for row in rows] == sorted(share, key=share.get, reverse=True)
-    assert head[2:] == [str(cluster) for cluster in range(pipeline[-1].n_clusters_)]
+    assert head[2:] == FoundClusters.of(pipeline[-1], groupings).shown
 
 
 def test_association_names_the_score_that_differs(iris, iris_page):
