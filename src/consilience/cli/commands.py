@@ -23,6 +23,7 @@ from consilience.cli.options import (
     KINDS,
     SOURCE,
     Between,
+    ExtraOptions,
     FeatureOptions,
     Jobs,
     Setting,
@@ -32,9 +33,11 @@ from consilience.cli.options import (
     example,
     feature_item_option,
     features_option,
+    given_labels_option,
     json_option,
     merged,
     out_option,
+    pictures_option,
     reading_features,
     reading_options,
     scores_option,
@@ -106,6 +109,8 @@ def main() -> None:
 @certainty_option
 @out_option
 @scores_option
+@given_labels_option
+@pictures_option
 @reading_options
 @click.option(
     "--gold",
@@ -133,6 +138,8 @@ def fit(
     certainty_draws: int,
     out: Path,
     scores: Path | None,
+    given_labels: str | None,
+    pictures: str | None,
     reading: dict[str, Any],
     gold: Path | None,
     history: Path | None,
@@ -159,7 +166,8 @@ def fit(
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. They do not use features, which are then shown in the report only. They write report.html,
-    labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
+    labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv, confusion.csv, counts.csv
+    (if the model counts), given-labels.csv (of --given-labels), model.zip and summary.json.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.
@@ -184,6 +192,7 @@ def fit(
         as_json=as_json,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        extras=ExtraOptions(given_labels, pictures),
     )
 
 
@@ -308,6 +317,7 @@ def compare(
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
 @certainty_option
 @out_option
+@pictures_option
 @reading_options
 @seed_option
 @json_option
@@ -318,6 +328,7 @@ def fuse(
     no_refine: bool,
     certainty_draws: int,
     out: Path,
+    pictures: str | None,
     reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
@@ -348,6 +359,7 @@ def fuse(
         as_json=as_json,
         feature_options=FeatureOptions(),
         certainty_draws=certainty_draws,
+        extras=ExtraOptions(pictures=pictures),
     )
 
 
@@ -360,6 +372,8 @@ def fuse(
 @features_option
 @reading_features
 @scores_option
+@given_labels_option
+@pictures_option
 @certainty_option
 @reading_options
 @click.option(
@@ -371,6 +385,8 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
+    given_labels: str | None,
+    pictures: str | None,
     certainty_draws: int,
     reading: dict[str, Any],
     out: Path,
@@ -386,6 +402,7 @@ def report(
         out=out,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        extras=ExtraOptions(given_labels, pictures),
     )
 
 

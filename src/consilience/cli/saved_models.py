@@ -16,8 +16,9 @@ from consilience.annotations.names import MISSING
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
 from consilience.cli.inputs import Evidence, read_for_model
+from consilience.cli.item_extras import Extras
 from consilience.cli.messages import note, say
-from consilience.cli.options import FeatureOptions, flags
+from consilience.cli.options import ExtraOptions, FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.reading import named
@@ -104,9 +105,12 @@ def report(
     out: Path,
     feature_options: FeatureOptions,
     certainty_draws: int,
+    extras: ExtraOptions,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
-    require_outputs([out], [path, annotations, features, scores], of=path)
+    places = Extras.of(extras, features)
+    feature_options = places.without(feature_options)
+    require_outputs([out], [path, annotations, features, scores, *places.paths], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -122,8 +126,20 @@ def report(
     rated = None if scores is None else read_scores(scores, model.items_)
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    given = places.given_labels(loaded, feature_options)
+    pictures = places.read_pictures(model.items_, feature_options)
     sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
-    write_report(shown, loaded, X=table, scores=rated, certainty=sure, warnings=warnings, path=out)
+    write_report(
+        shown,
+        loaded,
+        X=table,
+        scores=rated,
+        certainty=sure,
+        given_labels=given,
+        pictures=pictures,
+        warnings=warnings,
+        path=out,
+    )
     renew_report(out)
     say(f"{out}")
 

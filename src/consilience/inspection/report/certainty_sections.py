@@ -116,7 +116,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
         "uncertain",
         "The least certain items",
         [
-            Column("Item", "text"),
+            Column("Item", "text", of_items=True),
             Column(clusters.noun.title(), kind),
             Column("Pairs that come out the same"),
             Column(f"Stays in its {clusters.noun}"),

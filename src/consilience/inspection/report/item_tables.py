@@ -125,7 +125,7 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     columns = [Column(clusters.noun.title(), "text" if clusters.is_named else "number"), Column("Size")]
     columns += [Column("Annotators call it", "names")] if any(called) else []
-    columns += [Column("Items, most certain first" if by else "Items", "wide"), Column("Share")]
+    columns += [Column("Items, most certain first" if by else "Items", "wide", of_items=True), Column("Share")]
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -224,7 +224,7 @@ def uncertain_items_table(
     return Table(
         "uncertain",
         "The least certain items",
-        [Column(head, kind) for head, kind in heads],
+        [Column(head, kind, of_items=head == "Item") for head, kind in heads],
         rows,
         reading="These items are worth another look, or another annotator.",
         more=f"{left:,} more below a {clusters.measure} of {UNCERTAIN:g} (in {clusters.file})" if left > 0 else "",

@@ -44,6 +44,8 @@ def report(
     scores: Any = None,
     stability: Any = None,
     certainty: Certainty | Literal["auto"] | None = "auto",
+    given_labels: Any = None,
+    pictures: Any = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -75,6 +77,12 @@ def report(
         What another group of people would repeat, from `consilience.inspection.certainty`: for the findings, the list
         of the least certain items and a section of its own. "auto": 100 draws, fewer if the annotations are large, for
         models whose people can be weighed. None: the report has the model's own probabilities.
+    given_labels : Series or dict of labels by item, array of one for each item, or LabelQuality, optional
+        Labels that came with the items, to be checked by those of the annotators; see `label_quality`. For models that
+        find named classes.
+    pictures : str, Path, Series, dict or Pictures, optional
+        Pictures of the items, for the lists, the map and the matrix: a folder of files named after the items, or a
+        picture or a path for each of some items; see `consilience.inspection.pictures_of`.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -108,7 +116,8 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = with_certainty(Subject.of(model, groupings, X, scores, stability), certainty)
+    subject = Subject.of(model, groupings, X, scores, stability, given_labels=given_labels, pictures=pictures)
+    subject = with_certainty(subject, certainty)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
@@ -123,6 +132,7 @@ def report(
         warnings=list(warnings),
         findings=key_findings(subject),
         sections=content,
+        album=subject.album,
         assets=Assets.of(),
     )
     if path is None:

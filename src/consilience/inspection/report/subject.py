@@ -16,9 +16,12 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.label_quality import LabelQuality, label_quality
+from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
@@ -81,6 +84,8 @@ class Subject:
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
     certainty: Certainty | None = None
+    quality: LabelQuality | None = None
+    pictures: Pictures | None = None
 
     @classmethod
     def of(
@@ -91,6 +96,9 @@ class Subject:
         scores: Any,
         stability: Any = None,
         certainty: Certainty | None = None,
+        *,
+        given_labels: Any = None,
+        pictures: Any = None,
     ) -> Subject:
         """Bring annotations, features and scores into the order of the fitted items."""
         estimator = unwrap(model)
@@ -98,20 +106,28 @@ class Subject:
             scores = scores.to_frame(0 if scores.name is None else scores.name)
         elif scores is not None and np.ndim(scores) == 1:
             scores = np.reshape(np.asarray(scores), (-1, 1))
+        found = given_or_kept(model, annotations, "report")
         return cls(
             model=model,
             estimator=estimator,
-            annotations=given_or_kept(model, annotations, "report"),
+            annotations=found,
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
             certainty=certainty,
+            quality=None if given_labels is None else _quality(model, found, given_labels),
+            pictures=None if pictures is None else pictures_of(estimator.items_, pictures),
         )
 
     @cached_property
     def can(self) -> Capabilities:
         """See `Capabilities`."""
         return Capabilities.of(self.estimator)
+
+    @cached_property
+    def album(self) -> Album:
+        """The pictures of the items that the page shows."""
+        return Album(self.pictures)
 
     @property
     def is_judged(self) -> bool:
@@ -163,3 +179,8 @@ class Subject:
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
         return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index))
+
+
+def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
+    """Return what is known of given labels, which are judged unless they were before."""
+    return given if isinstance(given, LabelQuality) else label_quality(model, annotations, given)
