@@ -16,10 +16,10 @@ FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
 FILES = [
     "report.html",
     "labels.csv",
-    "votes.csv",
     "annotators.csv",
     "confusion.csv",
     "counts.csv",
+    "votes.csv",
     "model.zip",
     "summary.json",
 ]
