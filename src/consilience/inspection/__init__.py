@@ -13,12 +13,14 @@ from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
 from consilience.inspection.votes import item_votes
+from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
     "LabelQuality",
     "Pictures",
+    "Words",
     "annotator_agreement",
     "certainty",
     "item_votes",
@@ -42,6 +44,7 @@ __all__ = [
     "plot_stability",
     "plot_training",
     "report",
+    "use_words",
 ]
 
 

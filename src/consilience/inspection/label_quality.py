@@ -16,6 +16,7 @@ from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.names import counted, listed
 from consilience.inspection.plots.projection import given_or_kept, unwrap
 from consilience.inspection.votes import votes_table
+from consilience.inspection.words import current_words
 from consilience.inspection.wrong_labels import wrong_labels
 
 CHECKED, UNGIVEN, SILENT, STRANGE = "checked", "no given label", "no annotations", "unknown label"
@@ -185,8 +186,8 @@ def in_words(found: LabelQuality) -> list[str]:
     number = f"{found.n_wrong:.0f}" if found.n_wrong >= 9.5 else f"{found.n_wrong:.1f}"
     share = found.n_wrong / found.n_checked
     text = (
-        f"About {number} of the {counted(found.n_checked, 'given label')} ({share:.1%}) are wrong, by what annotators "
-        f"say: between {found.low:,} and {found.high:,}."
+        f"About {number} of the {counted(found.n_checked, 'given label')} ({share:.1%}) are wrong, by what "
+        f"{current_words().annotators} say: between {found.low:,} and {found.high:,}."
     )
     if not found.has_probabilities:
         text += " The model counts votes, so that these are rough figures; DawidSkene estimates probabilities."
@@ -204,10 +205,11 @@ def _unchecked(found: LabelQuality) -> list[str]:
     parts = []
     for state, reason in reasons.items():
         if number := int(counts.get(state, 0)):
-            parts.append(f"{counted(number, 'item')} {'has' if number == 1 else 'have'} {reason}")
+            parts.append(f"{current_words().n_items(number)} {'has' if number == 1 else 'have'} {reason}")
     if len(found.others):
         names = [repr(plain(name)) for name in found.others[:3]] + (["…"] if len(found.others) > 3 else [])
-        what = "given label is of an item" if len(found.others) == 1 else "given labels are of items"
+        words = current_words()
+        what = f"given label is of {words.an_item}" if len(found.others) == 1 else f"given labels are of {words.items}"
         parts.append(f"{len(found.others):,} {what} that the model does not know ({', '.join(names)})")
     return [f"Not checked: {listed(parts)}."] if parts else []
 

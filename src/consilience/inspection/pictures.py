@@ -18,6 +18,7 @@ from consilience.annotations.names import plain
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection.names import as_text, counted, listed
 from consilience.inspection.vector_pictures import safe_svg
+from consilience.inspection.words import current_words
 
 RASTER = {".jpg", ".jpeg", ".png", ".webp", ".gif"}
 VECTOR = ".svg"
@@ -68,9 +69,9 @@ class Pictures:
         """Say which items have no picture, and which pictures no item; empty if there are neither."""
         parts = []
         if missing := self.without:
-            parts.append(f"{counted(len(missing), 'item')} without a picture: {_some(missing)}")
+            parts.append(f"{current_words().n_items(len(missing))} without a picture: {_some(missing)}")
         if self.unused:
-            parts.append(f"{counted(len(self.unused), 'picture')} of no item: {_some(self.unused)}")
+            parts.append(f"{counted(len(self.unused), 'picture')} of no {current_words().item}: {_some(self.unused)}")
         return f"{'; '.join(parts)}." if parts else ""
 
 

@@ -224,7 +224,7 @@ def uncertain_items_table(
     return Table(
         "uncertain",
         "The least certain items",
-        [Column(head, kind, of_items=head == "Item") for head, kind in heads],
+        [Column(head, kind, of_items=place == 0) for place, (head, kind) in enumerate(heads)],
         rows,
         reading="These items are worth another look, or another annotator.",
         more=f"{left:,} more below a {clusters.measure} of {UNCERTAIN:g} (in {clusters.file})" if left > 0 else "",

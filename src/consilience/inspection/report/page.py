@@ -19,6 +19,7 @@ from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
+from consilience.inspection.words import Words, use_words
 
 __all__ = ["report"]
 
@@ -46,6 +47,7 @@ def report(
     certainty: Certainty | Literal["auto"] | None = "auto",
     given_labels: Any = None,
     pictures: Any = None,
+    words: Words | str | None = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -83,6 +85,9 @@ def report(
     pictures : str, Path, Series, dict or Pictures, optional
         Pictures of the items, for the lists, the map and the matrix: a folder of files named after the items, or a
         picture or a path for each of some items; see `consilience.inspection.pictures_of`.
+    words : str or Words, optional
+        What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
+        columns of the file are called, if they were read from one and are usual words; else items and annotators.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -100,7 +105,8 @@ def report(
     ------
     InputError
         The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; or the path is empty, a folder, or in a folder that does not exist.
+        cannot be drawn; the words are not two plurals; or the path is empty, a folder, or in a folder that does not
+        exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -116,7 +122,9 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = Subject.of(model, groupings, X, scores, stability, given_labels=given_labels, pictures=pictures)
+    subject = Subject.of(
+        model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
+    )
     subject = with_certainty(subject, certainty)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
@@ -125,16 +133,16 @@ def report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    with plain_text():
-        content = list(sections(subject))
-    page = environment.get_template("report.html.j2").render(
-        title=default_title(subject) if title is None else as_text(title),
-        warnings=list(warnings),
-        findings=key_findings(subject),
-        sections=content,
-        album=subject.album,
-        assets=Assets.of(),
-    )
+    with plain_text(), use_words(subject.words):
+        page = environment.get_template("report.html.j2").render(
+            title=default_title(subject) if title is None else as_text(title),
+            warnings=list(warnings),
+            findings=key_findings(subject),
+            sections=list(sections(subject)),
+            words=subject.words,
+            album=subject.album,
+            assets=Assets.of(),
+        )
     if path is None:
         return Page(page)
     with replacing(path) as file:

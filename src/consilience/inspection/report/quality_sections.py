@@ -9,6 +9,7 @@ from consilience.inspection.label_quality import CHECKED, LabelQuality, in_words
 from consilience.inspection.names import name_text
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
+from consilience.inspection.words import current_words
 
 FILE = "given-labels.csv"
 MOST_ROWS = 300
@@ -29,8 +30,8 @@ def section(subject: Subject) -> Section | None:
         return None
     sentences = [
         *in_words(found),
-        "The given labels were judged as those of one more annotator, of unknown accuracy, who did not see the others' "
-        "labels. If they were made from these annotations, they agree with them anyway, and nothing here tells how "
+        f"The given labels were judged as those of one more {current_words().annotator}, of unknown accuracy, who did not "
+        "see the others' labels. If they were made from these annotations, they agree with them anyway, and nothing here tells how "
         "often they are wrong.",
     ]
     tables = [_issues(found), _classes(found)]
@@ -69,15 +70,15 @@ def _issues(found: LabelQuality) -> Table | None:
         "given-labels",
         "Given labels that may be wrong",
         [
-            Column("Item", "text", of_items=True),
+            Column(current_words().Item, "text", of_items=True),
             Column("Given label", "text"),
             Column("Right with probability"),
             Column("Annotations say", "text"),
             Column("By annotations alone"),
-            Column("Annotators who gave it", "text"),
+            Column(f"{current_words().Annotators} who gave it", "text"),
         ],
         rows,
-        reading=(
+        reading=current_words().told(
             "Those most likely wrong first. The probability that the given label is right takes into account what "
             "annotators say, how reliable they are, and how often given labels are right in general; the column before "
             "the last is the probability of the given label without the last of these."
@@ -119,7 +120,7 @@ def _classes(found: LabelQuality) -> Table | None:
         "How often each given label is wrong",
         [
             Column("Given label", "text"),
-            Column("Items"),
+            Column(current_words().Items),
             Column("Wrong (expected)"),
             Column("Share"),
             Column("Most often instead", "text"),

@@ -26,6 +26,7 @@ from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
+from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
 
@@ -84,6 +85,7 @@ class Subject:
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
     certainty: Certainty | None = None
+    words: Words = DEFAULT
     quality: LabelQuality | None = None
     pictures: Pictures | None = None
 
@@ -96,27 +98,29 @@ class Subject:
         scores: Any,
         stability: Any = None,
         certainty: Certainty | None = None,
+        words: Words | str | None = None,
         *,
         given_labels: Any = None,
         pictures: Any = None,
     ) -> Subject:
-        """Bring annotations, features and scores into the order of the fitted items."""
+        """Bring annotations, features and scores into the order of the fitted items; for `words` see `Words.of`."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
             scores = scores.to_frame(0 if scores.name is None else scores.name)
         elif scores is not None and np.ndim(scores) == 1:
             scores = np.reshape(np.asarray(scores), (-1, 1))
-        found = given_or_kept(model, annotations, "report")
+        given = given_or_kept(model, annotations, "report")
         return cls(
             model=model,
             estimator=estimator,
-            annotations=found,
+            annotations=given,
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
             certainty=certainty,
-            quality=None if given_labels is None else _quality(model, found, given_labels),
+            quality=None if given_labels is None else _quality(model, given, given_labels),
             pictures=None if pictures is None else pictures_of(estimator.items_, pictures),
+            words=Words.of(words, read_as(given)),
         )
 
     @cached_property

@@ -9,11 +9,12 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.annotations import Labels
-from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.names import listed, name_text
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
 from consilience.inspection.votes import doubtful_first, item_votes
+from consilience.inspection.words import current_words
 
 MOST_ROWS = 300
 MOST_VOTERS = 6  # annotators named for a label of an item
@@ -27,14 +28,17 @@ def section(subject: Subject) -> Section:
     """Return the section."""
     labels = cast(Labels, subject.annotations)
     table = item_votes(subject.model, labels)
-    return Section("votes", "Each item and its labels", _sentences(subject, table), [_table(subject, table, labels)])
+    words = current_words()
+    heading = words.told("Each item and its labels")
+    return Section("votes", heading, _sentences(subject, table), [_table(subject, table, labels)])
 
 
 def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
     voted = table[table["n_votes"] > 0]
     unanimous = int((voted["disagreement"] == 0).sum())
     several = int((voted["n_votes"] > 1).sum())
-    text = f"All labels agree on {unanimous:,} of the {counted(len(voted), 'item')} with labels"
+    words = current_words()
+    text = f"All labels agree on {unanimous:,} of the {words.n_items(len(voted))} with labels"
     text += f", {several:,} of which have more than one label." if several < len(voted) else "."
     sentences = [text]
     if table["differs"].any():
@@ -42,13 +46,13 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
         number_of = int(table["differs"].sum())
         more = [f"{number_of - len(names):,} more"] if number_of > len(names) else []
         sentences.append(
-            f"The class of {counted(number_of, 'item')} is not the one most annotators named: {listed(names + more)}. "
-            "There, the labels of more reliable annotators weigh more."
+            f"The class of {words.n_items(number_of)} is not the one most {words.annotators} named: {listed(names + more)}. "
+            f"There, the labels of more reliable {words.annotators} weigh more."
         )
     elif subject.can.counts_votes is False and not subject.clusters.index.equals(_classes(subject)):
-        sentences.append("The classes found are not those that annotators name.")
+        sentences.append(f"The classes found are not those that {words.annotators} name.")
     else:
-        sentences.append("The class of every item is one of those that most annotators named.")
+        sentences.append(f"The class of every {words.item} is one of those that most {words.annotators} named.")
     return sentences
 
 
@@ -82,12 +86,14 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> Table:
             )
         )
     left = len(table) - len(rows)
-    measure = clusters.measure.capitalize()
+    measure, words = clusters.measure.capitalize(), current_words()
     return Table(
         "votes",
-        f"All {len(table):,} items, doubtful ones first" if not left else f"The {len(rows):,} most doubtful items",
+        words.told(
+            f"All {len(table):,} items, doubtful ones first" if not left else f"The {len(rows):,} most doubtful items"
+        ),
         [
-            Column("Item", "text", of_items=True),
+            Column(words.Item, "text", of_items=True),
             Column("Class", "text"),
             Column(measure),
             Column("Shares of votes" if clusters.measure != "probability" else "All probabilities", "names"),
@@ -97,12 +103,12 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> Table:
             Column("Outvoted", "text"),
         ],
         rows,
-        reading=(
+        reading=words.told(
             f"Sorted by the {clusters.measure} of the class. Disagreement is the entropy of the labels in bits: 0 if "
             "all are equal, 1 if two labels are equally frequent, more with more labels. An item is outvoted if its "
             "class is not among the labels given most often."
         ),
-        more=f"{left:,} more items, in {FILE}" if left else "",
+        more=f"{left:,} more {words.items}, in {FILE}" if left else "",
         download=download(FILE, table.iloc[order].round(4), "item", most=MOST_CSV),
     )
 
