@@ -5,9 +5,9 @@ CONSILIENCE_DATA), makes some of them wrong, and judges them by DawidSkene: at r
 there are more than two classes, the hardest way: always to the class that annotators find the likeliest after the true
 one. It prints for each crowd and kind of error the mean over shares of wrong labels of 0, 5, 10 and 20 % and five draws
 each: the share of draws in which the number of wrong labels is in the range, the mean error of the estimated share,
-the Brier score of the probabilities, and how well they rank wrong labels (area under the curve, for shares above 0)
-beside the share of annotators who gave the label. Of larger crowds, each draw is of 1,000 items. The method was chosen
-on even draws; these are the odd ones.
+the Brier score of the probabilities, both of these by the posterior of the annotations alone, and how well they rank
+wrong labels (area under the curve, for shares above 0) beside the share of annotators who gave the label. Of larger
+crowds, each draw is of 1,000 items. The method was chosen on even draws; these are the odd ones.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measured(crowd: Crowd, share: float, hard: bool, draw: int) -> dict[str, flo
     table = table[table["state"] == "checked"]
     checked = crowd.model.items_[places].isin(table.index)
     is_wrong = (codes != crowd.truth[places])[checked]
-    right = table["probability"].to_numpy()
+    right, alone = table["probability"].to_numpy(), table["by_annotations"].to_numpy()
     votes = (table["votes_for"] / table["n_votes"]).to_numpy()
     can_rank = is_wrong.any()
     return {
@@ -83,6 +83,8 @@ def measured(crowd: Crowd, share: float, hard: bool, draw: int) -> dict[str, flo
         "error": (found.n_wrong - is_wrong.sum()) / len(table),
         "size of error": abs(found.n_wrong - is_wrong.sum()) / len(table),
         "Brier": float(((right - ~is_wrong) ** 2).mean()),
+        "error of annotations": float((1 - alone).mean() - is_wrong.mean()),
+        "Brier of annotations": float(((alone - ~is_wrong) ** 2).mean()),
         "AUC": roc_auc_score(is_wrong, -right) if can_rank else np.nan,
         "AUC of votes": roc_auc_score(is_wrong, -votes) if can_rank else np.nan,
     }

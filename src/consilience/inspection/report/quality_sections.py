@@ -30,9 +30,9 @@ def section(subject: Subject) -> Section | None:
         return None
     sentences = [
         *in_words(found),
-        f"The given labels were judged as those of one more {current_words().annotator}, of unknown accuracy, who did not "
-        "see the others' labels. If they were made from these annotations, they agree with them anyway, and nothing here tells how "
-        "often they are wrong.",
+        f"The given labels were judged as those of one more {current_words().annotator}, of unknown accuracy, who did "
+        "not see the others' labels. If they were made from these annotations, they agree with them anyway, and "
+        "nothing here tells how often they are wrong.",
     ]
     tables = [_issues(found), _classes(found)]
     return Section("given-labels", "The given labels", sentences, [table for table in tables if table is not None])

@@ -46,8 +46,8 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
         number_of = int(table["differs"].sum())
         more = [f"{number_of - len(names):,} more"] if number_of > len(names) else []
         sentences.append(
-            f"The class of {words.n_items(number_of)} is not the one most {words.annotators} named: {listed(names + more)}. "
-            f"There, the labels of more reliable {words.annotators} weigh more."
+            f"The class of {words.n_items(number_of)} is not the one most {words.annotators} named: "
+            f"{listed(names + more)}. There, the labels of more reliable {words.annotators} weigh more."
         )
     elif subject.can.counts_votes is False and not subject.clusters.index.equals(_classes(subject)):
         sentences.append(f"The classes found are not those that {words.annotators} name.")
