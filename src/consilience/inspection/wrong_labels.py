@@ -70,7 +70,7 @@ def wrong_labels(probability: Float[np.ndarray, "items classes"], given: Int[np.
     """
     if len(given) == 0 or probability.shape[1] == 1:
         return WrongLabels(np.ones(len(given)), 0, 0)
-    log_prior, terms = zip(*((prior, pair) for prior, pair in _points(probability, given)))
+    log_prior, terms = zip(*_points(probability, given), strict=True)
     errors = ERRORS[:, None]
     log_weight = np.array(
         [
@@ -100,19 +100,26 @@ def _points(
     """Yield for each τ, ε and s the log prior, and P(g_n) if the label is right and if it is wrong."""
     items, n_classes = np.arange(len(given)), probability.shape[1]
     logs = np.log(np.maximum(probability, LEAST))
-    even = (1 - np.eye(n_classes)) / (n_classes - 1)
-    likely = probability.T @ probability
-    np.fill_diagonal(likely, 0)
-    likely = np.where(
-        likely.sum(1, keepdims=True) > LEAST, likely / np.maximum(likely.sum(1, keepdims=True), LEAST), even
-    )
+    likely = _likely(probability)[:, given].T
     shapes = LIKELY if n_classes > 2 else LIKELY[:1]
     for temperature, shared in product(TEMPERATURES, SHARED):
-        prior = -0.5 * (np.log(temperature) / SPREAD) ** 2 - shared / MEAN_SHARED
+        prior = float(-0.5 * (np.log(temperature) / SPREAD) ** 2 - shared / MEAN_SHARED)
         flat = (1 - shared) * softmax(logs / temperature, axis=1) + shared / n_classes
+        right = flat[items, given]
+        even = (1 - right) / (n_classes - 1)
+        by_likely = np.einsum("nk,nk->n", flat, likely)
         for share in shapes:
-            columns = ((1 - share) * even + share * likely)[:, given]
-            yield prior, (flat[items, given], np.maximum((flat * columns.T).sum(1), LEAST**2))
+            yield prior, (right, np.maximum((1 - share) * even + share * by_likely, LEAST**2))
+
+
+def _likely(probability: Float[np.ndarray, "items classes"]) -> Float[np.ndarray, "classes classes"]:
+    """Return M; a class that is never likely together with another is taken for all others equally."""
+    n_classes = probability.shape[1]
+    both = probability.T @ probability
+    np.fill_diagonal(both, 0)
+    total = both.sum(1, keepdims=True)
+    even = (1 - np.eye(n_classes)) / (n_classes - 1)
+    return np.where(total > LEAST, both / np.maximum(total, LEAST), even)
 
 
 def _range(
