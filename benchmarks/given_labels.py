@@ -1,13 +1,14 @@
 """How well `consilience.inspection.label_quality` finds wrong labels, on real crowds with known classes.
 
 ``python -m benchmarks.given_labels`` takes the known classes of nine crowds (`load_crowd_labels`; needs
-CONSILIENCE_DATA), makes some of them wrong, and judges them by DawidSkene: at random, to any other class; or, where
-there are more than two classes, the hardest way: always to the class that annotators find the likeliest after the true
-one. It prints for each crowd and kind of error the mean over shares of wrong labels of 0, 5, 10 and 20 % and five draws
-each: the share of draws in which the number of wrong labels is in the range, the mean error of the estimated share,
-the Brier score of the probabilities, both of these by the posterior of the annotations alone, and how well they rank
-wrong labels (area under the curve, for shares above 0) beside the share of annotators who gave the label. Of larger
-crowds, each draw is of 1,000 items. The method was chosen on even draws; these are the odd ones.
+CONSILIENCE_DATA), makes some of them wrong, and judges them by DawidSkene. Wrong labels are any other class (random);
+or, where there are more than two classes, always the next one (shifted), or always the one that annotators find the
+likeliest after the true one (hardest). It prints for each crowd and kind of error the mean over shares of wrong labels
+of 0, 5, 10 and 20 % and five draws each: the share of draws in which the number of wrong labels is in the range, the
+mean error of the estimated share, the Brier score of the probabilities, both of these by the posterior of the
+annotations alone, and how well they rank wrong labels (area under the curve, for shares above 0) beside the share of
+annotators who gave the label. Of larger crowds, each draw is of 1,000 items. The method was chosen on even draws
+from the same crowds; these are the odd ones.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from consilience.errors import AnnotationWarning
 from consilience.inspection import label_quality
 
 CROWDS = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval")
+KINDS = ("random", "shifted", "hardest")
 SHARES = (0.0, 0.05, 0.1, 0.2)
 DRAWS = range(1, 11, 2)
 MOST = 1000
@@ -50,24 +52,26 @@ def crowd(name: str) -> Crowd:
     return Crowd(model, data.annotations, np.nan_to_num(data.target, nan=-1).astype(int))
 
 
-def made_wrong(truth: np.ndarray, probability: np.ndarray, share: float, hard: bool, rng: np.random.Generator):
+def made_wrong(truth: np.ndarray, probability: np.ndarray, share: float, kind: str, rng: np.random.Generator):
     """Return classes of which a share is wrong."""
     wrong = rng.random(len(truth)) < share
     n_classes = probability.shape[1]
     other = (truth + rng.integers(1, n_classes, len(truth))) % n_classes
-    if hard:
+    if kind == "shifted":
+        other = (truth + 1) % n_classes
+    if kind == "hardest":
         others = probability.copy()
         others[np.arange(len(truth)), truth] = -1
         other = others.argmax(1)
     return np.where(wrong, other, truth)
 
 
-def measured(crowd: Crowd, share: float, hard: bool, draw: int) -> dict[str, float]:
+def measured(crowd: Crowd, share: float, kind: str, draw: int) -> dict[str, float]:
     """Judge given labels of one draw."""
-    rng = np.random.default_rng([draw, round(100 * share), hard])
+    rng = np.random.default_rng([draw, round(100 * share), kind == "hardest"])
     known = np.flatnonzero(crowd.truth >= 0)
     places = np.sort(rng.permutation(known)[:MOST])
-    codes = made_wrong(crowd.truth[places], crowd.model.responsibilities_[places], share, hard, rng)
+    codes = made_wrong(crowd.truth[places], crowd.model.responsibilities_[places], share, kind, rng)
     given = pd.Series(crowd.model.classes_[codes], index=crowd.model.items_[places])
     found = label_quality(crowd.model, crowd.labels, given)
     table = found.items.iloc[places]
@@ -95,11 +99,11 @@ def main() -> None:
     rows = {}
     for name in CROWDS:
         fitted = crowd(name)
-        for hard in (False, True) if fitted.labels.n_classes > 2 else (False,):
-            found = [measured(fitted, share, hard, draw) for share in SHARES for draw in DRAWS]
-            rows[name, "hard" if hard else "random"] = pd.DataFrame(found).mean()
-            figures = "  ".join(f"{key} {value:.3f}" for key, value in rows[name, "hard" if hard else "random"].items())
-            sys.stdout.write(f"{name:12s} {'hard' if hard else 'random':7s} {figures}\n")
+        for kind in KINDS if fitted.labels.n_classes > 2 else KINDS[:1]:
+            found = [measured(fitted, share, kind, draw) for share in SHARES for draw in DRAWS]
+            rows[name, kind] = pd.DataFrame(found).mean()
+            figures = "  ".join(f"{key} {value:.3f}" for key, value in rows[name, kind].items())
+            sys.stdout.write(f"{name:12s} {kind:7s} {figures}\n")
             sys.stdout.flush()
     table = pd.DataFrame(rows).T
     for kind, mean in table.groupby(level=1, sort=False).mean().iterrows():

@@ -34,7 +34,7 @@ def section(subject: Subject) -> Section | None:
         "not see the others' labels. If they were made from these annotations, they agree with them anyway, and "
         "nothing here tells how often they are wrong.",
         "On real crowds whose given labels were made wrong at random, the range held the true number in 90 of 100 "
-        "cases; where wrong labels were those that are the hardest to tell, in 69.",
+        "cases; where all wrong labels were of one kind, in 69 to 75.",
     ]
     tables = [_issues(found), _classes(found)]
     return Section("given-labels", "The given labels", sentences, [table for table in tables if table is not None])
