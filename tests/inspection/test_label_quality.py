@@ -1,6 +1,7 @@
 """Given labels checked by annotators, and the votes of each item."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -152,6 +153,14 @@ def test_counts_of_votes_give_rough_figures(animals):
     found = label_quality(MajorityVote().fit(animals), animals, ["cat"] * 42)
     assert not found.has_probabilities
     assert "rough figures" in in_words(found)[0]
+
+
+def test_a_wide_range_says_that_nothing_tells_who_errs(study, corrupted):
+    found = label_quality(*study[:2], corrupted[0])
+    said = "nothing tells whether given labels or annotators err"
+    wide, narrow = (replace(found, low=10, high=high) for high in (41, 40))
+    assert said in in_words(wide)[0]
+    assert said not in in_words(narrow)[0]
 
 
 def test_votes_of_each_item(named):

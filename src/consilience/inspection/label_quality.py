@@ -19,6 +19,7 @@ from consilience.inspection.votes import votes_table
 from consilience.inspection.words import current_words
 from consilience.inspection.wrong_labels import wrong_labels
 
+WIDE = 0.1  # of the checked labels: a range that says so
 CHECKED, UNGIVEN, SILENT, STRANGE = "checked", "no given label", "no annotations", "unknown label"
 
 
@@ -191,6 +192,8 @@ def in_words(found: LabelQuality) -> list[str]:
     )
     if not found.has_probabilities:
         text += " The model counts votes, so that these are rough figures; DawidSkene estimates probabilities."
+    if found.high - found.low > WIDE * found.n_checked:
+        text += f" So wide a range means that nothing tells whether given labels or {current_words().annotators} err."
     doubtful = f"{found.n_doubtful:,} {'is' if found.n_doubtful == 1 else 'are'}" if found.n_doubtful else "None is"
     return [text, f"{doubtful} more likely wrong than right.", *_unchecked(found)]
 
