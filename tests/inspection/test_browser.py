@@ -530,3 +530,102 @@ def test_500_cards_open_at_once_and_the_cut_follows_the_pointer(browser, folder)
     )
     assert np.median(frames) < 200  # milliseconds
     page.close()
+
+
+@pytest.fixture(scope="module")
+def pictured(browser, cards, folder):
+    """A page on the cards, all but two of which have a picture."""
+    model, _ = cards
+    colours = np.random.default_rng(0).integers(256, size=(28, 1, 1, 3)).astype(np.uint8)
+    pictures = {name: np.broadcast_to(colour, (50, 50, 3)) for name, colour in zip(model.items_[:28], colours)}
+    path = report(model, pictures=pictures, path=folder / "pictured.html")
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    troubles = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.goto(path.as_uri())
+    settled(page)
+    yield page
+    assert troubles == []
+    page.close()
+
+
+def shown_colours(page, selector):
+    """Mean colour of each picture that an element shows, by drawing it."""
+    return page.evaluate(
+        """async (selector) => {
+          const found = [];
+          for (const image of document.querySelectorAll(selector)) {
+            const picture = new Image();
+            picture.src = image.getAttribute("href");
+            await picture.decode();
+            const pen = new OffscreenCanvas(1, 1).getContext("2d");
+            pen.drawImage(picture, 0, 0, 1, 1);
+            found.push([...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]);
+          }
+          return found;
+        }""",
+        selector,
+    )
+
+
+def test_pictures_are_shown_where_one_points(pictured, cards):
+    names = pictured.evaluate("() => JSON.parse(document.getElementById('explorer-data').textContent).items")
+    expected = np.random.default_rng(0).integers(256, size=(28, 1, 1, 3))
+    colour_of = {str(name): colour.ravel() for name, colour in zip(cards[0].items_[:28], expected)}
+    matrix = pictured.locator("#matrix-panel canvas")
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    pictured.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
+    text = texts(pictured, ".tip")[0]
+    said = [name for name in names if re.search(rf"(^|and ){re.escape(name)}(:| and)", text)]
+    shown = shown_colours(pictured, ".tip image")
+    wanted = [colour_of[name] for name in said if name in colour_of]
+    assert len(shown) == len(wanted) > 0
+    np.testing.assert_allclose(sorted(map(list, shown)), sorted(map(list, wanted)), atol=4)
+
+
+def test_pictures_are_on_the_map_where_there_is_room(pictured):
+    visible = "#map-panel image:not([visibility=hidden])"
+    count = pictured.locator(visible).count()
+    assert pictured.locator("#map-panel image").count() == 28
+    assert 3 < count <= 28
+    boxes = [image.bounding_box() for image in pictured.locator(visible).all()]
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            apart = abs(one["x"] - other["x"]) >= 39 or abs(one["y"] - other["y"]) >= 39
+            assert apart, (one, other)
+    point = pictured.locator("#map-panel [data-item]").first
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    pictured.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert pictured.locator(".tip image").count() == 1
+
+
+def test_pictures_are_saved_with_the_map(pictured):
+    name, content = saved(pictured, "#map-panel [data-file=svg]")
+    assert name == "map.svg"
+    images = list(ET.fromstring(content).iter("{http://www.w3.org/2000/svg}image"))
+    assert len(images) == 28
+    assert all(image.get("href").startswith("data:image/webp;base64,") for image in images)
+
+
+def test_pictures_are_in_the_tables_and_have_names(pictured):
+    shown = pictured.locator("#items-table th .thumb")
+    assert shown.count() == 28
+    box = shown.first.bounding_box()
+    assert box["width"] > 20
+    assert pictured.locator("#items-table th").nth(0).is_visible()
+    labels = shown.evaluate_all("found => found.map((e) => [e.getAttribute('role'), e.getAttribute('aria-label')])")
+    names = texts(pictured, "#items-table th:has(.thumb) bdi")
+    assert labels == [["img", f"Picture of {name}"] for name in names]
+    assert axe.Axe().run(pictured).violations_count == 0
+
+
+def test_pictures_of_dark_screens_phones_and_paper(pictured):
+    pictured.emulate_media(media="print")
+    assert pictured.locator("#items-table th .thumb").first.is_visible()
+    pictured.emulate_media(media="screen", color_scheme="dark")
+    pictured.set_viewport_size({"width": 390, "height": 800})
+    settled(pictured)
+    assert pictured.evaluate("() => document.documentElement.scrollWidth") <= 390

@@ -23,6 +23,7 @@ from consilience.cli.options import (
     KINDS,
     SOURCE,
     Between,
+    ExtraOptions,
     FeatureOptions,
     Jobs,
     Setting,
@@ -32,9 +33,11 @@ from consilience.cli.options import (
     example,
     feature_item_option,
     features_option,
+    given_labels_option,
     json_option,
     merged,
     out_option,
+    pictures_option,
     reading_features,
     reading_options,
     scores_option,
@@ -108,6 +111,8 @@ def main() -> None:
 @words_option
 @out_option
 @scores_option
+@given_labels_option
+@pictures_option
 @reading_options
 @click.option(
     "--gold",
@@ -136,6 +141,8 @@ def fit(
     words: str | None,
     out: Path,
     scores: Path | None,
+    given_labels: str | None,
+    pictures: str | None,
     reading: dict[str, Any],
     gold: Path | None,
     history: Path | None,
@@ -162,7 +169,8 @@ def fit(
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. They do not use features, which are then shown in the report only. They write report.html,
-    labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
+    labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv, confusion.csv, counts.csv
+    (if the model counts), given-labels.csv (of --given-labels), model.zip and summary.json.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.
@@ -188,6 +196,7 @@ def fit(
         feature_options=feature_options,
         certainty_draws=certainty_draws,
         words=words,
+        extras=ExtraOptions(given_labels, pictures),
     )
 
 
@@ -313,6 +322,7 @@ def compare(
 @certainty_option
 @words_option
 @out_option
+@pictures_option
 @reading_options
 @seed_option
 @json_option
@@ -324,6 +334,7 @@ def fuse(
     certainty_draws: int,
     words: str | None,
     out: Path,
+    pictures: str | None,
     reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
@@ -355,6 +366,7 @@ def fuse(
         feature_options=FeatureOptions(),
         certainty_draws=certainty_draws,
         words=words,
+        extras=ExtraOptions(pictures=pictures),
     )
 
 
@@ -367,6 +379,8 @@ def fuse(
 @features_option
 @reading_features
 @scores_option
+@given_labels_option
+@pictures_option
 @certainty_option
 @words_option
 @reading_options
@@ -379,6 +393,8 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
+    given_labels: str | None,
+    pictures: str | None,
     certainty_draws: int,
     words: str | None,
     reading: dict[str, Any],
@@ -396,6 +412,7 @@ def report(
         feature_options=feature_options,
         certainty_draws=certainty_draws,
         words=words,
+        extras=ExtraOptions(given_labels, pictures),
     )
 
 

@@ -68,12 +68,14 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
     """
     table = with_decimal_points(read_table(path))
     item = item_column(table, path, items=items, chosen=options.item, option=OPTION)
-    rest = [name for name in table.columns if name != item]
+    rest = [name for name in table.columns if name != item and str(name) not in options.besides]
     text = _asked_for(options.categorical, rest, path)
     ids = [name for name in ids_beside(table, rest) if name not in text]
     rest = [name for name in rest if name not in ids]
     if not rest:
-        raise InputError(f"{path}: There is no column of features besides {', '.join(map(repr, [item, *ids]))}.")
+        raise InputError(
+            f"{path}: There is no column of features besides {', '.join(map(repr, [item, *ids, *options.besides]))}."
+        )
     reader = ColumnReader(table, path, names_in(table, item, path), indicators=True)
     notes = [f"{path}: {text}." for text in table.notes] + ([ids_left_out(ids, path)] if ids else [])
     columns: dict[str, np.ndarray] = {}

@@ -16,9 +16,10 @@ from consilience.atomic_files import replacing
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
+from consilience.cli.item_extras import Extras
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
 from consilience.cli.model_choice import choose, make_estimator, reason_for, with_clusters
-from consilience.cli.options import FeatureOptions
+from consilience.cli.options import ExtraOptions, FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preprocessing import as_shown, behind, legible, steps_for
 from consilience.cli.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
@@ -29,10 +30,12 @@ from consilience.cli.tables import read_scores
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
 from consilience.inspection.certainty import certainty_of_report
+from consilience.inspection.label_quality import in_words, label_quality
 from consilience.inspection.names import listed
 from consilience.inspection.words import Words, use_words
 
 AUTO = "auto"
+NO_EXTRAS = ExtraOptions()
 COMMON = ("random_state", "n_jobs")  # settings of which a model chosen by default may lack some
 
 
@@ -52,6 +55,7 @@ def fit(
     feature_options: FeatureOptions,
     certainty_draws: int,
     words: str | None,
+    extras: ExtraOptions = NO_EXTRAS,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -67,6 +71,8 @@ def fit(
         require_comparable(settings, clusters, known)
     elif model is not None:
         checked_model(model, settings, clusters, known)  # before anything is read
+    places = Extras.of(extras, features)
+    feature_options = places.without(feature_options)
     material = read_material(annotations, features, reading, feature_options)
     name, settings, why = chosen(model, material, settings, standardize=standardize, feature_options=feature_options)
     estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
@@ -74,7 +80,9 @@ def fit(
         note(why)
     evidence = evidence_for(name, material, known)
     rated = None if scores is None else read_scores(scores, evidence.annotations.items)
-    require_folder_for(name, out, [annotations, features, scores, *known.values()])
+    require_folder_for(name, out, [annotations, features, scores, *places.paths, *known.values()])
+    given = places.given_labels(evidence.annotations, feature_options)
+    pictures = places.read_pictures(evidence.annotations.items, feature_options)
     for text in evidence.notes:
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
@@ -85,8 +93,11 @@ def fit(
     for text in more:
         note(text)
     sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
+    quality = None if given is None else label_quality(shown, evidence.annotations, given)
+    for text in () if quality is None else in_words(quality):
+        note(text)
     with replaced_folder(out) as folder:
-        write_results(estimator, folder, evidence.annotations)
+        write_results(estimator, folder, evidence.annotations, quality)
         report(
             shown,
             evidence.annotations,
@@ -94,10 +105,12 @@ def fit(
             scores=rated,
             certainty=sure,
             words=spoken,
+            given_labels=quality,
+            pictures=pictures,
             warnings=judged.warnings,
             path=folder / "report.html",
         )
-        results = summary(estimator, material, evidence, out, more=more, certainty=sure, words=spoken)
+        results = summary(estimator, material, evidence, out, more=more, certainty=sure, quality=quality, words=spoken)
         found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:

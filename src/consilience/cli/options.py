@@ -286,11 +286,22 @@ class FeatureOptions:
         Text columns that become indicator columns, as the user wrote them; "all" for every text column.
     impute : {"median", "mean", "most_frequent"} or None
         Replacement of a missing number; missing text becomes the most frequent value. None to refuse missing values.
+    besides : tuple of str
+        Columns that are no features.
     """
 
     item: str | None = None
     categorical: tuple[str, ...] = ()
     impute: str | None = None
+    besides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExtraOptions:
+    """Files, folders or columns of what comes with the items besides features: labels to be checked, and pictures."""
+
+    given_labels: str | None = None
+    pictures: str | None = None
 
 
 feature_item_option = click.option(
@@ -332,6 +343,18 @@ def example(*lines: str) -> str:
 
 features_option = click.option(
     "--features", type=FILE, metavar="FILE", help="Table of features (CSV, TSV, Parquet), one row per item."
+)
+given_labels_option = click.option(
+    "--given-labels",
+    metavar="FILE|COL",
+    help="Labels that came with the items, to be checked by those of the annotators: a table of items and labels, or "
+    "a column of the table of features.",
+)
+pictures_option = click.option(
+    "--pictures",
+    metavar="FOLDER|FILE|COL",
+    help="Pictures of the items, for the report: a folder of files named after the items; or a table of items and "
+    "paths, or a column of the table of features, with paths that begin in the table's folder.",
 )
 scores_option = click.option(
     "--scores", type=FILE, metavar="FILE", help="Table of external scores to test against the clusters, for the report."

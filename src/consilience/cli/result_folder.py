@@ -39,7 +39,8 @@ from consilience.cli.signals import undivided
 from consilience.errors import InputError
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
-OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", MODEL, SUMMARY)
+TABLES_OF_CLASSES = ("labels.csv", "votes.csv", "annotators.csv", "confusion.csv", "counts.csv", "given-labels.csv")
+OF_CLASSES = (REPORT, *TABLES_OF_CLASSES, MODEL, SUMMARY)
 OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", MODEL, SUMMARY)
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit

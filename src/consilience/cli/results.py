@@ -9,19 +9,28 @@ import numpy as np
 import pandas as pd
 
 from consilience import save
+from consilience.annotations import Labels
+from consilience.cli.item_extras import GIVEN_FILE, file_of
 from consilience.cli.outputs import write_table
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.report.label_tables import keyed
+from consilience.inspection.report.votes_sections import FILE as VOTES
+from consilience.inspection.votes import item_votes
 
 
-def write_results(estimator: Any, out: Path, annotations: Any) -> None:
+def write_results(estimator: Any, out: Path, annotations: Any, quality: LabelQuality | None = None) -> None:
     """Write the results of a fitted estimator, or of the last step of a Pipeline, and save it whole.
 
     annotations : those it was fitted to.
+    quality : what was found of given labels, if there are any.
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    for name, table in tables_of(model, annotations).items():
+    tables = tables_of(model, annotations) | file_of(quality)
+    if Capabilities.of(model).names_classes and isinstance(annotations, Labels):
+        tables[VOTES] = item_votes(model, annotations).reset_index()
+    for name, table in tables.items():
         write_table(table, out / name)
     save(estimator, out / "model.zip")
 
@@ -56,6 +65,7 @@ def tables_of(model: Any, annotations: Any = None) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def files_of(model: Any) -> list[str]:
-    """Return the names of all files that ``consilience fit`` writes."""
-    return ["report.html", *tables_of(model), "model.zip", "summary.json"]
+def files_of(model: Any, *, has_given: bool = False) -> list[str]:
+    """Return the names of all files that ``consilience fit`` writes; `has_given`: whether given labels are checked."""
+    tables = [*tables_of(model), *([VOTES] if Capabilities.of(model).names_classes else [])]
+    return ["report.html", *tables, *([GIVEN_FILE] if has_given else []), "model.zip", "summary.json"]

@@ -16,8 +16,9 @@ from consilience.annotations.names import MISSING
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
 from consilience.cli.inputs import Evidence, as_read_by, read_for_model
+from consilience.cli.item_extras import Extras
 from consilience.cli.messages import note, say
-from consilience.cli.options import FeatureOptions, flags
+from consilience.cli.options import ExtraOptions, FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.reading import named, read_noted
@@ -106,10 +107,13 @@ def report(
     feature_options: FeatureOptions,
     certainty_draws: int,
     words: str | None,
+    extras: ExtraOptions,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
     Words.of(words)  # before anything is read
-    require_outputs([out], [path, annotations, features, scores], of=path)
+    places = Extras.of(extras, features)
+    feature_options = places.without(feature_options)
+    require_outputs([out], [path, annotations, features, scores, *places.paths], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -127,8 +131,21 @@ def report(
     shown, table = as_shown(estimator, table)
     with use_words(Words.of(words, read_as(held))) as spoken:
         warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    given = places.given_labels(loaded, feature_options)
+    pictures = places.read_pictures(model.items_, feature_options)
     sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
-    write_report(shown, loaded, X=table, scores=rated, certainty=sure, words=spoken, warnings=warnings, path=out)
+    write_report(
+        shown,
+        loaded,
+        X=table,
+        scores=rated,
+        certainty=sure,
+        words=spoken,
+        given_labels=given,
+        pictures=pictures,
+        warnings=warnings,
+        path=out,
+    )
     renew_report(out)
     say(f"{out}")
 

@@ -13,6 +13,7 @@ import consilience
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
 from consilience.cli.inputs import Evidence, Material
+from consilience.cli.item_extras import figures_of
 from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
 from consilience.inspection.capabilities import Capabilities, attributes
@@ -20,6 +21,7 @@ from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
 from consilience.inspection.group_names import called, cluster_names
+from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
@@ -46,6 +48,7 @@ def summary(
     more: list[str],
     certainty: Certainty | None = None,
     words: Words = DEFAULT,
+    quality: LabelQuality | None = None,
 ) -> dict[str, Any]:
     """Return the inputs and results of a fit as plain values.
 
@@ -58,6 +61,7 @@ def summary(
     more : suggestions of what to try next
     certainty : what another group of people would repeat, if it was computed
     words : what the reader calls items and annotators
+    quality : what was found of given labels, if there are any
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     annotations, features = evidence.annotations, evidence.features
@@ -85,9 +89,10 @@ def summary(
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         "certainty": None if certainty is None else {name: getattr(certainty, name) for name in CERTAINTY},
+        "given_labels": figures_of(quality),
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
-        "files": {Path(name).stem: str(out / name) for name in files_of(model)},
+        "files": {Path(name).stem: str(out / name) for name in files_of(model, has_given=quality is not None)},
     }
 
 

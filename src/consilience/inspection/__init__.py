@@ -1,6 +1,8 @@
 """Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
 from consilience.inspection.certainty import Certainty, certainty
+from consilience.inspection.label_quality import LabelQuality, label_quality
+from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
@@ -10,15 +12,21 @@ from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_c
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
+from consilience.inspection.votes import item_votes
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
+    "LabelQuality",
+    "Pictures",
     "Words",
     "annotator_agreement",
     "certainty",
+    "item_votes",
+    "label_quality",
     "order_by_agreement",
+    "pictures_of",
     "plot_agreement",
     "plot_annotators",
     "plot_certainty_map",

@@ -123,7 +123,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
         "uncertain",
         f"The least certain {words.items}",
         [
-            Column(words.Item, "text"),
+            Column(words.Item, "text", of_items=True),
             Column(clusters.noun.title(), kind),
             Column("Pairs that come out the same"),
             Column(f"Stays in its {clusters.noun}"),

@@ -31,6 +31,7 @@ from consilience.inspection.plots.style import (
     marker_outline,
     marker_scale,
 )
+from consilience.inspection.report.album import Album
 from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.svg import themed
@@ -68,10 +69,11 @@ class Explorer:
     legend: Sequence[Cell] = ()
 
     @classmethod
-    def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame) -> Explorer | None:
+    def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame, album: Album) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
         items : the table of `item_tables.item_frame`.
+        album : the pictures of the items.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -82,6 +84,7 @@ class Explorer:
         rows = np.lexsort((np.arange(len(places)), codes[tree.order]))  # by cluster, then as in the tree
         data = {
             "items": [name_text(name) for name in co_occurrence.items[places[tree.order]]],
+            "pictures": [album.number(place) for place in places[tree.order].tolist()],
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
             "words": {"item": words.item, "items": words.items},
@@ -192,9 +195,9 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
     names = [name_text(name) for name in items["item"]]
-    columns = [Column(words.Item, "text"), Column(clusters.noun.title(), clusters.kind)]
+    columns = [Column(words.Item, "text", of_items=True), Column(clusters.noun.title(), clusters.kind)]
     columns += [Column(clusters.measure.capitalize())] if sure else []
-    columns += [Column(words.Annotators), Column("Most often put together with", "wide")]
+    columns += [Column(words.Annotators), Column("Most often put together with", "wide", of_items=True)]
     rows = []
     for place, (name, cluster, n_annotators) in enumerate(
         items[["item", "cluster", "n_annotators"]].itertuples(index=False, name=None)

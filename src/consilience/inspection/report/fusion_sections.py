@@ -77,7 +77,7 @@ def evidence_section(subject: Subject) -> Section | None:
         figures.append(_of_clusters(subject, co_occurrence))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
         figures.append(_tree(subject, co_occurrence, n_items))
-    explorer = Explorer.of(co_occurrence, subject.items)
+    explorer = Explorer.of(co_occurrence, subject.items, subject.album)
     if explorer is None:
         return Section("evidence", "What belongs together", _not_explored(n_items), figures)
     of_items = {"map", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}

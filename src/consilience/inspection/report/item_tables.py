@@ -133,7 +133,8 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     columns = [Column(clusters.noun.title(), clusters.kind), Column("Size")]
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
-    columns += [Column(f"{words.Items}, most certain first" if by else words.Items, "wide"), Column("Share")]
+    heading = f"{words.Items}, most certain first" if by else words.Items
+    columns += [Column(heading, "wide", of_items=True), Column("Share")]
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -245,7 +246,7 @@ def uncertain_items_table(
     return Table(
         "uncertain",
         f"The least certain {words.items}",
-        [Column(head, kind) for head, kind in heads],
+        [Column(head, kind, of_items=place == 0) for place, (head, kind) in enumerate(heads)],
         rows,
         reading=f"These {words.items} are worth another look, or another {words.annotator}.",
         more=f"{left:,} more below a {clusters.measure} of {UNCERTAIN:g} (in {clusters.file})" if left > 0 else "",

@@ -45,6 +45,8 @@ def report(
     scores: Any = None,
     stability: Any = None,
     certainty: Certainty | Literal["auto"] | None = "auto",
+    given_labels: Any = None,
+    pictures: Any = None,
     words: Words | str | None = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
@@ -77,6 +79,12 @@ def report(
         What another group of people would repeat, from `consilience.inspection.certainty`: for the findings, the list
         of the least certain items and a section of its own. "auto": 100 draws, fewer if the annotations are large, for
         models whose people can be weighed. None: the report has the model's own probabilities.
+    given_labels : Series or dict of labels by item, array of one for each item, or LabelQuality, optional
+        Labels that came with the items, to be checked by those of the annotators; see `label_quality`. For models that
+        find named classes.
+    pictures : str, Path, Series, dict or Pictures, optional
+        Pictures of the items, for the lists, the map and the matrix: a folder of files named after the items, or a
+        picture or a path for each of some items; see `consilience.inspection.pictures_of`.
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
@@ -114,7 +122,10 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = with_certainty(Subject.of(model, groupings, X, scores, stability, words=words), certainty)
+    subject = Subject.of(
+        model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
+    )
+    subject = with_certainty(subject, certainty)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
@@ -129,6 +140,7 @@ def report(
             findings=key_findings(subject),
             sections=list(sections(subject)),
             words=subject.words,
+            album=subject.album,
             assets=Assets.of(),
         )
     if path is None:

@@ -36,7 +36,9 @@ from consilience.inspection.report import (
     label_sections,
     label_tables,
     mapping_tables,
+    quality_sections,
     view_sections,
+    votes_sections,
 )
 from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -78,6 +80,7 @@ def key_findings(subject: Subject) -> list[str]:
         findings = [
             *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
+            *quality_sections.in_short(subject),
             *(certainty_sections.in_short(subject) if subject.certainty else []),
             *label_sections.certainty_in_short(subject),
             label_sections.annotators_in_short(subject),
@@ -113,8 +116,12 @@ def _clusters_in_short(subject: Subject) -> list[str]:
 def sections(subject: Subject) -> Iterator[Section]:
     """Yield the sections for which there is something to say."""
     clusters = subject.clusters
-    yield Section("given", "The data", [], [_given(subject)])
+    about_pictures = [] if subject.pictures is None else [subject.pictures.in_words()]
+    yield Section("given", "The data", list(filter(None, about_pictures)), [_given(subject)])
     yield _clusters(subject)
+    if isinstance(subject.annotations, Labels) and subject.can.names_classes:
+        yield votes_sections.section(subject)
+    yield from filter(None, [quality_sections.section(subject)])
     yield from filter(None, [certainty_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])

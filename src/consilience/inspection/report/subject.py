@@ -17,10 +17,13 @@ from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.group_names import cluster_names
+from consilience.inspection.label_quality import LabelQuality, label_quality
 from consilience.inspection.names import as_text
+from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
@@ -84,6 +87,8 @@ class Subject:
     stability: pd.DataFrame | None = None
     certainty: Certainty | None = None
     words: Words = DEFAULT
+    quality: LabelQuality | None = None
+    pictures: Pictures | None = None
 
     @classmethod
     def of(
@@ -95,6 +100,9 @@ class Subject:
         stability: Any = None,
         certainty: Certainty | None = None,
         words: Words | str | None = None,
+        *,
+        given_labels: Any = None,
+        pictures: Any = None,
     ) -> Subject:
         """Bring annotations, features and scores into the order of the fitted items; for `words` see `Words.of`."""
         estimator = unwrap(model)
@@ -111,6 +119,8 @@ class Subject:
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
             certainty=certainty,
+            quality=None if given_labels is None else _quality(model, given, given_labels),
+            pictures=None if pictures is None else pictures_of(estimator.items_, pictures),
             words=Words.of(words, read_as(given)),
         )
 
@@ -118,6 +128,11 @@ class Subject:
     def can(self) -> Capabilities:
         """See `Capabilities`."""
         return Capabilities.of(self.estimator)
+
+    @cached_property
+    def album(self) -> Album:
+        """The pictures of the items that the page shows."""
+        return Album(self.pictures)
 
     @property
     def is_judged(self) -> bool:
@@ -174,3 +189,8 @@ class Subject:
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
         return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index))
+
+
+def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
+    """Return what is known of given labels, which are judged unless they were before."""
+    return given if isinstance(given, LabelQuality) else label_quality(model, annotations, given)

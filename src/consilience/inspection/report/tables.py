@@ -49,11 +49,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """Heading of a column; `kind` is "number", "text", "line" (not broken), "names" or "wide" (for lists of names)."""
+    """Heading of a column; `kind` is "number", "text", "line" (not broken), "names" or "wide" (for lists of names).
+
+    `of_items` says that the names in it are those of items, which may have pictures.
+    """
 
     head: str
     kind: str = "number"
     mark: Markup = field(default=Markup(""))
+    of_items: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,8 @@ def percent(share: float) -> str:
     return f"{share:.0%}"
 
 
-def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> Download:
-    """Embed a table in the page as a CSV file for spreadsheets, if it is not too large.
+def download(name: str, frame: pd.DataFrame, index_label: str | None = None, *, most: int = MAX_CSV) -> Download:
+    """Embed a table in the page as a CSV file for spreadsheets, if it has at most so many bytes.
 
     Its index becomes the first column if `index_label` is given. No text in it is a formula, see `defused_text`, and
     all text is quoted, so that no other separator splits it.
@@ -159,7 +163,7 @@ def download(name: str, frame: pd.DataFrame, index_label: str | None = None) -> 
     text = safe.to_csv(index=False, header=head, quoting=csv.QUOTE_NONNUMERIC)
     content = text.encode("utf-8", "replace")
     address = "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
-    return Download(name, address if len(content) <= MAX_CSV else "", len(frame))
+    return Download(name, address if len(content) <= most else "", len(frame))
 
 
 def defused(column: pd.Series) -> pd.Series:

@@ -72,6 +72,10 @@ class MapView {
     this.points = data.items.map((_, item) =>
       draw(this.svg, "path", { stroke: "var(--paper, #ffffff)", "stroke-width": 0.1, "data-item": item }),
     );
+    this.images = data.items.map((_, item) => {
+      const href = pictureOf(data, item);
+      return href ? draw(this.svg, "image", { href, width: THUMBNAIL, height: THUMBNAIL, "data-picture": item }) : null;
+    });
     this.names = data.items.map((name) => {
       const text = draw(this.svg, "text", { "font-size": MAP_NAME, fill: "var(--ink, #1b1b1b)" });
       text.textContent = fitting(name, MAP_NAME, 190, this.state.cutsMiddle);
@@ -135,7 +139,7 @@ class MapView {
     this.name();
   }
 
-  /** Write the names that have room, those of items that are lit up first; these are written even without. */
+  /** Show the pictures and write the names that have room, those of items that are lit up first. */
   name() {
     const taken = this.places.map(([x, y]) => {
       const reach = this.radius + 1;
@@ -145,21 +149,41 @@ class MapView {
       box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
       taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
-    for (const item of [...this.state.lit, ...rest]) {
-      const [x, y] = this.places[item];
-      const isLit = this.state.lit.has(item);
-      const wide = this.widths[item] * (isLit ? 1.12 : 1);
-      const room = this.radius + (isLit ? 7 : 3); // beyond the ring
-      const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
-      const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
-      const box = boxes.find((found) => isFree(found, item)) ?? (isLit ? boxes[0] : null);
-      const text = this.names[item];
-      text.setAttribute("visibility", box ? "visible" : "hidden");
-      text.setAttribute("font-weight", isLit ? 700 : 400);
-      if (!box) continue;
-      set(text, { x: box[0].toFixed(1), y: (box[1] + 10).toFixed(1) });
-      taken.push(box);
-    }
+    const order = [...this.state.lit, ...rest];
+    order.forEach((item) => this.placePicture(item, isFree, taken));
+    order.forEach((item) => this.placeName(item, isFree, taken));
+  }
+
+  /** Show the picture of an item above or below its point, or beside it, if there is room. */
+  placePicture(item, isFree, taken) {
+    const image = this.images[item];
+    if (!image) return;
+    const [x, y] = this.places[item];
+    const room = this.radius + (this.state.lit.has(item) ? 7 : 3);
+    const [half, side] = [THUMBNAIL / 2, THUMBNAIL];
+    const corners = [[x - half, y - room - side], [x - half, y + room], [x + room, y - half], [x - room - side, y - half]];
+    const box = corners.map(([left, top]) => [left, top, left + side, top + side]).find((found) => isFree(found, item));
+    image.setAttribute("visibility", box ? "visible" : "hidden");
+    if (!box) return;
+    set(image, { x: box[0].toFixed(1), y: box[1].toFixed(1) });
+    taken.push(box);
+  }
+
+  /** Write the name of an item if there is room; of one that is lit up, even without. */
+  placeName(item, isFree, taken) {
+    const [x, y] = this.places[item];
+    const isLit = this.state.lit.has(item);
+    const wide = this.widths[item] * (isLit ? 1.12 : 1);
+    const room = this.radius + (isLit ? 7 : 3); // beyond the ring
+    const sides = [[x + room, y - 6], [x - room - wide, y - 6], [x - wide / 2, y - room - 12], [x - wide / 2, y + room]];
+    const boxes = sides.map(([left, top]) => [left, top, left + wide, top + 12]);
+    const box = boxes.find((found) => isFree(found, item)) ?? (isLit ? boxes[0] : null);
+    const text = this.names[item];
+    text.setAttribute("visibility", box ? "visible" : "hidden");
+    text.setAttribute("font-weight", isLit ? 700 : 400);
+    if (!box) return;
+    set(text, { x: box[0].toFixed(1), y: (box[1] + 10).toFixed(1) });
+    taken.push(box);
   }
 
   /** Light up what was found, and bring the first into view. */
@@ -195,7 +219,7 @@ class MapView {
     this.svg.addEventListener("pointermove", (event) => {
       const item = this.itemAt(event);
       if (item === null) hideTip();
-      else showTip(this.reading(item), event.clientX, event.clientY);
+      else showTip(this.tip(item), event.clientX, event.clientY);
     });
     hideTipAfter(this.svg);
     this.svg.addEventListener("keydown", (event) => this.press(event));
@@ -205,12 +229,17 @@ class MapView {
     const item = this.itemAt(event);
     if (item === null) return;
     this.state.pick(item);
-    showTip(this.reading(item), event.clientX, event.clientY);
+    showTip(this.tip(item), event.clientX, event.clientY);
   }
 
   reading(item) {
     const { data, labels } = this.state;
     return [nameOf(data.items[item]), `: ${data.noun} ${this.state.nameOf(labels[item])}`];
+  }
+
+  /** What an item says, with its picture. */
+  tip(item) {
+    return [...this.reading(item), ...picturesFor(this.state.data, [item])];
   }
 
   press(event) {

@@ -234,6 +234,11 @@ class MatrixView {
     return [...names, `: together ${together} of ${presented} times (${percentText(together / presented)})`];
   }
 
+  /** What a cell says, with the pictures of its items. */
+  tip(cell) {
+    return [...this.reading(cell), ...picturesFor(this.state.data, [cell.row, cell.column])];
+  }
+
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect();
     const { from, cell } = this.shown;
@@ -253,7 +258,7 @@ class MatrixView {
     });
     this.canvas.addEventListener("pointermove", (event) => {
       const cell = this.cellAt(event);
-      if (cell) showTip(this.reading(cell), event.clientX, event.clientY);
+      if (cell) showTip(this.tip(cell), event.clientX, event.clientY);
       else hideTip();
     });
     hideTipAfter(this.canvas);
@@ -289,7 +294,7 @@ class MatrixView {
     this.cell = { row: within(cell.row), column: within(cell.column) };
     this.reveal(this.cell);
     speak(...this.reading(this.cell));
-    if (event) showTip(this.reading(this.cell), event.clientX, event.clientY);
+    if (event) showTip(this.tip(this.cell), event.clientX, event.clientY);
   }
 
   /** Move the window so that a cell is in it. */
