@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 from markupsafe import Markup
 
 from consilience.inference.memberships import Memberships, presented, together
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.dissimilarity import CoOccurrence
@@ -32,8 +33,10 @@ from consilience.inspection.plots.style import (
 )
 from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
 from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
+from consilience.inspection.words import GroupWords
 
 FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut
@@ -52,6 +55,7 @@ class Explorer:
     noun, nouns : what clusters are called.
     table : Table
         All items: the text alternative of the tree, the matrix and the map.
+    controls : MapControls
     """
 
     kind: ClassVar[str] = "explorer"
@@ -61,12 +65,21 @@ class Explorer:
     noun: str
     nouns: str
     table: Table
+    controls: MapControls
 
     @classmethod
-    def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame) -> Explorer | None:
+    def of(
+        cls,
+        co_occurrence: CoOccurrence,
+        items: pd.DataFrame,
+        certainty: Certainty | None = None,
+        words: GroupWords | None = None,
+    ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
         items : the table of `item_tables.item_frame`.
+        certainty : for the ellipses on the map.
+        words : that are written on the map.
         """
         places, clusters = co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -83,13 +96,14 @@ class Explorer:
             "rows": rows.tolist(),
             **_tree_data(tree),
             **_cuts_data(tree, Judge.of(memberships), codes),
-            **_map_data(co_occurrence, places[tree.order]),
+            **map_data(co_occurrence, places[tree.order], certainty, words),
             **_counts_data(memberships.of_items(tree.order)),
             "look": _look(),
         }
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
-        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table)
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]))
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls)
 
 
 def _json(data: dict[str, Any]) -> Markup:
@@ -142,15 +156,6 @@ def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> di
         "like": nearest,
         "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes))],
     }
-
-
-def _map_data(co_occurrence: CoOccurrence, places: Int[np.ndarray, " leaves"]) -> dict[str, Any]:
-    """Return coordinates of the items, and the names of the axes."""
-    by_place = np.sort(places)  # so that the map is that of the figure
-    projection = co_occurrence.map(by_place)
-    points = projection.points[np.searchsorted(by_place, places)]
-    scale = np.abs(points).max() or 1.0
-    return {"points": (points / scale).round(4).tolist(), "axes": list(projection.axes)}
 
 
 def _counts_data(memberships: Memberships) -> dict[str, Any]:

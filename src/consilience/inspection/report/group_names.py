@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
-from consilience.inspection.names import name_text
+from consilience.inspection.names import HANGING, name_key, name_text
 
-AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name
-HANGING = ".,:;-–_([ "  # cut from the end of a name where it is shown
 AT_LEAST = 2  # annotators who use a common name
 
 
@@ -37,7 +33,7 @@ def cluster_names(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clus
         name to any of its items. The most common names of each cluster come first.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    keys = np.array([_key(name) for name in spelled], dtype=object)
+    keys = np.array([name_key(name) for name in spelled], dtype=object)
     code, known = pd.factorize(keys)
     clustered = np.flatnonzero(codes >= 0)
     member = csr_array(
@@ -88,15 +84,3 @@ def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
         [f"{name} ({count})" for name, count in mine[["name", "n_annotators"]].head(most).itertuples(index=False)]
         for mine in (common[common["cluster"] == cluster] for cluster in range(n_clusters))
     ]
-
-
-def _key(name: str) -> str:
-    """Return what all spellings of a name share; an empty string for a number."""
-    bare = " ".join(_folded(name).split()).strip(AROUND)
-    return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
-
-
-def _folded(name: str) -> str:
-    """Fold case, and drop accents."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(character for character in apart if not unicodedata.combining(character))
