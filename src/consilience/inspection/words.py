@@ -1,273 +1,387 @@
-"""The words with which people describe their groups, the items they go with, and where they lie on the map.
+"""What a reader calls items and annotators: cards and participants, products and assessors, patients and experts.
 
-A name of a group holds one or several words, separated by semicolons or commas. A word is said of the items of the
-group. Whether it is said of an item by more people than by chance is tested in two ways.
-
-*By people.* If the groups of person a do not depend on the items, but keep their sizes and words, a says word w of item
-i with probability p_aw = 1 - Π_h (1 - m_hw / n_h), over the person's groupings h that hold i: n_h is the number of
-items of h, m_hw of those in groups with the word. People are independent, so the number who say it is a sum of
-independent Bernoulli variables, and the p-value is the exact upper tail of its distribution.
-
-*As FactoMineR's descfreq and SensoMineR's fast do.* With N_wi the number of annotators who say word w of item i, and
-N_w., N_.i and N the sums of the table of all words, N_wi is hypergeometric if each saying falls on an item at random.
-The v-test is the normal quantile of its tail, doubled.
-
-Decided here
-------------
-The findings are those of the first test. The second takes what one person says of five items as five independent
-sayings; but once a person has made groups, which items are in the one with the word varies less than that. So it finds
-hardly anything in free sorts of usual size (`benchmarks/words.py`).
-
-There are as many tests as words × items, so p-values are corrected by the false discovery rate (Y. Benjamini & Y.
-Hochberg 1995, Journal of the Royal Statistical Society B 57).
+Reports, plots and summaries speak of items and annotators in the words of `current_words`, which `use_words` sets for a
+``with`` block, as matplotlib's ``rc_context`` sets a style.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from jaxtyping import Float, Int
-from scipy.sparse import csr_array
-from scipy.stats import false_discovery_control, hypergeom, norm
-
-from consilience.annotations import Groupings
-from consilience.annotations.fit_arguments import as_groupings
-from consilience.annotations.types import Integer
+from consilience.annotations.files.vocabulary import WORDS as KNOWN
+from consilience.annotations.files.vocabulary import named, paired
+from consilience.annotations.files.vocabulary import plural as regular_plural
 from consilience.errors import InputError
-from consilience.inference.memberships import Memberships
-from consilience.inspection.names import HANGING, name_key, name_text
+from consilience.inspection.names import width
 
-__all__ = ["GroupWords", "group_words"]
+LONGEST = 30  # columns of a word
+_WORD = re.compile(r"[^\W\d_](?:[^\W_]|[ \-&'’.](?=[^\W_]))*")  # letters and digits, with single marks between them
+TAKEN = {  # words that mean something else in a report
+    *("cluster", "class", "group", "grouping", "label", "pair", "judgement", "view", "subset", "clusters", "classes"),
+    *("groups", "groupings", "labels", "pairs", "judgements", "views", "subsets"),
+}
+IRREGULAR = {
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "feet": "foot",
+    "teeth": "tooth",
+    "mice": "mouse",
+    "geese": "goose",
+    "sheep": "sheep",
+    "fish": "fish",
+    "species": "species",
+    "series": "series",
+    "stimuli": "stimulus",
+    "fungi": "fungus",
+    "nuclei": "nucleus",
+    "alumni": "alumnus",
+    "criteria": "criterion",
+    "phenomena": "phenomenon",
+    "media": "medium",
+    "analyses": "analysis",
+    "hypotheses": "hypothesis",
+    "diagnoses": "diagnosis",
+    "theses": "thesis",
+    "indices": "index",
+    "leaves": "leaf",
+    "wolves": "wolf",
+    "loaves": "loaf",
+    "lenses": "lens",
+    "buses": "bus",
+    "viruses": "virus",
+    "gases": "gas",
+    "quizzes": "quiz",
+    "movies": "movie",
+    "cookies": "cookie",
+    "selfies": "selfie",
+    "brownies": "brownie",
+    "smoothies": "smoothie",
+    "pies": "pie",
+    "ties": "tie",
+    "shoes": "shoe",
+    "caches": "cache",
+    "niches": "niche",
+}
+ENDINGS = (("sses", "ss"), ("xes", "x"), ("shes", "sh"), ("ches", "ch"), ("zzes", "zz"), ("oes", "o"), ("ies", "y"))
+NO_PLURAL = ("ss", "us", "is")  # endings of words in the singular
+SPELLED_OUT = {"img": "image", "pic": "picture", "doc": "document"}  # names of columns that are no words
+UNSAID = {"item", "annotator", "use", "email", "username"}  # names of columns that do not say what is in them
+A_DESPITE_VOWEL = re.compile(r"uni(?!m|n)|us|ut(?!t)|ur[ia]|eu|ew|one\b|once\b")
+AN_DESPITE_CONSONANT = re.compile(r"hour|heir|honest|honou?r")
+_OWN = re.compile(r"\b(an? |An? )?([Ii]tem|[Aa]nnotator)(s?)\b")
+_READ_AS = re.compile(r"(?:^|of pairs of )[\d,]+ ([^\d,×]+) × [\d,]+ ([^\d,×]+),")
+_SIDES = re.compile(r"long table of pairs \(([^,()]+), ([^,()]+),")  # the columns of both items of a pair
 
-LEVEL = 0.05  # false discovery rate
-MOST_CELLS = 5_000_000  # words × items
+
+def _require_word(word: Any) -> None:
+    if not isinstance(word, str) or not _WORD.fullmatch(word) or width(word) > LONGEST:
+        raise InputError(
+            f"A word for items or annotators must have 1 to {LONGEST} letters or digits, begin with a letter, and have "
+            f"nothing but single blanks, hyphens, apostrophes, full stops and & between them. Got {_cut(word)}."
+        )
+    if word.casefold() in TAKEN:
+        raise InputError(f"{word!r} means something else in a report; give another word for items or annotators.")
+
+
+def _cut(value: Any) -> str:
+    text = str(value)
+    return repr(text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST]}…")
 
 
 @dataclass(frozen=True)
-class GroupWords:
-    """Words of groups; see `group_words`.
+class Words:
+    """What the reader calls an item and an annotator, in the singular and the plural.
 
-    Attributes
-    ----------
-    words : DataFrame, one row for each word
-        ``n_annotators`` who use it, and ``n_groups`` that have it; the most frequent first.
-    counts : DataFrame, shape (n_words, n_items)
-        Number of annotators who say the word of the item.
-    tests : DataFrame, one row for each word and item
-        ``word``, ``item``, ``n_annotators`` who say it, ``expected`` number if groups do not depend on the items;
-        ``p_value`` of at least as many; ``p_corrected`` for the number of rows; and the ``v_test`` of descfreq,
-        positive if there are more than expected from the sums of the table. The most unlikely first.
-    """
-
-    words: pd.DataFrame
-    counts: pd.DataFrame
-    tests: pd.DataFrame
-
-    def of_items(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return the tests of words that are said of an item more often than by chance.
-
-        Parameters
-        ----------
-        level : float, default=0.05
-            Largest ``p_corrected``.
-
-        Returns
-        -------
-        DataFrame
-            Rows of `tests`.
-        """
-        return self.tests[self.tests["p_corrected"] <= level]
-
-    def places(self, points: Float[np.ndarray, "items axes"]) -> Float[np.ndarray, "words axes"]:
-        """Return where words lie among items: the mean of the items, weighted by how many people say the word of them.
-
-        Parameters
-        ----------
-        points : ndarray, shape (n_items, n_axes)
-            Coordinates of the items, NaN for items without any.
-
-        Returns
-        -------
-        ndarray, shape (n_words, n_axes)
-            NaN for words of items without coordinates.
-        """
-        known = np.isfinite(points).all(1)
-        weights = self.counts.to_numpy(float)[:, known]
-        total = weights.sum(1, keepdims=True)
-        places = np.full((len(weights), points.shape[1]), np.nan)
-        return np.divide(weights @ points[known], total, out=places, where=total > 0)
-
-
-def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: str = ";,") -> GroupWords:
-    """Gather the words with which people named or described their groups, and test which items they go with.
-
-    Case, accents, blanks and punctuation around words are ignored. Words without letters, and those that end in a
-    digit, are taken for numbers of groups and left out.
+    Properties with a capital begin a sentence, a heading or a cell.
 
     Parameters
     ----------
-    groupings : Groupings, or array of shape (n_items, n_annotators)
-    min_annotators : int, default=3
-        Words that fewer annotators use are left out; the sums of the v-test count them.
-    separators : str, default=";,"
-        Characters that separate the words of a group. If empty, a name is one word.
-
-    Returns
-    -------
-    GroupWords
-        Without rows if no word is used by as many annotators.
+    item, items, annotator, annotators : str
+        Up to 30 letters and digits each, with single blanks, hyphens, apostrophes, full stops and ``&`` between them.
 
     Raises
     ------
     InputError
-        The annotations are Labels or Pairs, or an array of another shape; a parameter is out of range; or there are too
-        many words and items.
+        A word is empty, too long, has other characters, or has another meaning in a report, such as "clusters"; or
+        both are the same.
 
-    References
+    Examples
+    --------
+    >>> from consilience.inspection import Words
+    >>> words = Words.of("cards,participants")
+    >>> words
+    Words(item='card', items='cards', annotator='participant', annotators='participants')
+    >>> f"{words.Items} that no {words.annotator} sorted"
+    'Cards that no participant sorted'
+    """
+
+    item: str = "item"
+    items: str = "items"
+    annotator: str = "annotator"
+    annotators: str = "annotators"
+
+    def __post_init__(self) -> None:
+        for word in (self.item, self.items, self.annotator, self.annotators):
+            _require_word(word)
+        for one, other in ((self.item, self.annotator), (self.items, self.annotators)):
+            if one.casefold() == other.casefold():
+                raise InputError(f"Items and annotators need different words. Got {one!r} for both.")
+
+    @classmethod
+    def of(cls, words: Any, read_as: str = "") -> Words:
+        """Return the words that a user gave, else those by which the columns of the file are named.
+
+        Parameters
+        ----------
+        words : Words, str or None
+            As text: the plurals of both, separated by a comma, such as ``"cards,participants"``. Where the singular
+            does not follow from the plural, it is given after a slash: ``"Karten/Karte,Personen/Person"``.
+        read_as : str
+            How the annotations were read, ``annotations.reading.how``: used if `words` is None.
+
+        Raises
+        ------
+        InputError
+            The text is of another form, or a singular is not known.
+
+        Examples
+        --------
+        >>> Words.of(None, "20 cards × 107 participants, long table of groupings (participant, card, category)").items
+        'cards'
+        """
+        if isinstance(words, Words):
+            return words
+        if words is None:
+            return _guessed(read_as)
+        if not isinstance(words, str):
+            raise InputError(f"The 'words' parameter must be text such as 'cards,participants'. Got {words!r} instead.")
+        parts = words.split(",")
+        if len(parts) != 2:
+            raise InputError(
+                f"Words are two plurals separated by a comma, such as 'cards,participants'. Got {_cut(words)}."
+            )
+        (item, items), (annotator, annotators) = map(_forms, parts)
+        _require_order(item, annotator)
+        return cls(item, items, annotator, annotators)
+
+    @property
+    def Item(self) -> str:  # noqa: N802
+        """`item` with a capital."""
+        return capital(self.item)
+
+    @property
+    def Items(self) -> str:  # noqa: N802
+        """`items` with a capital."""
+        return capital(self.items)
+
+    @property
+    def Annotator(self) -> str:  # noqa: N802
+        """`annotator` with a capital."""
+        return capital(self.annotator)
+
+    @property
+    def Annotators(self) -> str:  # noqa: N802
+        """`annotators` with a capital."""
+        return capital(self.annotators)
+
+    @property
+    def an_item(self) -> str:
+        """`item` after "a" or "an"."""
+        return with_article(self.item)
+
+    @property
+    def an_annotator(self) -> str:
+        """`annotator` after "a" or "an"."""
+        return with_article(self.annotator)
+
+    @property
+    def An_item(self) -> str:  # noqa: N802
+        """`item` after "A" or "An"."""
+        return capital(self.an_item)
+
+    @property
+    def An_annotator(self) -> str:  # noqa: N802
+        """`annotator` after "A" or "An"."""
+        return capital(self.an_annotator)
+
+    def n_items(self, number: int) -> str:
+        """Return "1 card", "1,797 cards"."""
+        return f"{number:,} {self.item if number == 1 else self.items}"
+
+    def n_annotators(self, number: int) -> str:
+        """Return "1 participant", "107 participants"."""
+        return f"{number:,} {self.annotator if number == 1 else self.annotators}"
+
+    def told(self, sentence: str, names: Iterable[Any] = ()) -> str:
+        """Return a sentence about items and annotators in these words.
+
+        Parameters
+        ----------
+        sentence : str
+        names : iterable of str
+            Names of items and annotators, which stay as they are even if they contain such a word.
+
+        Examples
+        --------
+        >>> words = Words.of("cards,experts")
+        >>> words.told("The annotators item 1 and Bo put each item into a group; an annotator counts once.", ["item 1"])
+        'The experts item 1 and Bo put each card into a group; an expert counts once.'
+        """
+        if self == DEFAULT:
+            return sentence
+        kept = sorted({str(name) for name in names if _OWN.search(str(name))}, key=len, reverse=True)
+        if not kept:
+            return self._told(sentence)
+        pieces = re.split(f"({'|'.join(map(re.escape, kept))})", sentence)  # every second one is a name
+        return "".join(piece if place % 2 else self._told(piece) for place, piece in enumerate(pieces))
+
+    def _told(self, sentence: str) -> str:
+        return _OWN.sub(self._replacement, sentence)
+
+    def _replacement(self, found: re.Match[str]) -> str:
+        article, noun, several = found.groups()
+        is_item = noun.casefold() == "item"
+        one, more = (self.item, self.items) if is_item else (self.annotator, self.annotators)
+        word = with_article(one) if article else more if several else one
+        return capital(word) if (article or noun)[0].isupper() else word
+
+
+DEFAULT = Words()
+_CURRENT: ContextVar[Words] = ContextVar("_CURRENT", default=DEFAULT)
+
+
+def current_words() -> Words:
+    """Return the words of the innermost `use_words`; items and annotators outside of any."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def use_words(words: Words | str) -> Iterator[Words]:
+    """Call items and annotators by other words, in what is drawn and written within a ``with`` block.
+
+    Parameters
     ----------
-    Cadoret, Lê & Pagès (2009). A factorial approach for sorting task data (FAST). Food Quality and Preference 20.
+    words : Words or str
+        See `Words.of`.
 
     Examples
     --------
-    >>> from consilience import Groupings
-    >>> from consilience.inspection import group_words
-    >>> cells = [["sweet", "Sweet; fruity", "sweet"], ["sweet", "Sweet; fruity", "sweet"], ["sour", "sour", "odd"]]
-    >>> found = group_words(Groupings.from_matrix(cells * 2, items=list("abcdef")), min_annotators=2)
-    >>> found.words.index.tolist(), found.counts.loc["sour"].tolist()
-    (['sweet', 'sour'], [0, 0, 2, 0, 0, 2])
+    >>> from consilience.inspection import plot_annotators, use_words
+    >>> from consilience.semisupervised import PartitionLabelModel
+    >>> sorts = [["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]]
+    >>> model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)
+    >>> with use_words("cards,participants") as words:
+    ...     words.annotators
+    'participants'
     """
-    groupings = as_groupings(groupings, None, "group_words")
-    whole = isinstance(min_annotators, int | np.integer) and not isinstance(min_annotators, bool)
-    if not whole or min_annotators < 1:
-        raise InputError(
-            f"The 'min_annotators' parameter of group_words must be a positive int. Got {min_annotators!r} instead."
-        )
-    if not isinstance(separators, str):
-        raise InputError(f"The 'separators' parameter of group_words must be a str. Got {separators!r} instead.")
-    group, word, spelling = _words_of_groups(groupings, separators)
-    used = pd.DataFrame({"word": word, "group": group, "annotator": groupings.annotator_of_group[group]})
-    words = used.groupby("word").agg(n_annotators=("annotator", "nunique"), n_groups=("group", "nunique"))
-    words = words[words["n_annotators"] >= min_annotators]
-    words = words.set_axis(spelling.reindex(words.index), axis=0).rename_axis("word").assign(code=words.index)
-    order = ["n_annotators", "n_groups", "word"]
-    words = words.reset_index().sort_values(order, ascending=[False, False, True], kind="stable").set_index("word")
-    codes = words.pop("code").to_numpy(int)
-    if len(codes) * groupings.n_items > MOST_CELLS:
-        raise InputError(
-            f"group_words found {len(codes):,} words of {groupings.n_items:,} items, too many for a table of both. "
-            "Raise min_annotators, or restrict the groupings to some of the items."
-        )
-    by_person = _said(groupings, group, word, len(spelling))
-    counts = pd.DataFrame(by_person[codes].toarray().astype(int), words.index, groupings.items.rename("item"))
-    expected, p_value = _by_people(groupings, group, word, codes, counts.to_numpy())
-    v_test = _v_test(counts.to_numpy(float), by_person.sum(0), by_person.sum(1)[codes])
-    tests = _table(counts, {"expected": expected, "p_value": p_value, "v_test": v_test})
-    return GroupWords(words, counts, tests)
+    chosen = Words.of(words)
+    before = _CURRENT.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _CURRENT.reset(before)
 
 
-def _words_of_groups(
-    groupings: Groupings, separators: str
-) -> tuple[Int[np.ndarray, " uses"], Int[np.ndarray, " uses"], pd.Series]:
-    """Return groups and codes of their words, each once, and the most common spelling of each word."""
-    split = re.compile(f"[{re.escape(separators)}]") if separators else None
-    sizes = groupings.incidence.sum(0)
-    group, texts = list[int](), list[str]()
-    for number in np.flatnonzero(sizes > 0).tolist():
-        name = name_text(groupings.group_names[number])
-        parts = split.split(name) if split else [name]
-        group += [number] * len(parts)
-        texts += parts
-    keys = np.array([name_key(text) for text in texts], dtype=object)
-    kept = keys != ""
-    code, _ = pd.factorize(keys[kept])
-    shown = pd.Series([text.strip().rstrip(HANGING) for text, keep in zip(texts, kept) if keep], dtype=object)
-    spelling = shown.groupby(code).agg(lambda same: same.mode().iloc[0])
-    uses = np.unique(np.column_stack([np.array(group, dtype=np.intp)[kept], code]), axis=0).astype(np.intp)
-    return uses[:, 0], uses[:, 1], spelling
+def capital(text: str) -> str:
+    """Return a text whose first letter is a capital; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
-def _said(
-    groupings: Groupings, group: Int[np.ndarray, " uses"], word: Int[np.ndarray, " uses"], n_words: int
-) -> csr_array:
-    """Return the number of annotators who say each word of each item, (words, items)."""
-    annotator = groupings.annotator_of_group[group]
-    key = word.astype(np.int64) * groupings.n_annotators + annotator
-    who, row = np.unique(key, return_inverse=True)
-    shape = (len(who), groupings.n_groups)
-    said = csr_array((np.ones(len(row)), (row, group)), shape=shape) @ csr_array(groupings.incidence.T)
-    said.data[:] = 1  # a person with several groupings may say it of an item more than once
-    of_word = csr_array((np.ones(len(who)), (who // groupings.n_annotators, np.arange(len(who)))), (n_words, len(who)))
-    return csr_array(of_word @ said)
-
-
-def _by_people(
-    groupings: Groupings,
-    group: Int[np.ndarray, " uses"],
-    word: Int[np.ndarray, " uses"],
-    codes: Int[np.ndarray, " words"],
-    counts: Int[np.ndarray, "words items"],
-) -> tuple[Float[np.ndarray, "words items"], Float[np.ndarray, "words items"]]:
-    """Return the expected number of people who say each word of each item, and the p-value of at least as many."""
-    memberships = Memberships.of(groupings)
-    share = memberships.group_sizes / np.maximum(memberships.grouping_sizes, 1)[memberships.grouping_of_group]
-    holds = csr_array(memberships.in_grouping.T).astype(bool)  # groupings × items
-    expected, p_value = np.zeros(counts.shape), np.ones(counts.shape)
-    for row, code in enumerate(codes.tolist()):
-        of_grouping = np.bincount(groupings.grouping_of_group[group], (word == code) * share[group], holds.shape[0])
-        used = np.flatnonzero(of_grouping > 0)
-        not_said = np.where(holds[used].toarray(), 1 - of_grouping[used, None], 1.0)
-        people = np.unique(groupings.annotator_of_grouping[used], return_inverse=True)[1]
-        probability = np.ones((int(people.max(initial=-1)) + 1, counts.shape[1]))
-        np.multiply.at(probability, people, not_said)
-        expected[row] = (1 - probability).sum(0)
-        p_value[row] = at_least(counts[row], 1 - probability)
-    return expected, p_value
-
-
-def at_least(
-    counts: Int[np.ndarray, " items"], probability: Float[np.ndarray, "people items"]
-) -> Float[np.ndarray, " items"]:
-    """Return the probability of at least so many successes of people with these probabilities (Poisson binomial).
+def with_article(noun: str) -> str:
+    """Return a noun after "a" or "an", by how it is spoken.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> at_least(np.array([0, 1, 2]), np.full((2, 3), 0.5)).tolist()
-    [1.0, 0.75, 0.25]
+    >>> [with_article(noun) for noun in ("card", "expert", "user", "utterance", "hour", "MRI scan")]
+    ['a card', 'an expert', 'a user', 'an utterance', 'an hour', 'an MRI scan']
     """
-    n_people, n_items = probability.shape
-    of_number = np.zeros((n_people + 1, n_items))
-    of_number[0] = 1.0
-    for own in probability:
-        of_number[1:] = of_number[1:] * (1 - own) + of_number[:-1] * own
-        of_number[0] *= 1 - own
-    upper = np.cumsum(of_number[::-1], axis=0)[::-1]
-    return np.minimum(upper[counts, np.arange(n_items)], 1.0)
+    first, lower = noun.split(" ")[0], noun.casefold()
+    if len(first) > 1 and first.isupper():
+        spoken_vowel = first[0] in "AEFHILMNORSX"
+    else:
+        spoken_vowel = lower[0] in "aeiou" and not A_DESPITE_VOWEL.match(lower)
+        spoken_vowel = spoken_vowel or AN_DESPITE_CONSONANT.match(lower) is not None
+    return f"{'an' if spoken_vowel else 'a'} {noun}"
 
 
-def _v_test(
-    n: Float[np.ndarray, "words items"], of_item: Float[np.ndarray, " items"], of_word: Float[np.ndarray, " words"]
-) -> Float[np.ndarray, "words items"]:
-    """Return the v-test of descfreq; the sums are those of all words."""
-    total = float(of_item.sum())
-    sums = (total, of_word[:, None], of_item)
-    over = n * total > of_word[:, None] * of_item
-    tail = np.where(over, hypergeom.sf(n - 1, *sums), hypergeom.cdf(n, *sums))
-    return np.where(over, 1.0, -1.0) * norm.isf(np.minimum(tail, 0.5))
+def singular(plural: str) -> str | None:
+    """Return the singular of an English plural, None if it is not known.
+
+    Examples
+    --------
+    >>> [singular(word) for word in ("cards", "people", "stories", "test boxes", "Karten", "glass")]
+    ['card', 'person', 'story', 'test box', None, None]
+    """
+    before, blank, last = plural.rpartition(" ")
+    lower = last.casefold()
+    found = IRREGULAR.get(lower)
+    if found is not None:
+        found = last[:1] + found[1:] if last[:1].casefold() == found[0] else found
+    elif lower.endswith("s") and not lower.endswith(NO_PLURAL) and len(lower) > 2:
+        ending, instead = next(((old, new) for old, new in ENDINGS if lower.endswith(old)), ("s", ""))
+        found = last[: -len(ending)] + instead
+    return None if not found else f"{before}{blank}{found}"
 
 
-def _table(counts: pd.DataFrame, found: dict[str, Float[np.ndarray, "words items"]]) -> pd.DataFrame:
-    """Return the tests of `GroupWords` as a long table."""
-    place, item = np.indices(counts.shape).reshape(2, -1)
-    tests = pd.DataFrame({"word": counts.index[place], "item": counts.columns[item]})
-    tests["n_annotators"] = counts.to_numpy().ravel()
-    for name, values in found.items():
-        tests[name] = values.ravel()
-    p_value = tests["p_value"].to_numpy()
-    corrected = false_discovery_control(p_value) if len(p_value) else p_value
-    tests.insert(5, "p_corrected", corrected)
-    return tests.sort_values(["p_value", "v_test"], ascending=[True, False], kind="stable", ignore_index=True)
+def plural_of(singular: str) -> str:
+    """Return the plural of an English noun.
+
+    Examples
+    --------
+    >>> [plural_of(word) for word in ("card", "person", "stimulus")]
+    ['cards', 'people', 'stimuli']
+    """
+    irregular = {one: more for more, one in IRREGULAR.items()}
+    return irregular.get(singular) or regular_plural(singular)
+
+
+def _forms(part: str) -> tuple[str, str]:
+    """Return the singular and the plural of "cards" or "cards/card"."""
+    plural, slash, one = (text.strip() for text in part.partition("/"))
+    for word in (plural, one) if slash else (plural,):
+        _require_word(word)
+    found = one if slash else singular(plural)
+    if found is None:
+        raise InputError(
+            f"The singular of {plural!r} is not known; give both forms, plural/singular, as in cards/card."
+        )
+    return found, plural
+
+
+def _require_order(item: str, annotator: str) -> None:
+    """Raise an InputError if the words are those of annotators and items, in this order."""
+    first, second = named(item), named(annotator)
+    if first and second and (first.role, second.role) == ("annotator", "item"):
+        raise InputError(
+            f"The word for items comes first, that for annotators second. Got {item!r} for items and {annotator!r} for "
+            "annotators."
+        )
+
+
+def read_as(annotations: Any) -> str:
+    """Return how annotations were read, "" if not from a table."""
+    reading = getattr(annotations, "reading", None)
+    return "" if reading is None else reading.how
+
+
+def _guessed(read_as: str) -> Words:
+    """Return the words by which the columns of a file are named, as far as they say what is in it."""
+    found, sides = _READ_AS.search(read_as), _SIDES.search(read_as)
+    said = list(found.groups()) if found else []
+    if said and sides:
+        said[0] = next((shared for _, _, shared in paired(list(sides.groups()))), "")
+    given: dict[str, str] = {}
+    for role, text in zip(("item", "annotator"), said):
+        seen = named(text)
+        if seen is None or seen.role != role or seen.noun not in KNOWN or seen.noun in UNSAID or seen.noun in TAKEN:
+            continue
+        one = SPELLED_OUT.get(seen.noun, seen.noun)
+        given |= {role: one, f"{role}s": plural_of(one)}
+    return Words(**given)

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_words import GroupWords
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import (
@@ -36,7 +37,6 @@ from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
-from consilience.inspection.words import GroupWords
 
 FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut

@@ -10,11 +10,11 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.inspection.certainty import Certainty
+from consilience.inspection.group_words import GroupWords
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.certainty import RADIUS, can_be_told_apart, can_place, spread
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.report.tables import Download, download
-from consilience.inspection.words import GroupWords
 
 N_AXES = 3
 MOST_WORDS = 60  # on the map

@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 
 from consilience.annotations.types import Integer
 from consilience.errors import InputError
+from consilience.inspection.group_words import GroupWords, group_words
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.fusion import draw_map
 from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.projection import checked_axes, given_or_kept
 from consilience.inspection.plots.scatter import NAMED_ITEMS
 from consilience.inspection.plots.style import Look, Place, small
-from consilience.inspection.words import GroupWords, group_words
 
 __all__ = ["plot_word_map"]
 
