@@ -102,7 +102,7 @@ class GroupWords:
         return np.divide(weights @ points[known], total, out=places, where=total > 0)
 
 
-def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: str = ";,") -> GroupWords:
+def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any = ";,") -> GroupWords:
     """Gather the words with which people named or described their groups, and test which items they go with.
 
     Case, accents, blanks and punctuation around words are ignored. Words without letters, and those that end in a
@@ -185,9 +185,14 @@ def _words_of_groups(
     kept = keys != ""
     code, _ = pd.factorize(keys[kept])
     shown = pd.Series([text.strip().rstrip(HANGING) for text, keep in zip(texts, kept) if keep], dtype=object)
-    spelling = shown.groupby(code).agg(lambda same: same.mode().iloc[0])
+    spelling = shown.groupby(code).agg(_usual)
     uses = np.unique(np.column_stack([np.array(group, dtype=np.intp)[kept], code]), axis=0).astype(np.intp)
     return uses[:, 0], uses[:, 1], spelling
+
+
+def _usual(spellings: pd.Series) -> str:
+    """Return the most common spelling; of several, one with the fewest capitals."""
+    return min(spellings.mode(), key=lambda text: (sum(map(str.isupper, text)), text))
 
 
 def _said(

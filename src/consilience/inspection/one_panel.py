@@ -18,11 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
-from scipy.cluster.hierarchy import fcluster, linkage
+from jaxtyping import Bool, Float, Int
 from scipy.linalg import eigh
 
-from consilience.inspection.rv import ScalarProducts, add_sort
+from consilience.inspection.rv import ScalarProducts, Sorts
 
 NOISES = np.geomspace(0.02, 20, 13)  # standard deviations tried, relative to the spread of the items
 TRIES = 4  # draws of each
@@ -30,24 +29,22 @@ PANELS = 4  # drawn to find the factor
 STEPS = 7  # halvings of the factor's logarithm
 RANGE = 8.0  # largest factor, and its inverse the smallest
 
-Sort = tuple[int, np.ndarray, np.ndarray]
-
 
 @dataclass(frozen=True)
 class OnePanel:
     """A generator of panels.
 
-    sorts : annotator, items and groups of each grouping; of the real panel, for their numbers.
+    sorts : of the real panel, for who sorted what, and into how many groups.
     places : F.
     noise : σ_a.
     """
 
-    sorts: list[Sort]
+    sorts: Sorts
     places: Float[np.ndarray, "items axes"]
     noise: Float[np.ndarray, " annotators"]
 
     @classmethod
-    def like(cls, sorts: list[Sort], real: ScalarProducts, rng: np.random.Generator) -> OnePanel:
+    def like(cls, sorts: Sorts, real: ScalarProducts, rng: np.random.Generator) -> OnePanel:
         """Find the noise of each person of a panel."""
         matrix = real.compromise(real.weights)
         values, vectors = eigh(matrix)
@@ -84,19 +81,51 @@ class OnePanel:
 
     def draw(self, rng: np.random.Generator) -> ScalarProducts:
         """Draw the sorts of a panel."""
-        n_people, (n_items, n_axes) = len(self.noise), self.places.shape
-        products, seen = np.zeros((n_people, n_items, n_items)), np.zeros((n_people, n_items), dtype=bool)
-        for person, items, group in self.sorts:
-            n_groups = int(group.max()) + 1
-            drawn = np.zeros(len(items), dtype=np.intp)
-            if 1 < n_groups < len(items):
-                view = self.places[items] + self.noise[person] * rng.normal(size=(len(items), n_axes))
-                drawn = fcluster(linkage(view, "ward"), n_groups, "maxclust").astype(np.intp) - 1
-            elif n_groups > 1:
-                drawn = np.arange(len(items))
-            add_sort(products[person], items, drawn)
-            seen[person, items] = True
-        return ScalarProducts(products, seen)
+        sorts = self.sorts
+        noise = rng.normal(size=(len(sorts.annotator), *self.places.shape))
+        views = self.places + self.noise[sorts.annotator][:, None, None] * noise
+        group = ward_groups(views, sorts.group >= 0, sorts.n_groups)
+        return ScalarProducts.of(Sorts(sorts.annotator, group, sorts.n_annotators))
+
+
+def ward_groups(
+    points: Float[np.ndarray, "sorts items axes"],
+    held: Bool[np.ndarray, "sorts items"],
+    n_groups: Int[np.ndarray, " sorts"],
+) -> Int[np.ndarray, "sorts items"]:
+    """Cut Ward's hierarchies of many sets of points, each into a number of groups; all at once, for they are small.
+
+    held : whether the point is in the set.
+
+    Returns
+    -------
+    ndarray, shape (n_sorts, n_items)
+        A number of the group of each point, -1 for points that are not in the set.
+    """
+    n_sorts, n_items = held.shape
+    inner = points @ points.transpose(0, 2, 1)
+    square = np.einsum("sii->si", inner)
+    distance = square[:, :, None] + square[:, None, :] - 2 * inner  # squared
+    distance[~(held[:, :, None] & held[:, None, :])] = np.inf
+    distance[:, np.arange(n_items), np.arange(n_items)] = np.inf
+    size, label = np.ones((n_sorts, n_items)), np.where(held, np.arange(n_items), -1)
+    to_merge = held.sum(1) - n_groups
+    for step in range(int(to_merge.max(initial=0))):
+        rows = np.flatnonzero(to_merge > step)
+        at = np.arange(len(rows))
+        into, gone = np.divmod(distance[rows].reshape(len(rows), -1).argmin(1), n_items)
+        apart = distance[rows, into, gone][:, None]
+        first, second = size[rows, into][:, None], size[rows, gone][:, None]
+        others = size[rows]
+        to_first, to_second = distance[rows, into], distance[rows, gone]
+        total = others + first + second
+        merged = ((others + first) * to_first + (others + second) * to_second - others * apart) / total
+        merged[at, into] = merged[at, gone] = np.inf
+        distance[rows, into], distance[rows, :, into] = merged, merged
+        distance[rows, gone], distance[rows, :, gone] = np.inf, np.inf
+        size[rows, into] += size[rows, gone]
+        label[rows] = np.where(label[rows] == gone[:, None], into[:, None], label[rows])
+    return label
 
 
 def mean_rv(panel: ScalarProducts) -> float:

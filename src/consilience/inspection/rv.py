@@ -41,6 +41,45 @@ NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
+class Sorts:
+    """Groupings as a table.
+
+    annotator : of each grouping.
+    group : of each item in each grouping, numbered from 0; -1 where the item is not in it.
+    n_annotators : number of annotators, including those without groupings.
+    """
+
+    annotator: Int[np.ndarray, " groupings"]
+    group: Int[np.ndarray, "groupings items"]
+    n_annotators: int
+
+    @classmethod
+    def of(cls, groupings: Groupings) -> Sorts:
+        """Read groupings."""
+        of_row = groupings.incidence.indices
+        grouping = groupings.grouping_of_group
+        filled = np.unique(of_row)  # groups that have items
+        first = np.searchsorted(grouping[filled], np.arange(groupings.n_groupings))
+        number = np.zeros(groupings.n_groups, dtype=np.intp)
+        number[filled] = np.arange(len(filled)) - first[grouping[filled]]
+        group = np.full((groupings.n_groupings, groupings.n_items), -1)
+        group[grouping[of_row], groupings.item_of_row] = number[of_row]
+        return cls(np.asarray(groupings.annotator_of_grouping), group, groupings.n_annotators)
+
+    @property
+    def n_groups(self) -> Int[np.ndarray, " groupings"]:
+        """Number of groups in each grouping."""
+        return np.asarray(self.group.max(1, initial=-1) + 1)
+
+    def of_annotators(self, chosen: Int[np.ndarray, " chosen"]) -> Sorts:
+        """Return those of some annotators, who are numbered anew."""
+        place = np.full(self.n_annotators, -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = place[self.annotator] >= 0
+        return Sorts(place[self.annotator[kept]], self.group[kept], len(chosen))
+
+
+@dataclass(frozen=True)
 class ScalarProducts:
     """Centred co-occurrence of the items of each annotator.
 
@@ -52,13 +91,21 @@ class ScalarProducts:
     seen: Bool[np.ndarray, "annotators items"]
 
     @classmethod
-    def of(cls, groupings: Groupings) -> ScalarProducts:
+    def of(cls, sorts: Sorts) -> ScalarProducts:
         """Add up the groupings of each annotator."""
-        shape = (groupings.n_annotators, groupings.n_items)
+        held = sorts.group >= 0
+        both = held[:, :, None] & held[:, None, :]
+        joined = ((sorts.group[:, :, None] == sorts.group[:, None, :]) & both).astype(float)
+        n = np.maximum(held.sum(1), 1)[:, None]
+        mean = joined.sum(1) / n
+        joined -= mean[:, :, None] + mean[:, None, :] - (mean.sum(1)[:, None] / n)[:, :, None]
+        joined *= both
+        shape = (sorts.n_annotators, held.shape[1])
+        if np.array_equal(sorts.annotator, np.arange(sorts.n_annotators)):
+            return cls(joined, held)
         products, seen = np.zeros((*shape, shape[1])), np.zeros(shape, dtype=bool)
-        for annotator, items, group in sorts_of(groupings):
-            add_sort(products[annotator], items, group)
-            seen[annotator, items] = True
+        np.add.at(products, sorts.annotator, joined)
+        np.logical_or.at(seen, sorts.annotator, held)
         return cls(products, seen)
 
     @cached_property
@@ -192,33 +239,9 @@ def scalar_products(groupings: Groupings, function: str) -> tuple[Groupings, Sca
             f"{groupings.n_items:,} items and {groupings.n_annotators:,} annotators (the limit is items² × annotators "
             f"= {MOST_NUMBERS:,}). Restrict the groupings to some of them."
         )
-    return groupings, ScalarProducts.of(groupings)
+    return groupings, ScalarProducts.of(Sorts.of(groupings))
 
 
 def fits(groupings: Groupings) -> bool:
     """Whether the matrices of all annotators fit into memory."""
-    return groupings.n_items**2 * groupings.n_annotators <= MOST_NUMBERS
-
-
-def sorts_of(groupings: Groupings) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Return the annotator, the items and their groups, numbered from 0, of each grouping that has items."""
-    item, group = groupings.item_of_row, groupings.incidence.indices
-    grouping = groupings.grouping_of_group[group]
-    order = np.argsort(grouping, kind="stable")
-    ends = np.cumsum(np.bincount(grouping, minlength=groupings.n_groupings))[:-1]
-    annotators = groupings.annotator_of_grouping.tolist()
-    return [
-        (annotator, item[rows], np.unique(group[rows], return_inverse=True)[1])
-        for annotator, rows in zip(annotators, np.split(order, ends), strict=True)
-        if len(rows)
-    ]
-
-
-def add_sort(
-    products: Float[np.ndarray, "items items"], items: Int[np.ndarray, " sorted"], group: Int[np.ndarray, " sorted"]
-) -> None:
-    """Add Ξ C Ξ of one grouping in place, an array of this module's own that is being filled."""
-    size = np.bincount(group)[group].astype(float)
-    n = len(items)
-    centred = (group[:, None] == group) - (size[:, None] + size) / n + size.sum() / n**2
-    products[np.ix_(items, items)] += centred
+    return groupings.n_items**2 * max(groupings.n_annotators, groupings.n_groupings) <= MOST_NUMBERS

@@ -41,8 +41,8 @@ from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
-from consilience.inspection.one_panel import OnePanel, Sort, mean_rv
-from consilience.inspection.rv import ScalarProducts, scalar_products, sorts_of
+from consilience.inspection.one_panel import OnePanel, mean_rv
+from consilience.inspection.rv import ScalarProducts, Sorts, scalar_products
 from consilience.metrics.clusterings import ari
 
 __all__ = ["PanelSegments", "panel_segments"]
@@ -223,7 +223,7 @@ def _tested(
     rng: np.random.Generator,
 ) -> tuple[list[np.ndarray], list[dict[str, Any]]]:
     """Split branches as far as tests allow; return the members of each segment, and the tests."""
-    sorts = sorts_of(groupings)
+    sorts = Sorts.of(groupings)
     waiting, members, tests = [speaking], list[np.ndarray](), list[dict[str, Any]]()
     while waiting:
         branch = waiting.pop(0)
@@ -232,7 +232,7 @@ def _tested(
         if found is None:
             members.append(branch)
             continue
-        drawn = simulated(_sorts_among(sorts, branch), own, n_simulations, rng)
+        drawn = simulated(sorts.of_annotators(branch), own, n_simulations, rng)
         p_value = (1 + int((drawn >= found.explained).sum())) / (1 + n_simulations)
         level = LEVEL * (len(branch) - 1) / max(len(speaking) - 1, 1)
         split = p_value <= level
@@ -254,13 +254,8 @@ def _tested(
     return members, tests
 
 
-def _sorts_among(sorts: list[Sort], members: Int[np.ndarray, " members"]) -> list[Sort]:
-    place = {annotator: number for number, annotator in enumerate(members.tolist())}
-    return [(place[annotator], items, group) for annotator, items, group in sorts if annotator in place]
-
-
 def simulated(
-    sorts: list[Sort], products: ScalarProducts, n_simulations: int, rng: np.random.Generator
+    sorts: Sorts, products: ScalarProducts, n_simulations: int, rng: np.random.Generator
 ) -> Float[np.ndarray, " simulations"]:
     """Return the share that the top branch explains in simulated panels without segments; 0 if there is no branch."""
     panel = OnePanel.like(sorts, products, rng)

@@ -113,29 +113,36 @@ def _rounded(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:
 
 
 def map_file(
-    co_occurrence: CoOccurrence, clusters: tuple[str, pd.Index], certainty: Certainty | None
+    co_occurrence: CoOccurrence,
+    places: Int[np.ndarray, " shown"],
+    clusters: tuple[str, pd.Index],
+    certainty: Certainty | None,
 ) -> Download | None:
-    """Return coordinates of all items on three axes, and for each plane the half axes and the angle of its ellipse.
+    """Return coordinates of items on three axes, and for each plane the half axes and the angle of the ellipse.
 
-    clusters : name of the column of clusters, and the cluster of each item of `CoOccurrence.places`.
+    places : of the items.
+    clusters : name of the column of clusters, and the cluster of each of these items.
     """
-    places = co_occurrence.places
-    n_axes = n_axes_of(co_occurrence, places)
-    projection = co_occurrence.map(places, n_axes)
+    projection = co_occurrence.map(places, n_axes_of(co_occurrence, places))
     frame = pd.DataFrame(projection.points, columns=list(projection.axes))
-    if certainty is not None and can_place(co_occurrence):
-        centres, covariances = spread(co_occurrence, certainty)
-        for first, second in MapControls(n_axes, True, False).planes or [(1, 2)]:
-            shown = np.array([first - 1, second - 1])
-            variances, axes = np.linalg.eigh(covariances[:, shown][:, :, shown])
-            half = RADIUS * np.sqrt(np.maximum(variances, 0))
-            name = f"ellipse_{first}_{second}"
-            frame[f"{name}_half_length"], frame[f"{name}_half_width"] = half[:, 1], half[:, 0]
-            frame[f"{name}_degrees"] = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1])) % 180
-        for axis in range(n_axes):
-            frame[f"ellipse_centre_{axis + 1}"] = centres[:, axis]
+    if certainty is not None and can_place(co_occurrence) and len(places) == len(co_occurrence.places):
+        frame = pd.concat([frame, _ellipse_columns(co_occurrence, certainty, len(projection.axes))], axis=1)
     frame = frame.astype(float).map(lambda value: float(f"{value:.5g}"))
     frame.insert(0, "item", co_occurrence.items[places].to_numpy(), allow_duplicates=True)
     frame.insert(len(projection.axes) + 1, clusters[0], clusters[1], allow_duplicates=True)
     file = download("map.csv", frame)
     return file if file.address else None
+
+
+def _ellipse_columns(co_occurrence: CoOccurrence, certainty: Certainty, n_axes: int) -> pd.DataFrame:
+    """Return the centres of the ellipses, and their half axes and angles in each plane."""
+    centres, covariances = spread(co_occurrence, certainty)
+    found = pd.DataFrame({f"ellipse_centre_{axis + 1}": centres[:, axis] for axis in range(n_axes)})
+    for first, second in MapControls(n_axes, ellipses=True, words=False).planes or [(1, 2)]:
+        shown = np.array([first - 1, second - 1])
+        variances, axes = np.linalg.eigh(covariances[:, shown][:, :, shown])
+        half = RADIUS * np.sqrt(np.maximum(variances, 0))
+        name = f"ellipse_{first}_{second}"
+        found[f"{name}_half_length"], found[f"{name}_half_width"] = half[:, 1], half[:, 0]
+        found[f"{name}_degrees"] = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1])) % 180
+    return found

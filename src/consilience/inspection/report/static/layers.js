@@ -4,7 +4,7 @@ const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most
 const ELLIPSE_COLUMNS = ["centre_x", "centre_y", "half_length", "half_width", "degrees"];
 
 class MapLayers {
-  /** `changed` is called with true if the axes changed, else false. */
+  /** `changed` is called when other axes or layers are shown. */
   constructor(state, panel, changed) {
     this.state = state;
     this.axes = [0, 1];
@@ -14,16 +14,30 @@ class MapLayers {
       button.addEventListener("click", () => {
         this.axes = button.dataset.axes.split(" ").map((axis) => Number(axis) - 1);
         planes.forEach((other) => other.setAttribute("aria-pressed", other === button));
-        changed(true);
+        changed();
       });
     }
     for (const button of panel.querySelectorAll("[data-show]")) {
       button.addEventListener("click", () => {
         this.shown[button.dataset.show] = !this.shown[button.dataset.show];
         button.setAttribute("aria-pressed", this.shown[button.dataset.show]);
-        changed(false);
+        changed();
       });
     }
+  }
+
+  /** Least and largest coordinate of what is shown, on an axis. */
+  bounds(axis) {
+    const { points, ellipses, axes } = this.state.data;
+    const values = points.map((point) => point[axis]);
+    const reach = (row) => Math.sqrt(Math.max(row[this.formPlace(axes.length, axis, axis)], 0));
+    const rims = this.shown.ellipses ? ellipses.flatMap((row) => [row[axis] - reach(row), row[axis] + reach(row)]) : [];
+    return [Math.min(...values, ...rims), Math.max(...values, ...rims)];
+  }
+
+  /** Place of an entry (i ≤ j) of the upper triangle in the row of an ellipse, after the centre. */
+  formPlace(n, i, j) {
+    return n + i * n - (i * (i - 1)) / 2 + (j - i);
   }
 
   build(svg) {
@@ -46,7 +60,7 @@ class MapLayers {
   ellipse(item) {
     const row = this.state.data.ellipses[item];
     const n = this.state.data.axes.length;
-    const form = (i, j) => row[n + i * n - (i * (i - 1)) / 2 + (j - i)];
+    const form = (i, j) => row[this.formPlace(n, i, j)];
     const [first, second] = this.axes; // first < second
     const [xx, xy, yy] = [form(first, first), form(first, second), form(second, second)];
     const [middle, reach] = [(xx + yy) / 2, Math.hypot((xx - yy) / 2, xy)];

@@ -50,7 +50,7 @@ class MapView {
     const files = { svg: () => svgText(this.svg), csv: () => this.savePoints() };
     addFiles(panel.querySelector(".save"), "map", "map", files);
     addZoom(panel, (step) => this.zoom(step));
-    this.layers = new MapLayers(state, panel, (fit) => (fit ? this.place() : this.move()));
+    this.layers = new MapLayers(state, panel, () => this.place());
     this.build();
     this.listen();
     whenResized(this.holder, () => this.place());
@@ -86,11 +86,7 @@ class MapView {
     this.width = this.holder.clientWidth;
     if (!this.width) return;
     this.height = Math.round(Math.max(0.8 * this.width, 300));
-    const { points } = this.state.data;
-    const bounds = this.layers.axes.map((axis) => {
-      const values = points.map((point) => point[axis]);
-      return [Math.min(...values), Math.max(...values)];
-    });
+    const bounds = this.layers.axes.map((axis) => this.layers.bounds(axis));
     const [wide, tall] = bounds.map(([low, high]) => high - low || 1);
     this.unit = Math.min((this.width - 90) / wide, (this.height - 60) / tall);
     this.middle = bounds.map(([low, high]) => (low + high) / 2);
