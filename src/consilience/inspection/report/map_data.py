@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.group_words import GroupWords
 from consilience.inspection.names import name_text
-from consilience.inspection.plots.certainty import RADIUS, can_be_told_apart, can_place, spread
+from consilience.inspection.plots.certainty import RADIUS, can_place, spread
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.report.tables import Download, download
 
@@ -78,13 +78,11 @@ def _ellipses(
     n_axes: int,
     scale: float,
 ) -> list[list[float]]:
-    """Return a row for each item, in the order of the leaves; none if they could not be told apart."""
+    """Return a row for each item, in the order of the leaves; none if too few pairs of them were presented."""
     if certainty is None or not can_place(co_occurrence):
         return []
     centres, covariances = (part[..., :n_axes] for part in spread(co_occurrence, certainty))
     covariances = covariances[:, :n_axes]
-    if not can_be_told_apart(centres[:, :2], covariances[:, :2, :2]):
-        return []
     row = np.searchsorted(co_occurrence.places, places)
     upper = np.triu_indices(n_axes)
     forms = (RADIUS / scale) ** 2 * covariances[row][:, upper[0], upper[1]]
@@ -100,12 +98,32 @@ def _words(
     words: GroupWords,
 ) -> list[list[Any]]:
     """Return text, number of annotators and coordinates of the most frequent words."""
-    all_points = np.full((len(co_occurrence.items), points.shape[1]), np.nan)
-    all_points[places] = points
-    where = words.places(all_points)
+    where = _places_of_words(co_occurrence, places, points, words)
     known = np.isfinite(where).all(1)
     found = zip(words.words.index[known], words.words["n_annotators"][known], _rounded(where[known]), strict=True)
     return [[name_text(word), int(count), *place] for word, count, place in found][:MOST_WORDS]
+
+
+def _places_of_words(
+    co_occurrence: CoOccurrence,
+    places: Int[np.ndarray, " shown"],
+    points: Float[np.ndarray, "shown axes"],
+    words: GroupWords,
+) -> Float[np.ndarray, "words axes"]:
+    """Coordinates of the words; NaN for those of items that are not shown."""
+    all_points = np.full((len(co_occurrence.items), points.shape[1]), np.nan)
+    all_points[places] = points
+    return words.places(all_points)
+
+
+def words_file(co_occurrence: CoOccurrence, words: GroupWords) -> Download | None:
+    """Return the words with the number of annotators and groups, and their coordinates on the map."""
+    places = co_occurrence.places
+    projection = co_occurrence.map(places, n_axes_of(co_occurrence, places))
+    where = _places_of_words(co_occurrence, places, projection.points, words)
+    axes = pd.DataFrame(where.round(4), words.words.index, list(projection.axes))
+    file = download("word-map.csv", words.words.join(axes), "word")
+    return file if file.address else None
 
 
 def _rounded(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:

@@ -15,9 +15,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.inspection.group_words import LEVEL, GroupWords
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotator_map import plot_annotator_map
+from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
+from consilience.inspection.report.map_data import words_file
 from consilience.inspection.report.panels import FEWEST_USERS, are_compared
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
@@ -64,7 +66,8 @@ def words_section(subject: Subject) -> Section | None:
             f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
             "middle is said of everything. Words without room are in the table only."
         )
-        blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, readable=READABLE))
+        file = words_file(CoOccurrence.of(*given, "The report"), found)
+        blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
     return Section("words", f"Words for the {words.items}", [sentence], blocks)
 
 
