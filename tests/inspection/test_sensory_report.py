@@ -2,9 +2,13 @@
 
 import base64
 import csv
+import importlib.util
 import io
 import json
+import os
+import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +23,7 @@ from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.rv import ScalarProducts, Sorts
 from tests.inspection.conftest import Page
 
+ROOT = Path(__file__).parents[2]
 WORDS = (("sweet", "fruity"), ("Bitter; dry", "bitter"), ("smoky", "<b>smoky</b>, strong"))
 
 
@@ -96,7 +101,7 @@ def test_segments_are_described(page, sorts, fitted):
     assert "J12, J13, J14, J15, J16" in rows[1][-1]
     findings = next(each for each in page.root.all("ul") if each.attributes.get("class") == "findings")
     assert "The annotators are not one panel: segments of 11 and 5 sort differently" in findings.text
-    head, *rows = rows_of(page, "segment-pairs")
+    rows = rows_of(page, "segment-pairs")[1:]
     first = expected.pairs.iloc[0]
     assert rows[0][1] == f"{first['item_a']}, {first['item_b']}"
     assert len(file_of(page, "segments-items.csv")[0]) == 4
@@ -143,6 +148,32 @@ def test_no_words_or_segments_where_there_are_none():
     assert 'id="panel"' not in text
     assert 'data-show="words"' not in text
     assert 'data-show="ellipses"' not in text
+
+
+def test_the_page_on_free_sorts_shows_what_the_data_give(tmp_path, monkeypatch, capsys):
+    """Its code is run in order; each block of text after one is its output."""
+    folder = os.environ.get("CONSILIENCE_DATA", "")
+    if not (Path(folder) / "free-sort" / "smoothies8_sensominer_raw.csv").is_file():
+        pytest.skip("needs the folder of real data, CONSILIENCE_DATA")
+    spec = importlib.util.spec_from_file_location("sensory_pictures", ROOT / "tools" / "sensory_pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    pictures.smoothies().rename_axis("").to_csv(tmp_path / "smoothies.csv")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "free-sorts.rst").read_text(encoding="utf-8")
+    block = r"\.\. code-block:: (python|text)\n\n((?:   .*\n|\n)+)"
+    given, output, n_shown = {}, "", 0
+    for kind, content in re.findall(block, page[page.index("Fit, and open") :]):
+        if kind == "python":
+            exec(textwrap.dedent(content), given)
+            output = capsys.readouterr().out
+        else:
+            assert output.split() == content.split()
+            n_shown += 1
+    assert n_shown == 5
+    text = "".join(page.split("$ consilience fit")[1].split("Everything below")[0])
+    assert given["model"].n_clusters_ == 3
+    assert f"repeat {given['found'].repeats:.0%} of the pairs" in text
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def panel_segments(
 
     Annotators are joined by Ward's hierarchy of their RV coefficients. A branch is split into two segments if its parts
     explain more than they do in simulated panels whose members all see the items alike, with as much noise and as many
-    groups each. So about 5 of 100 panels without segments are split.
+    groups each. So at most about 5 of 100 panels without segments are split.
 
     Parameters
     ----------

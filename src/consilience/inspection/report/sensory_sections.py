@@ -228,7 +228,7 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figu
         reading=(
             "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
-            "Levels are such that about 5 of 100 panels without segments are split."
+            "Levels are such that at most about 5 of 100 panels without segments are split."
         ),
     )
     if found.n_segments < 2:
