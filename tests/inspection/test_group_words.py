@@ -153,7 +153,8 @@ def test_the_map_has_words_at_their_places():
     assert [text.get_text() for text in ax.texts] == [*found.words.index, *ITEMS]
     assert [text.get_fontstyle() for text in ax.texts] == ["italic"] * 3 + ["normal"] * 4
     assert ax.texts[0].get_fontsize() > ax.texts[1].get_fontsize()
-    assert len(plot_word_map(groupings, words=found, max_words=1, labels=False).texts) == 1
+    assert [text.get_text() for text in plot_word_map(groupings, words=found, max_words=1).texts] == ["sour", *ITEMS]
+    assert not plot_word_map(groupings, words=found, labels=False).texts
     with pytest.raises(InputError, match="other items"):
         plot_word_map(Groupings.from_matrix(CELLS.iloc[:3]), words=found)
     with pytest.raises(InputError, match="'max_words'"):

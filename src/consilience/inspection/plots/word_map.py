@@ -55,7 +55,7 @@ def plot_word_map(
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
         Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
-        Whether to write names of items and the labels of the axes.
+        Whether to write words, names of items and the labels of the axes; without, crosses mark the words.
     legend : bool, default=True
         Whether to draw a legend.
 
@@ -96,10 +96,12 @@ def plot_word_map(
     chosen = np.flatnonzero(np.isfinite(where).all(1))[:max_words]
     look, counts = Look.of(ax), words.words["n_annotators"].to_numpy()[chosen]
     ax.plot(*where[chosen].T, ls="", marker="+", ms=4, mec=look.faint, mew=0.8, zorder=2, label="_words")
-    named = labels and len(shown) <= NAMED_ITEMS
+    if not labels:
+        return ax
+    named = len(shown) <= NAMED_ITEMS
     names = [*words.words.index[chosen], *(co_occurrence.items[shown] if named else [])]
     name_points(ax, np.vstack([where[chosen], points if named else points[:0]]), names, leaders=True)
     share = (counts - counts.min(initial=0)) / max(np.ptp(counts) if len(counts) else 0, 1)
     for text, size in zip(ax.texts[: len(chosen)], small() * (1 + (LARGEST - 1) * share), strict=True):
-        text.set(fontsize=size, fontstyle="italic", color=look.colour(0))
+        text.set(fontsize=size, fontstyle="italic", color=look.colour(4 if look.dark else 0))
     return ax
