@@ -131,6 +131,7 @@ PART_OF = {  # a step of a model in a file of its own
     "consilience.deep.pretraining": "consilience.deep.bayes_scdc",
     "consilience.consensus.pairs.belief_propagation": "consilience.consensus.pairs.correlation_clustering",
     "consilience.consensus.groupings.weighted_kcc": "consilience.consensus.groupings.kcc",
+    "consilience.semisupervised.mcvc_search": "consilience.semisupervised.mcvc",
     "consilience.semisupervised.weighted_partition_labels": "consilience.semisupervised.partition_label_model",
 }
 

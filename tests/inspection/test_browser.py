@@ -407,8 +407,8 @@ def test_the_cut_and_the_map_are_saved(page, cuts):
     assert head == ["item", f"cluster_of_cut_into_{cuts[1].n_clusters}"]
     assert len({row[1] for row in rows}) == cuts[1].n_clusters
     head, *points = rows_of(saved(page, "#map-panel [data-file=csv]")[1])
-    assert head == ["item", "x", "y", "cluster"]
-    assert {row[0]: row[3] for row in points} == dict(rows)
+    assert head == ["item", "axis_1", "axis_2", "axis_3", "cluster"]
+    assert {row[0]: row[4] for row in points} == dict(rows)
     for panel in ("tree", "map"):
         text = saved(page, f"#{panel}-panel [data-file=svg]")[1].decode()
         assert "var(" not in text

@@ -112,9 +112,14 @@ def test_ellipses_hold_the_places_of_the_draws(sorts):
     of_evidence = CoOccurrence.of(clear, None, "test")
     centres, covariances = spread(of_evidence, of_clear)
     drawn = np.array([patch.center for patch in ax.patches])
-    np.testing.assert_allclose(drawn, centres)
+    np.testing.assert_allclose(drawn, centres[:, :2])
+    of_other_axes = plot_certainty_map(clear, of_clear, axes=(2, 3))
+    np.testing.assert_allclose([patch.center for patch in of_other_axes.patches], centres[:, 1:])
+    assert of_other_axes.get_xlabel().startswith("dimension 2")
+    with pytest.raises(InputError, match="two different numbers from 1 to 3"):
+        plot_certainty_map(clear, of_clear, axes=(1, 4))
     # a rotation of a draw onto the map keeps it near the map
-    assert np.abs(centres - of_evidence.map(of_evidence.places).points).max() < 0.3
+    assert np.abs(centres - of_evidence.map(of_evidence.places, 3).points).max() < 0.3
     assert (np.linalg.eigvalsh(covariances) >= -1e-12).all()
     noisy = np.trace(spread(CoOccurrence.of(model, None, "test"), found)[1], axis1=1, axis2=2).mean()
     assert noisy > np.trace(covariances, axis1=1, axis2=2).mean()

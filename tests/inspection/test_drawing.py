@@ -49,8 +49,14 @@ def plots(sorts, fusion, iris, crowded, named):
     mapped = mapped.fit(None, crowded[1].restrict(annotators=crowded[1].annotators[:8]))
     stability = pd.DataFrame({"n_groupings": [1000, 2000, 2000, 4000], "stability": [0.5, 0.6, 0.7, 0.9]})
     planned = plan(12, n_clusters=3, agreement=0.6, target=0.6, n_draws=2, random_state=0)
+    sweet, other = ["sweet; a word that was described at length", "sour"], ["sour", "odd"]
+    worded = Groupings.from_matrix([sweet * 3, sweet * 3, other * 3, other * 3])
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
+        "plot_annotator_map": [
+            sorts[1:],
+            (crowded[1], inspection.panel_segments(crowded[1], n_segments=3, clusters=np.zeros(N_ITEMS, dtype=int))),
+        ],
         "plot_annotators": [named[:1]],
         "plot_certainty_map": [
             (fusion[0], inspection.certainty(fusion[0], n_draws=5, random_state=0)),
@@ -69,6 +75,7 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_silhouette_curve": [fusion[:1]],
         "plot_stability": [(stability,)],
         "plot_training": [(deep,)],
+        "plot_word_map": [(worded,), crowded],
     }
 
 

@@ -112,7 +112,7 @@ def test_the_data_of_the_explorer_has_the_words_and_leaves_names(read):
     page = read(report(SubsetFusion(random_state=0).fit(groupings), groupings, words=RARE, certainty=None))
     script = next(e for e in page.root.all("script") if e.attributes.get("id") == "explorer-data")
     data = json.loads(script.children[0])
-    assert data["words"] == {"item": "wagtail", "items": "wagtails"}
+    assert data["readers"] == {"item": "wagtail", "items": "wagtails"}
     assert sorted(data["items"]) == ["annotator", "item x", "items", "z"]
     assert {row[0] for row in page.table("items")[1:]} == {"annotator", "item x", "items", "z"}
 

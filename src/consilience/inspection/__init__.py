@@ -1,8 +1,10 @@
 """Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
 from consilience.inspection.certainty import Certainty, certainty
+from consilience.inspection.group_words import GroupWords, group_words
 from consilience.inspection.label_quality import LabelQuality, label_quality
 from consilience.inspection.pictures import Pictures, pictures_of
+from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
@@ -11,23 +13,31 @@ from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
+from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report import report
+from consilience.inspection.rv import rv_coefficients
+from consilience.inspection.segments import PanelSegments, panel_segments
 from consilience.inspection.votes import item_votes
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
+    "GroupWords",
     "LabelQuality",
+    "PanelSegments",
     "Pictures",
     "Words",
     "annotator_agreement",
     "certainty",
+    "group_words",
     "item_votes",
     "label_quality",
     "order_by_agreement",
+    "panel_segments",
     "pictures_of",
     "plot_agreement",
+    "plot_annotator_map",
     "plot_annotators",
     "plot_certainty_map",
     "plot_clusters",
@@ -43,7 +53,9 @@ __all__ = [
     "plot_silhouette_curve",
     "plot_stability",
     "plot_training",
+    "plot_word_map",
     "report",
+    "rv_coefficients",
     "use_words",
 ]
 

@@ -5,19 +5,15 @@ A cluster is called by the name that most people give it; see `chosen_names`. It
 
 from __future__ import annotations
 
-import unicodedata
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
-from consilience.inspection.names import name_text
+from consilience.inspection.names import HANGING, name_key, name_text
 from consilience.inspection.words import singular
 
-AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name
-HANGING = ".,:;-–_([ "  # cut from the end of a name where it is shown
 AT_LEAST = 2  # annotators who use a common name
 
 
@@ -46,7 +42,7 @@ def cluster_names(
         name to any of its items. The most common names of each cluster come first.
     """
     spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    keys = in_one_number([_key(name) for name in spelled])
+    keys = in_one_number([name_key(name) for name in spelled])
     code, known = pd.factorize(keys)
     clustered = np.flatnonzero(codes >= 0)
     member = csr_array(
@@ -148,7 +144,7 @@ def names_chosen_for(groupings: Groupings, codes: Int[np.ndarray, " items"], n_c
 
 def _is_word(name: str) -> bool:
     """Whether a name says something; a single Latin letter does not."""
-    key = _key(name)
+    key = name_key(name)
     return len(key) > 1 or not key.isascii()
 
 
@@ -159,15 +155,3 @@ def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
         [f"{name} ({count})" for name, count in mine[["name", "n_annotators"]].head(most).itertuples(index=False)]
         for mine in (common[common["cluster"] == cluster] for cluster in range(n_clusters))
     ]
-
-
-def _key(name: str) -> str:
-    """Return what all spellings of a name share; an empty string for a number."""
-    bare = " ".join(_folded(name).split()).strip(AROUND)
-    return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
-
-
-def _folded(name: str) -> str:
-    """Fold case, and drop accents."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(character for character in apart if not unicodedata.combining(character))

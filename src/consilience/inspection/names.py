@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 LONGEST_NAME = 160  # characters of a name in a table
+AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name where names are compared
+HANGING = ".,:;-–_([ "  # cut from the end of a name of a group where it is shown
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SPACE = re.compile(r"\s+")
 
@@ -120,3 +122,21 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def name_key(name: str) -> str:
+    """Return what all spellings of the name of a group share; an empty string for a number.
+
+    Examples
+    --------
+    >>> name_key("(Très  fort)"), name_key("G3")
+    ('tres fort', '')
+    """
+    bare = " ".join(_folded(name).split()).strip(AROUND)
+    return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
+
+
+def _folded(name: str) -> str:
+    """Fold case, and drop accents."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(character for character in apart if not unicodedata.combining(character))

@@ -2,8 +2,9 @@
 
 As DISTATIS draws them from a bootstrap over assessors (H. Abdi, L. J. Williams, D. Valentin & M. Bennani-Dosse 2012,
 Wiley Interdisciplinary Reviews: Computational Statistics 4). Each draw of `Certainty` weighs the annotators; the shares
-in which pairs were put together are computed under these weights, scaled to the plane like those of the map, and turned
-onto it (Procrustes). The ellipse of an item holds 90 % of a normal distribution with the draws' mean and covariance.
+in which pairs were put together are computed under these weights, scaled to three axes like those of the map, and
+turned onto it (Procrustes). The ellipse of an item holds 90 % of a normal distribution with the draws' mean and
+covariance.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from consilience.inference.memberships import Memberships, presented, together
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.plots.dissimilarity import COVERED, CoOccurrence, classical_scaling
 from consilience.inspection.plots.fusion import plot_item_map
+from consilience.inspection.plots.projection import checked_axes
 from consilience.inspection.plots.style import Look, Place
 
 __all__ = ["plot_certainty_map"]
 
 MOST_ITEMS = 60  # with ellipses
+N_AXES = 3  # of the map onto which draws are turned
 MOST_DRAWS = 60  # that are scaled
 RADIUS = np.sqrt(-2 * np.log(0.1))  # of the ellipse that holds 90 % of a normal distribution, in standard deviations
 LARGEST = 0.35  # median length of the ellipses, as a share of the map, up to which they can be told apart
@@ -37,6 +40,7 @@ def plot_certainty_map(
     certainty: Certainty,
     annotations: AnnotationsLike | None = None,
     *,
+    axes: tuple[int, int] = (1, 2),
     ax: Place | None = None,
     labels: bool = True,
     legend: bool = True,
@@ -53,6 +57,8 @@ def plot_certainty_map(
         Of this model, from `consilience.inspection.certainty`.
     annotations : Groupings, Labels or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
+    axes : (int, int), default=(1, 2)
+        Two of the first three axes of the map.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
         Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
@@ -67,7 +73,8 @@ def plot_certainty_map(
     Raises
     ------
     InputError
-        The model does not keep its annotations and none are given, or they have other items or annotators.
+        The model does not keep its annotations and none are given, they have other items or annotators, or `axes` are
+        not two of 1, 2 and 3.
 
     References
     ----------
@@ -84,15 +91,19 @@ def plot_certainty_map(
     >>> len(ax.patches)
     4
     """
-    ax = plot_item_map(model, annotations, ax=ax, labels=labels, legend=legend)
+    drawn = checked_axes(axes, "plot_certainty_map", N_AXES)
+    ax = plot_item_map(model, annotations, axes=drawn, ax=ax, labels=labels, legend=legend)
     co_occurrence = CoOccurrence.of(model, annotations, "plot_certainty_map")
     if not can_place(co_occurrence):
         return ax
     centres, covariances = spread(co_occurrence, certainty)
-    ellipses = [_ellipse(centre, covariance) for centre, covariance in zip(centres, covariances, strict=True)]
-    extent = float(np.ptp(centres, axis=0).max())
-    if np.median([max(each.width, each.height) for each in ellipses]) > LARGEST * extent:
+    shown = np.array(drawn) - 1
+    if not can_be_told_apart(centres[:, shown], covariances[:, shown][:, :, shown]):
         return ax
+    ellipses = [
+        _ellipse(centre[shown], covariance[np.ix_(shown, shown)])
+        for centre, covariance in zip(centres, covariances, strict=True)
+    ]
     look = Look.of(ax)
     for ellipse, place in zip(ellipses, co_occurrence.places, strict=True):
         colour = look.colour(int(co_occurrence.codes[place]))
@@ -113,16 +124,24 @@ def can_place(co_occurrence: CoOccurrence) -> bool:
     return 2 < len(places) <= MOST_ITEMS and co_occurrence.coverage(places) >= COVERED
 
 
+def can_be_told_apart(
+    centres: Float[np.ndarray, "shown axes"], covariances: Float[np.ndarray, "shown axes axes"]
+) -> bool:
+    """Whether most ellipses are small, compared with the map."""
+    longest = 2 * RADIUS * np.sqrt(np.maximum(np.linalg.eigvalsh(covariances)[:, -1], 0))
+    return bool(np.median(longest) <= LARGEST * float(np.ptp(centres, axis=0).max()))
+
+
 def spread(
     co_occurrence: CoOccurrence, certainty: Certainty
-) -> tuple[Float[np.ndarray, "shown 2"], Float[np.ndarray, "shown 2 2"]]:
-    """Return the mean place of each item over the draws, turned onto the map, and its covariance."""
+) -> tuple[Float[np.ndarray, "shown axes"], Float[np.ndarray, "shown axes axes"]]:
+    """Return the mean place of each item over the draws, turned onto the map of three axes, and its covariance."""
     places = co_occurrence.places
-    memberships, points = co_occurrence.memberships.of_items(places), co_occurrence.map(places).points
+    memberships, points = co_occurrence.memberships.of_items(places), co_occurrence.map(places, N_AXES).points
     centre = points.mean(0)
     found = []
     for weights in certainty.weights[:MOST_DRAWS]:
-        drawn, _ = classical_scaling(weighted_dissimilarities(memberships, weights))
+        drawn, _ = classical_scaling(weighted_dissimilarities(memberships, weights), N_AXES)
         drawn = drawn - drawn.mean(0)
         turn, _ = orthogonal_procrustes(drawn, points - centre)
         found.append(drawn @ turn + centre)

@@ -124,18 +124,19 @@ class CoOccurrence:
         n = len(places)
         return float(presented(self.memberships.of_items(places)).nnz / (n * (n - 1))) if n > 1 else 1.0
 
-    def map(self, places: Int[np.ndarray, " shown"]) -> Projection:
-        """Two coordinates of some items, with their names."""
+    def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
+        """Coordinates of some items, two or more, with their names."""
         if self.coverage(places) >= COVERED:
-            points, shares = classical_scaling(self.dissimilarities(places))
-            return Projection(points, (f"dimension 1 ({shares[0]:.0%})", f"dimension 2 ({shares[1]:.0%})"))
+            points, shares = classical_scaling(self.dissimilarities(places), n_axes)
+            return Projection(points, tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1)))
         vectors = self._coordinates()[places]
         centred = vectors - vectors.mean(0)
         left, scale, _ = np.linalg.svd(centred, full_matrices=False)
-        points = np.zeros((len(places), 2))
-        used = min(2, len(scale))
+        points = np.zeros((len(places), n_axes))
+        used = min(n_axes, len(scale))
         points[:, :used] = left[:, :used] * scale[:used]
-        return Projection(_upright(points), ("coordinate 1 of the chains of groupings", "coordinate 2"))
+        further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
+        return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
 
     def cluster_shares(self) -> ClusterShares:
         """Presentations of pairs of items, summed by their clusters."""
@@ -169,22 +170,24 @@ def _memberships(annotations: Groupings | Labels | Pairs) -> Memberships:
     return Memberships(in_group, in_grouping, np.repeat(pair, 2), annotations.annotator, annotations.n_annotators)
 
 
-def classical_scaling(distance: Square) -> tuple[Float[np.ndarray, "items 2"], Float[np.ndarray, " 2"]]:
-    """Return points in the plane with about the given distances, and their shares of the positive variance."""
+def classical_scaling(
+    distance: Square, n_axes: int = 2
+) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"]]:
+    """Return points with about the given distances, by default in the plane, and the axes' shares of the variance."""
     squares = distance**2
     inner = -0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean())
     values, vectors = eigh(inner)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    points, shares = np.zeros((len(distance), 2)), np.zeros(2)
-    used = min(2, len(values))
+    points, shares = np.zeros((len(distance), n_axes)), np.zeros(n_axes)
+    used = min(n_axes, len(values))
     points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
     shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
     return _upright(points), shares
 
 
-def _upright(points: Float[np.ndarray, "items 2"]) -> Float[np.ndarray, "items 2"]:
+def _upright(points: Float[np.ndarray, "items axes"]) -> Float[np.ndarray, "items axes"]:
     """Flip coordinates so that the largest of each is positive: the sign then does not depend on the machine."""
-    largest = points[np.abs(points).argmax(0), [0, 1]]
+    largest = points[np.abs(points).argmax(0), np.arange(points.shape[1])]
     return points * np.where(largest < 0, -1.0, 1.0)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
 from consilience.errors import InputError
@@ -13,7 +14,7 @@ from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import estimator_with
+from consilience.inspection.plots.projection import checked_axes, estimator_with
 from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
@@ -27,6 +28,7 @@ def plot_item_map(
     model: Any,
     groupings: Any = None,
     *,
+    axes: tuple[int, int] = (1, 2),
     max_items: int = 1500,
     ax: Place | None = None,
     labels: bool = True,
@@ -45,6 +47,8 @@ def plot_item_map(
         A model whose clusters colour the items, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
+    axes : (int, int), default=(1, 2)
+        The axes of the map to draw, numbered from 1: with (1, 3), the third instead of the second.
     max_items : int, default=1500
         Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so. Items
         without annotations are left out and counted there.
@@ -62,7 +66,8 @@ def plot_item_map(
     Raises
     ------
     InputError
-        The model does not keep its annotations and none are given, or they have other items or annotators.
+        The model does not keep its annotations and none are given, they have other items or annotators, or `axes` are
+        not two different numbers from 1 to 9.
 
     References
     ----------
@@ -78,10 +83,21 @@ def plot_item_map(
     >>> [len(line.get_xdata()) for line in ax.lines]
     [2, 2]
     """
+    drawn = checked_axes(axes, "plot_item_map")
     co_occurrence = CoOccurrence.of(model, groupings, "plot_item_map")
+    ax, shown, points = draw_map(co_occurrence, drawn, max_items, ax, labels=labels, legend=legend)
+    if labels and len(shown) <= NAMED_ITEMS:
+        name_points(ax, points, co_occurrence.items[shown], leaders=True)
+    return ax
+
+
+def draw_map(
+    co_occurrence: CoOccurrence, drawn: tuple[int, int], max_items: int, ax: Place | None, *, labels: bool, legend: bool
+) -> tuple[Axes, Int[np.ndarray, " shown"], Float[np.ndarray, "shown 2"]]:
+    """Draw the map of the items without their names; also return the places of the items drawn, and their points."""
     clusters = co_occurrence.clusters
     shown = some_of(co_occurrence.places, max_items)
-    projection = co_occurrence.map(shown)
+    projection = co_occurrence.map(shown, max(drawn)).plane(drawn)
     ax = axes_of(ax, (8.2, 6.2))
     points = np.zeros((len(co_occurrence.items), 2))
     points[shown] = projection.points
@@ -92,13 +108,11 @@ def plot_item_map(
         draw_items(ax, points, shown, clusters, np.ones(len(points), dtype=bool), legend=legend)
     caption = "\n".join(filter(None, [sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out]))
     spaced_ticks(ax)
-    label_axes(ax, *projection.axes, labels=labels, caption=caption)
+    label_axes(ax, projection.axes[0], projection.axes[1], labels=labels, caption=caption)
     ax.margins(0.12, 0.08)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax)
-    if labels and len(shown) <= NAMED_ITEMS:
-        name_points(ax, projection.points, co_occurrence.items[shown], leaders=True)
-    return ax
+    return ax, shown, projection.points
 
 
 def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool = True, legend: bool = True) -> Axes:

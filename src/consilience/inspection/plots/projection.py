@@ -26,21 +26,44 @@ from consilience.inspection.names import as_text
 
 @dataclass(frozen=True)
 class Projection:
-    """Items in the plane.
+    """Items in the plane, or in a space of more axes, of which a plane is shown.
 
     Attributes
     ----------
-    points : ndarray, shape (n_items, 2)
-    axes : names of the two coordinates.
+    points : ndarray, shape (n_items, n_axes)
+    axes : names of the coordinates.
     log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None if the plane shows
         only a part of the features.
     rows : names of the clusters, if the second coordinate is the cluster.
     """
 
-    points: Float[np.ndarray, "items 2"]
-    axes: tuple[str, str]
+    points: Float[np.ndarray, "items axes"]
+    axes: tuple[str, ...]
     log_odds: Callable[[np.ndarray], np.ndarray] | None = None
     rows: tuple[str, ...] = ()
+
+    def plane(self, axes: tuple[int, int]) -> Projection:
+        """Return two of the axes, numbered from 1."""
+        first, second = axes[0] - 1, axes[1] - 1
+        return replace(self, points=self.points[:, [first, second]], axes=(self.axes[first], self.axes[second]))
+
+
+def checked_axes(axes: Any, plot: str, most: int = 9) -> tuple[int, int]:
+    """Return the numbers of two axes, from 1.
+
+    Raises
+    ------
+    InputError
+        They are not two different numbers from 1 to `most`.
+    """
+    numbers = list(axes) if isinstance(axes, tuple | list) else []
+    whole = all(isinstance(axis, int | np.integer) and not isinstance(axis, bool) for axis in numbers)
+    if len(numbers) != 2 or not whole or numbers[0] == numbers[1] or not all(1 <= axis <= most for axis in numbers):
+        raise InputError(
+            f"The 'axes' parameter of {plot} must be two different numbers from 1 to {most}, such as (1, 3). "
+            f"Got {axes!r} instead."
+        )
+    return int(numbers[0]), int(numbers[1])
 
 
 def unwrap(model: Any) -> Any:

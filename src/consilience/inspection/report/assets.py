@@ -10,7 +10,10 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-SCRIPTS = ("state", "drawing", "tip", "pictures", "downloads", "tables", "tree", "matrix", "map", "explorer", "main")
+SCRIPTS = ("state", "drawing", "tip", "pictures", "downloads", "tables", "tree", "matrix", "layers", "map") + (
+    "explorer",
+    "main",
+)
 
 
 @dataclass(frozen=True)

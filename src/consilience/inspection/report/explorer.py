@@ -18,7 +18,9 @@ from jaxtyping import Float, Int
 from markupsafe import Markup
 
 from consilience.inference.memberships import Memberships, presented, together
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_words import GroupWords
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import (
@@ -34,6 +36,7 @@ from consilience.inspection.plots.style import (
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
 from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
 from consilience.inspection.words import current_words
@@ -55,6 +58,7 @@ class Explorer:
     noun, nouns : what clusters are called.
     table : Table
         All items: the text alternative of the tree, the matrix and the map.
+    controls : MapControls
     legend : sequence of Cell
         The clusters with their markers, if people gave them names.
     """
@@ -66,14 +70,24 @@ class Explorer:
     noun: str
     nouns: str
     table: Table
+    controls: MapControls
     legend: Sequence[Cell] = ()
 
     @classmethod
-    def of(cls, co_occurrence: CoOccurrence, items: pd.DataFrame, album: Album) -> Explorer | None:
+    def of(
+        cls,
+        co_occurrence: CoOccurrence,
+        items: pd.DataFrame,
+        album: Album,
+        certainty: Certainty | None = None,
+        group_words: GroupWords | None = None,
+    ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
         items : the table of `item_tables.item_frame`.
         album : the pictures of the items.
+        certainty : for the ellipses on the map.
+        group_words : that are written on the map.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -87,19 +101,20 @@ class Explorer:
             "pictures": [album.number(place) for place in places[tree.order].tolist()],
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
-            "words": {"item": words.item, "items": words.items},
+            "readers": {"item": words.item, "items": words.items},
             "names": clusters.shown,
             "rows": rows.tolist(),
             **_tree_data(tree),
             **_cuts_data(tree, Judge.of(memberships), codes),
-            **_map_data(co_occurrence, places[tree.order]),
+            **map_data(co_occurrence, places[tree.order], certainty, group_words),
             **_counts_data(memberships.of_items(tree.order)),
             "look": _look(),
         }
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
-        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, legend)
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]))
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, legend)
 
 
 def _json(data: dict[str, Any]) -> Markup:
@@ -152,15 +167,6 @@ def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> di
         "like": nearest,
         "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes))],
     }
-
-
-def _map_data(co_occurrence: CoOccurrence, places: Int[np.ndarray, " leaves"]) -> dict[str, Any]:
-    """Return coordinates of the items, and the names of the axes."""
-    by_place = np.sort(places)  # so that the map is that of the figure
-    projection = co_occurrence.map(by_place)
-    points = projection.points[np.searchsorted(by_place, places)]
-    scale = np.abs(points).max() or 1.0
-    return {"points": (points / scale).round(4).tolist(), "axes": list(projection.axes)}
 
 
 def _counts_data(memberships: Memberships) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.explorer import MOST, Explorer
-from consilience.inspection.report.figure_files import points_file, small
+from consilience.inspection.report.figure_files import small
+from consilience.inspection.report.map_data import map_file, n_axes_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Download, download, number
 from consilience.inspection.words import current_words
@@ -71,16 +72,16 @@ def evidence_section(subject: Subject) -> Section | None:
         return None
     n_items, n_clusters = len(co_occurrence.places), len(subject.clusters.names)
     drawn_by_features = subject.features is not None  # else the plane above is drawn from the annotations
-    figures = [_map(subject, co_occurrence, n_items)] if subject.can.fuses or drawn_by_features else []
+    figures = _maps(subject, co_occurrence, n_items) if subject.can.fuses or drawn_by_features else []
     figures.append(_co_occurrence(subject, co_occurrence, n_items))
     if n_items > MOST_NAMED and n_clusters > 1:
         figures.append(_of_clusters(subject, co_occurrence))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
         figures.append(_tree(subject, co_occurrence, n_items))
-    explorer = Explorer.of(co_occurrence, subject.items, subject.album)
+    explorer = Explorer.of(co_occurrence, subject.items, subject.album, subject.certainty, subject.group_words)
     if explorer is None:
         return Section("evidence", "What belongs together", _not_explored(n_items), figures)
-    of_items = {"map", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
+    of_items = {"map", "map-1-3", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
     stills = [replace(figure, still=figure.key in of_items) for figure in figures]
     return Section("evidence", "What belongs together", [], [explorer, *stills, explorer.table])
 
@@ -130,6 +131,16 @@ def number_section(subject: Subject) -> Section:
     return Section("number", heading, sentences, blocks)
 
 
+def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[Figure]:
+    """Return the map, and that of the first and the third axis if the items differ there."""
+    maps = [_map(subject, co_occurrence, n_items)]
+    if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
+        ax = plot_item_map(*_model_and_annotations(subject), axes=(1, 3), ax=Sheet())
+        caption = "The same map from another side: its first and third axis. What is close in both is close."
+        maps.append(_figure("map-1-3", ax, "Scatter plot. " + caption, caption))
+    return maps
+
+
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
     ax = plot_item_map(*_model_and_annotations(subject), max_items=MOST_ON_MAP, ax=Sheet())
@@ -145,8 +156,8 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     if 0 < n_named(ax) < n_items:
         caption += f" {words.Items} are named where there is room."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
-    projection = co_occurrence.map(drawn)
-    file = points_file("map.csv", projection.points, projection.axes, co_occurrence.items, subject.clusters, drawn)
+    clusters = (subject.clusters.column, subject.clusters.names_of(subject.clusters.codes[drawn]))
+    file = map_file(co_occurrence, drawn, clusters, subject.certainty)
     return _figure("map", ax, "Scatter plot. " + caption, caption, file)
 
 

@@ -37,6 +37,7 @@ from consilience.inspection.report import (
     label_tables,
     mapping_tables,
     quality_sections,
+    sensory_sections,
     view_sections,
     votes_sections,
 )
@@ -110,7 +111,8 @@ def _clusters_in_short(subject: Subject) -> list[str]:
         findings += view_sections.in_short(subject)
     if subject.is_judged:
         findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
-    return [*findings, *(fusion_sections.in_short(subject) if subject.can.fuses else [])]
+    findings += fusion_sections.in_short(subject) if subject.can.fuses else []
+    return [*findings, *sensory_sections.segments_in_short(subject)]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -129,6 +131,7 @@ def sections(subject: Subject) -> Iterator[Section]:
         yield fusion_sections.number_section(subject)
     elif subject.groups and not clusters.is_named:
         yield from filter(None, [fusion_sections.evidence_section(subject)])
+    yield from filter(None, [sensory_sections.words_section(subject)])
     if subject.features is not None:
         table = item_tables.profile_table(subject.features, clusters, "feature", item_tables.FEATURES)
         yield Section("profiles", f"What distinguishes the {clusters.nouns}", [], [table])
@@ -137,6 +140,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.can.maps_groups:
         yield _meaning(subject)
     yield _annotators(subject)
+    yield from filter(None, [sensory_sections.panel_section(subject)])
     if subject.scores is not None:
         tests = item_tables.association_table(subject.scores, clusters)
         table = item_tables.profile_table(subject.scores, clusters, "score", item_tables.SCORES)

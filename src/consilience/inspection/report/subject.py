@@ -17,6 +17,7 @@ from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.group_names import cluster_names
+from consilience.inspection.group_words import GroupWords
 from consilience.inspection.label_quality import LabelQuality, label_quality
 from consilience.inspection.names import as_text
 from consilience.inspection.pictures import Pictures, pictures_of
@@ -25,8 +26,10 @@ from consilience.inspection.plots.projection import given_or_kept, groupings_of,
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
+from consilience.inspection.report.panels import segments_of, words_of
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
+from consilience.inspection.segments import PanelSegments
 from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
@@ -189,6 +192,16 @@ class Subject:
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
         return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index))
+
+    @cached_property
+    def group_words(self) -> GroupWords | None:
+        """See `panels.words_of`."""
+        return words_of(self.annotations)
+
+    @cached_property
+    def segments(self) -> PanelSegments | None:
+        """See `panels.segments_of`."""
+        return segments_of(self.annotations, self.clusters)
 
 
 def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:

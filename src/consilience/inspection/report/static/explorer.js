@@ -56,15 +56,15 @@ class ExplorerView {
     this.state.find(this.find.value);
     const { lit, data } = this.state;
     if (!this.find.value.trim()) speak("");
-    else if (!lit.size) speak(`No ${data.words.item} has this in its name.`);
+    else if (!lit.size) speak(`No ${data.readers.item} has this in its name.`);
     else this.sayFound([...lit].map((item) => data.items[item]));
   }
 
   sayFound(names) {
     const parts = names.slice(0, 5).flatMap((name, place) => [place ? ", " : "", nameOf(name)]);
     const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-    const { words } = this.state.data;
-    speak(`${names.length} ${names.length === 1 ? words.item : words.items}: `, ...parts, more);
+    const { readers } = this.state.data;
+    speak(`${names.length} ${names.length === 1 ? readers.item : readers.items}: `, ...parts, more);
   }
 
   /** Light up one item everywhere. */

@@ -50,6 +50,7 @@ class MapView {
     const files = { svg: () => svgText(this.svg), csv: () => this.savePoints() };
     addFiles(panel.querySelector(".save"), "map", "map", files);
     addZoom(panel, (step) => this.zoom(step));
+    this.layers = new MapLayers(state, panel, () => this.place());
     this.build();
     this.listen();
     whenResized(this.holder, () => this.place());
@@ -59,7 +60,7 @@ class MapView {
 
   build() {
     const { data, n } = this.state;
-    const { items } = data.words;
+    const { items } = data.readers;
     this.svg = draw(this.holder, "svg", {
       ...{ tabindex: 0, role: "application", "aria-roledescription": "map" },
       "aria-label": `Map of ${n} ${items}: plus and minus zoom, arrow keys move; the table of all ${items} has them in words`,
@@ -68,6 +69,7 @@ class MapView {
     this.axes = data.axes.map((_, axis) =>
       draw(this.svg, "text", { "font-size": 10, fill: "var(--soft, #3d3d3d)", "text-anchor": axis ? "end" : "start" }),
     );
+    this.layers.build(this.svg);
     this.rings = draw(this.svg, "g");
     this.points = data.items.map((_, item) =>
       draw(this.svg, "path", { stroke: "var(--paper, #ffffff)", "stroke-width": 0.1, "data-item": item }),
@@ -89,31 +91,34 @@ class MapView {
     this.width = this.holder.clientWidth;
     if (!this.width) return;
     this.height = Math.round(Math.max(0.8 * this.width, 300));
-    const { points } = this.state.data;
-    const bounds = [0, 1].map((axis) => {
-      const values = points.map((point) => point[axis]);
-      return [Math.min(...values), Math.max(...values)];
-    });
+    const bounds = this.layers.axes.map((axis) => this.layers.bounds(axis));
     const [wide, tall] = bounds.map(([low, high]) => high - low || 1);
     this.unit = Math.min((this.width - 90) / wide, (this.height - 60) / tall);
     this.middle = bounds.map(([low, high]) => (low + high) / 2);
     set(this.svg, { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height });
-    this.axes[0].textContent = `→ ${this.state.data.axes[0]}`;
-    this.axes[1].textContent = `↑ ${this.state.data.axes[1]}`;
+    const [across, up] = this.layers.axes;
+    this.axes[0].textContent = `→ ${this.state.data.axes[across]}`;
+    this.axes[1].textContent = `↑ ${this.state.data.axes[up]}`;
     set(this.axes[0], { x: this.width - 4, y: this.height - 5, "text-anchor": "end" });
     set(this.axes[1], { x: 4, y: 12, "text-anchor": "start" });
     this.move();
   }
 
   move() {
-    const { scale, x, y } = this.zoomed;
-    const size = this.unit * scale;
-    this.places = this.state.data.points.map(([across, up]) => [
-      this.width / 2 + (across - this.middle[0]) * size + x,
-      this.height / 2 - (up - this.middle[1]) * size + y,
-    ]);
+    this.places = this.state.data.points.map((point) => this.onScreen(point));
     this.paint();
     this.light();
+  }
+
+  /** Place of a point of all axes on the screen. */
+  onScreen(point) {
+    const { scale, x, y } = this.zoomed;
+    const size = this.unit * scale;
+    const [across, up] = this.layers.axes.map((axis) => point[axis]);
+    return [
+      this.width / 2 + (across - this.middle[0]) * size + x,
+      this.height / 2 - (up - this.middle[1]) * size + y,
+    ];
   }
 
   paint() {
@@ -126,6 +131,7 @@ class MapView {
       keep(point, "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`);
       keep(point, "fill", colourOf(data.look, labels[item]));
     });
+    this.layers.paintEllipses((point) => this.onScreen(point), this.unit * this.zoomed.scale);
   }
 
   light() {
@@ -148,6 +154,7 @@ class MapView {
     const isFree = (box, own) =>
       box[0] > 0 && box[1] > 14 && box[2] < this.width && box[3] < this.height - 14 &&
       taken.every((other, item) => item === own || box[0] >= other[2] || box[2] <= other[0] || box[1] >= other[3] || box[3] <= other[1]);
+    taken.push(...this.layers.writeWords((point) => this.onScreen(point), (box) => isFree(box, null)));
     const rest = [...this.names.keys()].filter((item) => !this.state.lit.has(item));
     const order = [...this.state.lit, ...rest];
     order.forEach((item) => this.placePicture(item, isFree, taken));
@@ -272,7 +279,7 @@ class MapView {
     this.move();
   }
 
-  /** The items in view with their coordinates and clusters. */
+  /** The items in view with their coordinates on all axes, their clusters, and the ellipses of the plane if shown. */
   savePoints() {
     const { data, labels } = this.state;
     const isShown = (item) => {
@@ -281,8 +288,9 @@ class MapView {
     };
     const rows = [...data.items.keys()].filter(isShown).map((item) => [
       ...[data.items[item], ...data.points[item]],
-      csvName(this.state.nameOf(labels[item])),
+      ...[csvName(this.state.nameOf(labels[item])), ...this.layers.ellipseRow(item)],
     ]);
-    saveCsv("map.csv", [[data.words.item, "x", "y", data.noun], ...rows]);
+    const axes = data.axes.map((_, axis) => `axis_${axis + 1}`);
+    saveCsv("map.csv", [[data.readers.item, ...axes, data.noun, ...this.layers.ellipseHead()], ...rows]);
   }
 }

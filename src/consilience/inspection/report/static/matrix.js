@@ -12,7 +12,7 @@ class MatrixView {
     this.holder = panel.querySelector(".canvas-holder");
     this.canvas = add(this.holder, "canvas", "", {
       ...{ tabindex: 0, role: "application", "aria-roledescription": "matrix" },
-      "aria-label": `Matrix of ${state.n} ${state.data.words.items}: arrow keys move from cell to cell`,
+      "aria-label": `Matrix of ${state.n} ${state.data.readers.items}: arrow keys move from cell to cell`,
     });
     this.window = { row: 0, column: 0, cells: state.n };
     this.cell = null;
@@ -334,7 +334,7 @@ class MatrixView {
     const rounded = (share) => (Number.isNaN(share) ? NaN : Math.round(1e4 * share) / 1e4);
     const places = [...Array(cells).keys()];
     const rows = places.map((i) => [items[row + i], ...places.map((j) => rounded(this.state.share(row + i, column + j)))]);
-    saveCsv("matrix.csv", [[this.state.data.words.item, ...items.slice(column, column + cells)], ...rows]);
+    saveCsv("matrix.csv", [[this.state.data.readers.item, ...items.slice(column, column + cells)], ...rows]);
   }
 
   /** The part that is shown as an SVG on white paper: the cells as a picture, frames and names above. */

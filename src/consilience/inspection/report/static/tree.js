@@ -159,7 +159,7 @@ class TreeView {
     const x = this.x(height);
     set(this.line, { x1: x, x2: x, "stroke-dasharray": ofReport ? "5 4" : "none" });
     const what = ofReport ? "in the colours of the report's" : `cut into ${cut.n}`;
-    this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.words.items}, ${what} ${counted(cut.n, data.noun)}`);
+    this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.readers.items}, ${what} ${counted(cut.n, data.noun)}`);
     this.slider.value = height;
     const text = `${cut.n} ${counted(cut.n, data.noun)}, cut at ${height.toFixed(2)}`;
     this.slider.setAttribute("aria-valuetext", text);
@@ -191,7 +191,7 @@ class TreeView {
 
   saveRows() {
     const { data, labels } = this.state;
-    const head = [data.words.item, this.state.ofReport ? data.noun : `${data.noun}_of_cut_into_${this.state.cut.n}`];
+    const head = [data.readers.item, this.state.ofReport ? data.noun : `${data.noun}_of_cut_into_${this.state.cut.n}`];
     saveCsv("tree.csv", [head, ...data.items.map((name, leaf) => [name, csvName(this.state.nameOf(labels[leaf]))])]);
   }
 }

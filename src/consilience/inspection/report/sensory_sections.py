@@ -1,0 +1,294 @@
+"""Sections of a report on free sorts as sensory science reads them: words of the items, and who sorts like whom.
+
+The words of groups with the items they go with, on the map of the items; the map of the annotators by their RV
+coefficients, and the segments of the panel.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.inspection.group_words import LEVEL, GroupWords
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.plots.annotator_map import plot_annotator_map
+from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.plots.word_map import plot_word_map
+from consilience.inspection.report.annotators import cut
+from consilience.inspection.report.map_data import words_file
+from consilience.inspection.report.panels import FEWEST_USERS, are_compared
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import (
+    Cell,
+    Column,
+    Download,
+    Table,
+    download,
+    name_cell,
+    names_cell,
+    number,
+    percent,
+    row,
+)
+from consilience.inspection.rv import ScalarProducts, Sorts
+from consilience.inspection.segments import PanelSegments
+
+MOST_WORDS = 40  # rows of the table
+MOST_ITEMS = 5  # of a word in the table
+N_AXES = 3  # of the annotators
+MOST_PAIRS = 6  # of items, of each segment
+READABLE, MEDIUM = 720, 560  # CSS pixels that names of items need, and those of annotators
+
+
+def words_section(subject: Subject) -> Section | None:
+    """Return the section on words; None if there are none."""
+    found, words = subject.group_words, subject.words
+    if found is None:
+        return None
+    goes_with = found.of_items()
+    n_certain = goes_with["word"].nunique()
+    sentence = (
+        f"{counted(len(found.words), 'word is', 'words are')} used by at least {FEWEST_USERS} {words.annotators} each. "
+        f"{f'{n_certain:,} of them' if n_certain else 'None of them'} go{'es' if n_certain < 2 else ''} with some "
+        f"{words.items} more often than by chance."
+    )
+    blocks: list[Table | Figure] = [_words_table(subject, found, goes_with)]
+    given = (subject.model, None if subject.can.fuses else subject.annotations)
+    if subject.groupings.n_items > 2:
+        ax = plot_word_map(*given, words=found, ax=Sheet())
+        caption = (
+            f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
+            f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
+            "middle is said of everything. Words without room are in the table only."
+        )
+        file = words_file(CoOccurrence.of(*given, "The report"), found)
+        blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
+    return Section("words", f"Words for the {words.items}", [sentence], blocks)
+
+
+def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -> Table:
+    words, rows = subject.words, []
+    by_word = dict(iter(goes_with.groupby("word", sort=False)))
+    for word, n_annotators, n_groups in found.words.head(MOST_WORDS).itertuples(name=None):
+        counts = found.counts.loc[word]
+        most = counts[counts > 0].sort_values(ascending=False, kind="stable")
+        pairs = tuple((f"{count:,}", name_text(item)) for item, count in most.head(MOST_ITEMS).items())
+        sure = by_word.get(word)
+        beyond = Cell("–") if sure is None else names_cell(sure["item"].tolist(), MOST_ITEMS)
+        lowest = found.tests.loc[found.tests["word"] == word, "p_corrected"].min()
+        cells = [name_cell(word), f"{n_groups:,}", f"{n_annotators:,}", Cell(pairs=pairs), beyond]
+        rows.append(row(*cells, _p_value(lowest)))
+    left = len(found.words) - len(rows)
+    return Table(
+        "words",
+        f"Words, and the {words.items} they go with",
+        [
+            Column("Word", "text"),
+            Column("Times used"),
+            Column(words.Annotators),
+            Column(f"Said most often of ({words.annotators})", "wide"),
+            Column("More often than by chance of", "names"),
+            Column("Least corrected p"),
+        ],
+        rows,
+        reading=(
+            f"Groups' names are split at semicolons and commas; case and accents are ignored. By chance: if the groups "
+            f"of each {words.annotator} kept their sizes and words, but held random {words.items}; the p-values are "
+            f"corrected for the number of words and {words.items} (false discovery rate {LEVEL:.0%}). The full table "
+            "has each of them, with the v-test of SensoMineR and FactoMineR, too."
+        ),
+        more=f"{left:,} rarer words" if left > 0 else "",
+        download=download("words.csv", found.tests.round(5)),
+    )
+
+
+def segments_in_short(subject: Subject) -> list[str]:
+    """Say that there are several segments, if so."""
+    found, words = subject.segments, subject.words
+    if found is None or found.n_segments < 2:
+        return []
+    sizes = listed([f"{size:,}" for size in found.segments["n_annotators"]])
+    return [
+        f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "
+        "compromise between them."
+    ]
+
+
+def panel_section(subject: Subject) -> Section | None:
+    """Return the section on the panel: the map of the annotators, their weights, and segments."""
+    if not are_compared(subject.annotations, subject.clusters):
+        return None
+    groupings, words, found = subject.groupings, subject.words, subject.segments
+    products = ScalarProducts.of(Sorts.of(groupings))
+    caption = (
+        f"The {words.annotators} by their RV coefficients, close to each other if they sort alike (DISTATIS). The "
+        f"further to the right, the more {words.an_annotator} sorts like all others; the second dimension shows what "
+        "divides them most."
+    )
+    if found is not None and found.n_segments > 1:
+        caption += " Each segment has its colour and shape."
+    ax = plot_annotator_map(groupings, found, ax=Sheet())
+    rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
+    file = download("rv.csv", rv.round(4), "annotator")
+    blocks: list[Table | Figure] = [
+        _figure("annotator-map", ax, "Scatter plot. " + caption, caption, file=file if file.address else None),
+        _annotators_table(subject, products),
+    ]
+    if found is None:
+        sentence = f"Segments of the {words.annotators} are not looked for in so large a panel; panel_segments does."
+        return Section("panel", f"How alike the {words.annotators} sort", [sentence], blocks)
+    blocks += _segment_tables(subject, found)
+    return Section("panel", f"How alike the {words.annotators} sort", [_verdict(subject, found)], blocks)
+
+
+def _verdict(subject: Subject, found: PanelSegments) -> str:
+    """Say whether the panel is one."""
+    words = subject.words
+    mean = f"The mean RV coefficient of two {words.annotators} is {number(found.rv)}."
+    if found.tests.empty:
+        return f"{mean} There are too few {words.annotators} who sort alike to look for segments."
+    first = found.tests.iloc[0]
+    against = (
+        f"the two best parts explain {percent(first['explained'])} of what divides them, against "
+        f"{percent(first['expected'])} in simulated panels without segments (p = {number(first['p_value'])})"
+    )
+    if found.n_segments > 1:
+        return f"{mean} They are not one panel: {against}. The parts were tested in the same way."
+    return f"{mean} Nothing shows that they are more than one panel: {against}."
+
+
+def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
+    words, found = subject.words, subject.segments
+    places, shares = products.places(N_AXES)
+    names = subject.groupings.annotators
+    rv_panel = products.with_matrix(products.compromise(products.weights))
+    frame = pd.DataFrame({"weight": products.weights, "rv_panel": rv_panel}, index=names)
+    for axis in range(N_AXES):
+        frame[f"dimension_{axis + 1}"] = places[:, axis]
+    several = found is not None and found.n_segments > 1
+    if found is not None:
+        frame.insert(0, "segment", found.annotators["segment"].to_numpy())
+    frame = frame.sort_values("weight", ascending=False, kind="stable")
+    shown, gap = cut(frame)
+    rows = []
+    for name, figures in shown.iterrows():
+        segment = [_segment_cell(int(figures["segment"]))] if several else []
+        cells = [f"{figures['weight']:.1%}", number(figures["rv_panel"])]
+        cells += [number(figures[f"dimension_{axis + 1}"]) for axis in range(N_AXES)]
+        rows.append(row(name_cell(name), *segment, *cells))
+    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight")]
+    columns += [Column("RV with the compromise")]
+    columns += [Column(f"Dimension {axis + 1} ({share:.0%})") for axis, share in enumerate(shares)]
+    return Table(
+        "panel",
+        f"The {words.annotators} on the map, those of the highest weight first",
+        columns,
+        rows,
+        reading=(
+            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to 100%. RV "
+            "coefficient: 1 for the same groups; it is not corrected for chance, so it is above 0 for random groups."
+        ),
+        gap=gap,
+        download=download("panel.csv", frame.round(4), "annotator"),
+    )
+
+
+def _segment_cell(segment: int) -> Cell:
+    return Cell("–") if segment < 0 else Cell(str(segment), mark=swatch(segment))
+
+
+def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figure]:
+    if found.tests.empty:
+        return []
+    tests = Table(
+        "segment-tests",
+        "Whether the panel has segments",
+        [
+            Column(subject.words.Annotators),
+            *map(Column, ("Smaller part", "Explained", "By chance", "p", "Level")),
+            Column("Split"),
+        ],
+        [
+            row(
+                f"{n:,}",
+                f"{smaller:,}",
+                percent(explained),
+                percent(expected),
+                _p_value(p),
+                _p_value(level),
+                "yes" if split else "no",
+            )
+            for n, smaller, explained, expected, p, level, split in found.tests.itertuples(index=False, name=None)
+        ],
+        reading=(
+            "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
+            f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
+            "Levels are such that at most about 5 of 100 panels without segments are split."
+        ),
+    )
+    if found.n_segments < 2:
+        return [tests]
+    return [_segments_table(subject, found), *filter(None, [_pairs_table(subject, found)]), tests]
+
+
+def _segments_table(subject: Subject, found: PanelSegments) -> Table:
+    words, rows = subject.words, []
+    for segment, (_, figures) in enumerate(found.segments.iterrows()):
+        names = found.annotators.index[found.annotators["segment"] == segment].tolist()
+        cells = [number(figures[column]) for column in ("rv", "rv_panel", "rv_segment")]
+        cells += [f"{int(figures['n_clusters']):,}", number(figures["agreement"])]
+        rows.append(row(_segment_cell(segment), f"{len(names):,}", *cells, names_cell(names, 12)))
+    return Table(
+        "segments",
+        "The segments",
+        [
+            Column("Segment"),
+            Column(words.Annotators),
+            Column("RV of two members"),
+            Column("RV with the panel"),
+            Column("RV with the segment"),
+            Column("Clusters"),
+            Column("Agreement with the panel's"),
+            Column("Who", "wide"),
+        ],
+        rows,
+        reading=(
+            "RV with the panel and with the segment: mean coefficient of the members with the compromise of all, and "
+            "with that of their segment. Clusters: of the members' groups alone; their agreement with the clusters of "
+            "this report is the adjusted Rand index (1: the same)."
+        ),
+        download=download("segments-items.csv", found.items, "item"),
+    )
+
+
+def _pairs_table(subject: Subject, found: PanelSegments) -> Table | None:
+    if found.pairs.empty:
+        return None
+    shown = found.pairs.groupby("segment").head(MOST_PAIRS)
+    rows = [
+        row(_segment_cell(int(segment)), Cell(names=(name_text(a), name_text(b))), percent(share), percent(others))
+        for segment, a, b, share, others, _ in shown.itertuples(index=False, name=None)
+    ]
+    return Table(
+        "segment-pairs",
+        "What distinguishes the segments",
+        [Column("Segment"), Column("Put together", "wide"), Column("By the segment"), Column("By the others")],
+        rows,
+        reading=f"The pairs of {subject.words.items} on which a segment differs most from the others.",
+        download=download("segments-pairs.csv", found.pairs.round(4)),
+    )
+
+
+def _p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else number(p, 3)
+
+
+def _figure(
+    key: str, ax: Axes, description: str, caption: str, file: Download | None = None, *, readable: int = MEDIUM
+) -> Figure:
+    return Figure.of(key, cast(MatplotlibFigure, ax.figure), description, caption, file, readable=readable)
