@@ -10,11 +10,13 @@ from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_c
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
+from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
+    "StandardNames",
     "Words",
     "annotator_agreement",
     "certainty",
@@ -36,6 +38,7 @@ __all__ = [
     "plot_stability",
     "plot_training",
     "report",
+    "standard_names",
     "use_words",
 ]
 
