@@ -23,6 +23,7 @@ from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
+from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
@@ -83,6 +84,8 @@ class Subject:
     stability: pd.DataFrame | None = None
     certainty: Certainty | None = None
     words: Words = DEFAULT
+    corrections: Any = None
+    left_out: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -163,6 +166,11 @@ class Subject:
             return judge_tables.annotator_frame(self.estimator)
         frame = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
         return frame(self.estimator, self.groupings, self.agreement)
+
+    @cached_property
+    def standard_names(self) -> StandardNames | None:
+        """See `standardisation.standard_names`; None for judgements of pairs, which have no names."""
+        return None if isinstance(self.annotations, Pairs) else standard_names(self.annotations, self.corrections)
 
     @cached_property
     def names(self) -> pd.DataFrame:
