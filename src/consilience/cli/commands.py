@@ -33,7 +33,9 @@ from consilience.cli.options import (
     feature_item_option,
     features_option,
     json_option,
+    leave_out_option,
     merged,
+    names_option,
     out_option,
     reading_features,
     reading_options,
@@ -103,6 +105,8 @@ def main() -> None:
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
     "or text; may be repeated.",
 )
+@leave_out_option
+@names_option
 @certainty_option
 @out_option
 @scores_option
@@ -130,6 +134,8 @@ def fit(
     model: str | None,
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     out: Path,
     scores: Path | None,
@@ -155,11 +161,13 @@ def fit(
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
-    model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups: names that mean the same, and how many people
+    put each item under each), model.zip and summary.json.
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. They do not use features, which are then shown in the report only. They write report.html,
-    labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), model.zip and summary.json.
+    labels.csv, annotators.csv, confusion.csv, counts.csv (if the model counts), placements.csv (if annotators labelled
+    most of the items: how many gave each label), model.zip and summary.json.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.
@@ -184,6 +192,8 @@ def fit(
         as_json=as_json,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        leave_out=leave_out,
+        names=names,
     )
 
 
@@ -306,6 +316,8 @@ def compare(
     "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
+@leave_out_option
+@names_option
 @certainty_option
 @out_option
 @reading_options
@@ -316,6 +328,8 @@ def fuse(
     clusters: int | str | None,
     normalize: str,
     no_refine: bool,
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     out: Path,
     reading: dict[str, Any],
@@ -329,7 +343,7 @@ def fuse(
     of 'fit' for groupings without features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
-    model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups), model.zip and summary.json.
     """
     from consilience.cli.fitting import fit as run
 
@@ -348,6 +362,8 @@ def fuse(
         as_json=as_json,
         feature_options=FeatureOptions(),
         certainty_draws=certainty_draws,
+        leave_out=leave_out,
+        names=names,
     )
 
 
@@ -360,6 +376,8 @@ def fuse(
 @features_option
 @reading_features
 @scores_option
+@leave_out_option
+@names_option
 @certainty_option
 @reading_options
 @click.option(
@@ -371,6 +389,8 @@ def report(
     feature_options: FeatureOptions,
     features: Path | None,
     scores: Path | None,
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     reading: dict[str, Any],
     out: Path,
@@ -386,6 +406,8 @@ def report(
         out=out,
         feature_options=feature_options,
         certainty_draws=certainty_draws,
+        leave_out=leave_out,
+        names=names,
     )
 
 

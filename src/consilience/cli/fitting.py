@@ -13,6 +13,7 @@ import pandas as pd
 
 from consilience import registry
 from consilience.atomic_files import replacing
+from consilience.cli.card_sorts import found_names, read_card_sort, write_names
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
@@ -50,6 +51,8 @@ def fit(
     as_json: bool,
     feature_options: FeatureOptions,
     certainty_draws: int,
+    leave_out: Sequence[str] = (),
+    names: Path | None = None,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -64,14 +67,17 @@ def fit(
         require_comparable(settings, clusters, known)
     elif model is not None:
         checked_model(model, settings, clusters, known)  # before anything is read
-    material = read_material(annotations, features, reading, feature_options)
+    material, card_sort = read_card_sort(
+        read_material(annotations, features, reading, feature_options), leave_out, names
+    )
     name, settings, why = chosen(model, material, settings, standardize=standardize, feature_options=feature_options)
     estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
     if model is None:
         note(why)
     evidence = evidence_for(name, material, known)
+    card_sort = card_sort.of_fitted(evidence.annotations)
     rated = None if scores is None else read_scores(scores, evidence.annotations.items)
-    require_folder_for(name, out, [annotations, features, scores, *known.values()])
+    require_folder_for(name, out, [annotations, features, scores, names, *known.values()])
     for text in evidence.notes:
         note(text)
     estimator, shown, table = fitted(estimator, name, evidence, feature_options, standardize=standardize)
@@ -80,8 +86,10 @@ def fit(
     for text in (more := suggestions(last_step(estimator), legible_evidence, judged)):
         note(text)
     sure, why_none = certainty_of_report(shown, evidence.annotations, table, certainty_draws)
+    standard = found_names(evidence.annotations, card_sort)
     with replaced_folder(out) as folder:
         write_results(estimator, folder)
+        files = write_names(standard, evidence.annotations, folder)
         report(
             shown,
             evidence.annotations,
@@ -90,8 +98,18 @@ def fit(
             certainty=sure,
             warnings=judged.warnings,
             path=folder / "report.html",
+            **card_sort.keywords,
         )
-        results = summary(estimator, material, evidence, out, more=more, certainty=sure)
+        results = summary(
+            estimator,
+            material,
+            evidence,
+            out,
+            more=more,
+            certainty=sure,
+            further_files=files,
+            left_out=card_sort.left_out,
+        )
         found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:

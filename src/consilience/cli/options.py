@@ -345,6 +345,20 @@ certainty_option = click.option(
     "would repeat; fewer of large annotations, and none of models whose people cannot be weighed. 0 for none.",
 )
 
+leave_out_option = click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="NAME[,NAME…]|FILE",
+    help="Annotators to leave out, separated by commas, or a text file with a name in each line. May be repeated.",
+)
+names_option = click.option(
+    "--names",
+    type=FILE,
+    metavar="FILE",
+    help="Corrections of the names of groups: a table with the columns name and standard, such as the "
+    "standard-names.csv of a fit, edited.",
+)
+
 out_option = click.option(
     "-o",
     "--out",

@@ -39,8 +39,9 @@ from consilience.cli.signals import undivided
 from consilience.errors import InputError
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
-OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", MODEL, SUMMARY)
-OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", MODEL, SUMMARY)
+OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "placements.csv", MODEL, SUMMARY)
+OF_NAMES = ("standard-names.csv", "placements.csv")
+OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", *OF_NAMES, MODEL, SUMMARY)
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit
 REMEDY = "move it, or name another folder with --out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,6 @@ def tables_of(model: Any) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def files_of(model: Any) -> list[str]:
-    """Return the names of all files that ``consilience fit`` writes."""
-    return ["report.html", *tables_of(model), "model.zip", "summary.json"]
+def files_of(model: Any, further: Sequence[str] = ()) -> list[str]:
+    """Return the names of all files that ``consilience fit`` writes, with those that are not of the model."""
+    return ["report.html", *tables_of(model), *further, "model.zip", "summary.json"]

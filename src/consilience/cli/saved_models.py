@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pandas as pd
 from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
+from consilience.cli.card_sorts import for_card_sort
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
 from consilience.cli.inputs import Evidence, read_for_model
@@ -104,9 +105,11 @@ def report(
     out: Path,
     feature_options: FeatureOptions,
     certainty_draws: int,
+    leave_out: Sequence[str] = (),
+    names: Path | None = None,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
-    require_outputs([out], [path, annotations, features, scores], of=path)
+    require_outputs([out], [path, annotations, features, scores, names], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -114,6 +117,7 @@ def report(
     loaded, notes = read_for_model(annotations, reading=reading, model=type(model).__name__)
     for text in notes:
         note(text)
+    loaded, card_sort = for_card_sort(loaded, leave_out, names)
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
@@ -123,7 +127,16 @@ def report(
     shown, table = as_shown(estimator, table)
     warnings = verdict(model, Evidence(loaded, table, [])).warnings
     sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
-    write_report(shown, loaded, X=table, scores=rated, certainty=sure, warnings=warnings, path=out)
+    write_report(
+        shown,
+        loaded,
+        X=table,
+        scores=rated,
+        certainty=sure,
+        warnings=warnings,
+        path=out,
+        **card_sort.of_fitted(loaded).keywords,
+    )
     renew_report(out)
     say(f"{out}")
 

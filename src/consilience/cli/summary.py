@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ def summary(
     *,
     more: list[str],
     certainty: Certainty | None = None,
+    further_files: Sequence[str] = (),
+    left_out: Sequence[Any] = (),
 ) -> dict[str, Any]:
     """Return the inputs and results of a fit as plain values.
 
@@ -52,6 +55,8 @@ def summary(
     out : folder of the results
     more : suggestions of what to try next
     certainty : what another group of people would repeat, if it was computed
+    further_files : names of files in the folder that are not of the model
+    left_out : names of the annotators who were left out of the fit
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     annotations, features = evidence.annotations, evidence.features
@@ -69,6 +74,7 @@ def summary(
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
         "n_items": len(annotations),
         "n_annotators": annotations.n_annotators,
+        "left_out": [_json(name) for name in left_out],
         "n_labels": annotations.n_rows,
         "n_features": 0 if features is None else features.shape[1],
         "n_items_without_annotations": annotations.summary().n_unannotated_items,
@@ -77,7 +83,7 @@ def summary(
         "certainty": None if certainty is None else {name: getattr(certainty, name) for name in CERTAINTY},
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
-        "files": {Path(name).stem: str(out / name) for name in files_of(model)},
+        "files": {Path(name).stem: str(out / name) for name in files_of(model, further_files)},
     }
 
 
@@ -202,6 +208,8 @@ def as_lines(found: dict[str, Any]) -> str:
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found), *_of_certainty(found["certainty"])]
+    if found["left_out"]:
+        lines.append(f"Left out of the fit: {', '.join(map(_short, found['left_out']))}")
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
     return "\n".join(lines)
