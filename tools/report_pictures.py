@@ -39,7 +39,7 @@ def take(page: Page, name: str, first: str, last: str) -> None:
 
 
 def main() -> None:
-    """Write report.png, report-cut.png and report-phone.png."""
+    """Write report.png, report-cut.png, report-placements.png, report-represented.png and report-phone.png."""
     animals = load_cardsort_animals()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
@@ -54,6 +54,10 @@ def main() -> None:
             page.keyboard.press("ArrowRight")
         page.locator("#find").fill(str(animals.annotations.items[0]))
         take(page, "report-cut.png", "#explorer .bar", "#tree-panel")
+        sorts = report(model, title=TITLE, words="cards,participants", path=Path(folder) / "sorts.html")
+        page.goto(Path(sorts).as_uri())
+        take(page, "report-placements.png", "#placements-table", "#placements-table")
+        take(page, "report-represented.png", "#represented h2", "#representatives-table")
         phone = browser.new_page(viewport={"width": 390, "height": 800}, device_scale_factor=1.25)
         phone.goto(Path(path).as_uri())
         take(phone, "report-phone.png", "#matrix-panel", "#map-panel")

@@ -13,7 +13,7 @@ overlap of two names is that of their profiles, the share of the people who used
 sum of the smaller shares over that of the larger ones. In steps two and three, all names that are merged into one must
 overlap pairwise.
 
-Both thresholds were chosen on one card sort and looked at on another; ``benchmarks/people/names.py`` measures them.
+Both thresholds were chosen on one card sort and looked at on another; ``tools/name_thresholds.py`` measures them.
 """
 
 from __future__ import annotations

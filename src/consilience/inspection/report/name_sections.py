@@ -141,29 +141,30 @@ def _merged_cell(grid: pd.DataFrame, standard: str) -> Cell:
 
 def placements_table(found: StandardNames) -> Table:
     """Return the results matrix: how many people put each item under each of the commonest names."""
-    counts = found.placements.iloc[:, :MATRIX_NAMES]
+    n_shown = max(int((found.n_annotators >= AT_LEAST).sum()), 1)
+    counts = found.placements.iloc[:, : min(n_shown, MATRIX_NAMES)]
     order = _by_commonest(counts)
     shown = counts.iloc[order[:MATRIX_ITEMS]]
     people = found.n_annotators_of_item[order].tolist()
     rows = []
     for (item, *numbers), n_annotators in zip(shown.itertuples(name=None), people):
         cells = [_shaded(number, n_annotators) for number in numbers]
-        rows.append(row(name_cell(item), *cells, f"{n_annotators:,}"))
+        rows.append(row(name_cell(item), f"{n_annotators:,}", *cells))
     words = current_words()
     heads = [Column(_head(name), "count") for name in counts.columns]
     more = []
-    if len(found.names) > MATRIX_NAMES:
-        more.append(f"{counted(len(found.names) - MATRIX_NAMES, 'rarer name')}")
+    if len(found.names) > counts.shape[1]:
+        more.append(counted(len(found.names) - counts.shape[1], "rarer name"))
     if len(order) > MATRIX_ITEMS:
         more.append(words.n_items(len(order) - MATRIX_ITEMS))
     return Table(
         "placements",
         f"Results matrix: how many people put {words.an_item} under a name",
-        [Column(words.Item, "text"), *heads, Column("Named by", "count")],
+        [Column(words.Item, "text"), Column("Named by", "count"), *heads],
         rows,
         reading=(
             "Each cell counts people; the darker, the larger their share of those who put the "
-            f"{words.item} into a group with a name (last column). {words.Items} are in the order of "
+            f"{words.item} into a group with a name (named by). {words.Items} are in the order of "
             "their commonest name, names in the order of the people who use them."
         ),
         more=" and ".join(more),

@@ -88,14 +88,13 @@ def section(subject: Subject) -> Section | None:
 def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> list[str]:
     words, names = current_words(), [name_text(annotations.annotators[place]) for place in found.chosen]
     mean = mean_with_others(subject_frame(annotations, agreement))
-    best = int(np.nanargmax(mean))
     sentences = [
-        f"The groups of {name_text(annotations.annotators[best])} agree most with those of the others "
-        f"({number(float(mean[best]))} on average)."
+        f"The groups of {names[0]} agree most with those of the others ({number(float(mean[found.chosen[0]]))} on "
+        "average)."
     ]
     if len(names) > 1:
         sentences.append(
-            f"{listed(names)} together stand for more: the mean agreement of a {words.annotator} with the nearest of "
+            f"{listed(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest of "
             f"them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
         )
     return [*sentences, "Their groups can serve as drafts of a structure that people would recognise."]
