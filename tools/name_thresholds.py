@@ -44,7 +44,7 @@ def main(site: str) -> None:
     say(f"{site}: {len(apart):,} pairs of names told apart, {len(same):,} splits of one name")
     for threshold in THRESHOLDS:
         say(
-            f"overlap ≥ {threshold}: told apart {(apart >= threshold).mean():.2%}, same {(same >= threshold).mean():.0%}"
+            f"overlap ≥ {threshold}: told apart {np.mean(apart >= threshold):.2%}, same {np.mean(same >= threshold):.0%}"
         )
     _plurals(known, uses)
     found = standard_names(groupings)
