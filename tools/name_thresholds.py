@@ -43,9 +43,10 @@ def main(site: str) -> None:
     same = _same(groupings, code, np.flatnonzero(uses.n_annotators >= 2 * FEWEST))
     say(f"{site}: {len(apart):,} pairs of names told apart, {len(same):,} splits of one name")
     for threshold in THRESHOLDS:
-        say(
-            f"overlap ≥ {threshold}: told apart {np.mean(apart >= threshold):.2%}, same {np.mean(same >= threshold):.0%}"
-        )
+        shares = [
+            f"{what} {np.mean(found >= threshold):.2%}" for what, found in (("told apart", apart), ("same", same))
+        ]
+        say(f"overlap ≥ {threshold}: {', '.join(shares)}")
     _plurals(known, uses)
     found = standard_names(groupings)
     say(f"{len(found.grid):,} names became {len(found.names):,}: {found.grid['why'].value_counts().to_dict()}")
