@@ -22,7 +22,8 @@ import consilience
 from consilience import registry
 from consilience.annotations.files import exports, json_exports
 from consilience.cli import main
-from consilience.datasets import list_datasets
+from consilience.datasets import list_datasets, load_cardsort_animals
+from consilience.errors import MissingDataError
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -36,6 +37,7 @@ PAGES = sorted(
 SOURCES = sorted(
     [*PAGES, *DOCS.glob("examples/*.py"), *DOCS.glob("tutorial/*.*"), *DOCS.glob("developer/skeletons/*.py")]
 )
+CARD_SORTS = DOCS / "card-sort-tutorial.rst"
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 SLOW_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
 SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # separate, so that processes share them
@@ -187,7 +189,7 @@ def folder(tmp_path):
     """A folder with the tables mentioned on the pages."""
     for table in DOCS.glob("tutorial/*.csv"):
         shutil.copy(table, tmp_path)
-    for page in WITH_EXAMPLES:
+    for page in [*WITH_EXAMPLES, CARD_SORTS]:
         for name, content in captioned(page).items():
             assert not (tmp_path / name).exists(), f"{name} is shown twice"
             (tmp_path / name).write_text(content, encoding="utf-8")
@@ -240,14 +242,33 @@ json.dump(outputs, sys.stdout)
 def test_the_commands_of_a_page_give_the_output_shown(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2
+    require_data_of(page)
     done = python("-c", RUN_COMMANDS, json.dumps([arguments for arguments, _ in shown]), folder=folder)
     assert done.returncode == 0, done.stderr
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for (_, expected), output in zip(shown, json.loads(done.stdout), strict=True):
         assert doctest.OutputChecker().check_output(expected + "\n", output, flags), output
-    stated = set(re.findall(r"^``([\w.]+)``", text_of(page), re.MULTILINE))
+    stated = set(re.findall(r"^``(\w[\w.-]*)``", text_of(page), re.MULTILINE))
     if stated:
         assert {path.name for path in (folder / "study").iterdir()} == stated
+
+
+def require_data_of(page):
+    """Skip the test if a page needs real data that are not on this machine."""
+    if page == CARD_SORTS:
+        try:
+            load_cardsort_animals()
+        except MissingDataError as error:
+            pytest.skip(str(error))
+
+
+def test_the_python_of_the_card_sort_tutorial_runs(folder):
+    require_data_of(CARD_SORTS)
+    (block,) = re.findall(r"^.. code-block:: python\n\n((?:   .*\n|\n)+)", text_of(CARD_SORTS), re.MULTILINE)
+    done = python("-c", textwrap.dedent(block), folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Mythical creatures" in done.stdout
+    assert "1 participant was left out of the fit" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_python_of_the_readme_runs(folder):

@@ -63,7 +63,7 @@ def take_digits(browser: Browser, folder: str) -> None:
 
 
 def main() -> None:
-    """Write report.png, report-cut.png, report-phone.png and report-pictures.png."""
+    """Write the pictures of docs/report.rst and of the tutorial on card sorts."""
     animals = load_cardsort_animals()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
@@ -78,6 +78,10 @@ def main() -> None:
             page.keyboard.press("ArrowRight")
         page.locator("#find").fill(str(animals.annotations.items[0]))
         take(page, "report-cut.png", "#explorer .bar", "#tree-panel")
+        sorts = report(model, title=TITLE, words="cards,participants", path=Path(folder) / "sorts.html")
+        page.goto(Path(sorts).as_uri())
+        take(page, "report-placements.png", "#placements-table", "#placements-table")
+        take(page, "report-represented.png", "#represented h2", "#representatives-table")
         phone = browser.new_page(viewport={"width": 390, "height": 800}, device_scale_factor=1.25)
         phone.goto(Path(path).as_uri())
         take(phone, "report-phone.png", "#matrix-panel", "#map-panel")

@@ -63,7 +63,7 @@ def quick_report(monkeypatch):
     """Replace the report by a short text, without certainty: both take a second, and are tested elsewhere."""
     calls = []
 
-    def report(model, groupings, *, X=None, scores=None, certainty=None, title=None, warnings=(), path=None, **_):
+    def report(model, groupings, *, X=None, scores=None, path=None, **_):
         calls.append((model, groupings, X, scores))
         Path(path).write_text("report")
 

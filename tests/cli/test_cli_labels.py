@@ -13,16 +13,8 @@ from consilience.simulation import simulate_copies, simulate_labels
 from tests.cli.conftest import further
 
 FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
-FILES = [
-    "report.html",
-    "labels.csv",
-    "annotators.csv",
-    "confusion.csv",
-    "counts.csv",
-    "votes.csv",
-    "model.zip",
-    "summary.json",
-]
+TABLES = ["labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "votes.csv", "placements.csv"]
+FILES = ["report.html", *TABLES, "model.zip", "summary.json"]
 MODEL = "out/model.zip"
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # in Python; of the last item
 

@@ -236,6 +236,36 @@ class Annotations(ABC):
             restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
+    def without(self: Kind, annotators: Names) -> Kind:
+        """Leave out some annotators, with all their annotations; items that only they annotated stay.
+
+        Parameters
+        ----------
+        annotators : iterable of names, or one name
+
+        Returns
+        -------
+        Annotations
+            Of the same kind.
+
+        Raises
+        ------
+        AnnotationError
+            A name is unknown, or is given twice, or nobody is left.
+
+        Examples
+        --------
+        >>> from consilience import Groupings
+        >>> groupings = Groupings.from_matrix([["p", "q"], ["p", None]], items=["ant", "bee"], annotators=["Ann", "Bo"])
+        >>> groupings.without("Bo")
+        Groupings(2 items, 1 annotators, 1 groupings, 1 groups, 2 memberships)
+        """
+        kept = np.ones(self.n_annotators, dtype=bool)
+        kept[_positions(self.annotators, annotators, "annotators")] = False
+        if not kept.any():
+            raise AnnotationError(f"All {self.n_annotators} annotators would be left out.")
+        return replace(self._take_annotators(np.flatnonzero(kept)), reading=self.reading)
+
     def reindex(self: Kind, items: Names) -> Kind:
         """Return the same annotations over another list of items, in that order.
 

@@ -35,7 +35,9 @@ from consilience.cli.options import (
     features_option,
     given_labels_option,
     json_option,
+    leave_out_option,
     merged,
+    names_option,
     out_option,
     pictures_option,
     reading_features,
@@ -107,6 +109,8 @@ def main() -> None:
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
     "or text; may be repeated.",
 )
+@leave_out_option
+@names_option
 @certainty_option
 @words_option
 @out_option
@@ -137,6 +141,8 @@ def fit(
     model: str | None,
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     words: str | None,
     out: Path,
@@ -165,12 +171,14 @@ def fit(
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
-    model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups: names that mean the same, and how many people
+    put each item under each), model.zip and summary.json.
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. They do not use features, which are then shown in the report only. They write report.html,
     labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv, confusion.csv, counts.csv
-    (if the model counts), given-labels.csv (of --given-labels), model.zip and summary.json.
+    (if the model counts), placements.csv (if annotators labelled most of the items: how many gave each label),
+    given-labels.csv (of --given-labels), model.zip and summary.json.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.
@@ -197,6 +205,8 @@ def fit(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(given_labels, pictures),
+        leave_out=leave_out,
+        names=names,
     )
 
 
@@ -319,6 +329,8 @@ def compare(
     "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
+@leave_out_option
+@names_option
 @certainty_option
 @words_option
 @out_option
@@ -331,6 +343,8 @@ def fuse(
     clusters: int | str | None,
     normalize: str,
     no_refine: bool,
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     words: str | None,
     out: Path,
@@ -346,7 +360,7 @@ def fuse(
     of 'fit' for groupings without features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
-    model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups), model.zip and summary.json.
     """
     from consilience.cli.fitting import fit as run
 
@@ -367,6 +381,8 @@ def fuse(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(pictures=pictures),
+        leave_out=leave_out,
+        names=names,
     )
 
 
@@ -381,6 +397,8 @@ def fuse(
 @scores_option
 @given_labels_option
 @pictures_option
+@leave_out_option
+@names_option
 @certainty_option
 @words_option
 @reading_options
@@ -395,6 +413,8 @@ def report(
     scores: Path | None,
     given_labels: str | None,
     pictures: str | None,
+    leave_out: tuple[str, ...],
+    names: Path | None,
     certainty_draws: int,
     words: str | None,
     reading: dict[str, Any],
@@ -413,6 +433,8 @@ def report(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(given_labels, pictures),
+        leave_out=leave_out,
+        names=names,
     )
 
 

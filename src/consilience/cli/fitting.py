@@ -13,6 +13,7 @@ import pandas as pd
 
 from consilience import registry
 from consilience.atomic_files import replacing
+from consilience.cli.card_sorts import found_names, read_card_sort, write_names
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
@@ -56,6 +57,8 @@ def fit(
     certainty_draws: int,
     words: str | None,
     extras: ExtraOptions = NO_EXTRAS,
+    leave_out: Sequence[str] = (),
+    names: Path | None = None,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -73,14 +76,17 @@ def fit(
         checked_model(model, settings, clusters, known)  # before anything is read
     places = Extras.of(extras, features)
     feature_options = places.without(feature_options)
-    material = read_material(annotations, features, reading, feature_options)
+    material, card_sort = read_card_sort(
+        read_material(annotations, features, reading, feature_options), leave_out, names
+    )
     name, settings, why = chosen(model, material, settings, standardize=standardize, feature_options=feature_options)
     estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
     if model is None:
         note(why)
     evidence = evidence_for(name, material, known)
+    card_sort = card_sort.of_fitted(evidence.annotations)
     rated = None if scores is None else read_scores(scores, evidence.annotations.items)
-    require_folder_for(name, out, [annotations, features, scores, *places.paths, *known.values()])
+    require_folder_for(name, out, [annotations, features, scores, names, *places.paths, *known.values()])
     given = places.given_labels(evidence.annotations, feature_options)
     pictures = places.read_pictures(evidence.annotations.items, feature_options)
     for text in evidence.notes:
@@ -96,8 +102,10 @@ def fit(
     quality = None if given is None else label_quality(shown, evidence.annotations, given)
     for text in () if quality is None else in_words(quality):
         note(text)
+    standard = found_names(evidence.annotations, card_sort)
     with replaced_folder(out) as folder:
         write_results(estimator, folder, evidence.annotations, quality)
+        files = write_names(standard, evidence.annotations, folder)
         report(
             shown,
             evidence.annotations,
@@ -109,8 +117,20 @@ def fit(
             pictures=pictures,
             warnings=judged.warnings,
             path=folder / "report.html",
+            **card_sort.keywords,
         )
-        results = summary(estimator, material, evidence, out, more=more, certainty=sure, quality=quality, words=spoken)
+        results = summary(
+            estimator,
+            material,
+            evidence,
+            out,
+            more=more,
+            certainty=sure,
+            words=spoken,
+            quality=quality,
+            further_files=files,
+            left_out=card_sort.left_out,
+        )
         found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file:

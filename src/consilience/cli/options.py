@@ -374,6 +374,20 @@ words_option = click.option(
     help="What the report and the summary call items and annotators: two plurals, such as cards,participants; or with "
     "the singulars, as in Karten/Karte,Personen/Person.  [default: by the names of the columns]",
 )
+leave_out_option = click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="NAME[,NAME…]|FILE",
+    help="Annotators to leave out, separated by commas, or a text file with a name in each line. May be repeated.",
+)
+names_option = click.option(
+    "--names",
+    type=FILE,
+    metavar="FILE",
+    help="Corrections of the names of groups: a table with the columns name and standard, such as the "
+    "standard-names.csv of a fit, edited.",
+)
+
 out_option = click.option(
     "-o",
     "--out",

@@ -40,8 +40,9 @@ from consilience.errors import InputError
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 TABLES_OF_CLASSES = ("labels.csv", "votes.csv", "annotators.csv", "confusion.csv", "counts.csv", "given-labels.csv")
-OF_CLASSES = (REPORT, *TABLES_OF_CLASSES, MODEL, SUMMARY)
-OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", MODEL, SUMMARY)
+OF_CLASSES = (REPORT, *TABLES_OF_CLASSES, "placements.csv", MODEL, SUMMARY)
+OF_NAMES = ("standard-names.csv", "placements.csv")
+OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", *OF_NAMES, MODEL, SUMMARY)
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit
 REMEDY = "move it, or name another folder with --out"

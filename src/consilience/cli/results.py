@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,10 @@ def tables_of(model: Any, annotations: Any = None) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def files_of(model: Any, *, has_given: bool = False) -> list[str]:
-    """Return the names of all files that ``consilience fit`` writes; `has_given`: whether given labels are checked."""
+def files_of(model: Any, further: Sequence[str] = (), *, has_given: bool = False) -> list[str]:
+    """Return the names of all files that ``consilience fit`` writes.
+
+    further : those that are not of the model; has_given : whether given labels are checked.
+    """
     tables = [*tables_of(model), *([VOTES] if Capabilities.of(model).names_classes else [])]
-    return ["report.html", *tables, *([GIVEN_FILE] if has_given else []), "model.zip", "summary.json"]
+    return ["report.html", *tables, *([GIVEN_FILE] if has_given else []), *further, "model.zip", "summary.json"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pandas as pd
 from consilience import load, registry
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
+from consilience.cli.card_sorts import for_card_sort
 from consilience.cli.caveats import verdict
 from consilience.cli.features import read_features
 from consilience.cli.inputs import Evidence, as_read_by, read_for_model
@@ -108,12 +109,14 @@ def report(
     certainty_draws: int,
     words: str | None,
     extras: ExtraOptions,
+    leave_out: Sequence[str] = (),
+    names: Path | None = None,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
     Words.of(words)  # before anything is read
     places = Extras.of(extras, features)
     feature_options = places.without(feature_options)
-    require_outputs([out], [path, annotations, features, scores, *places.paths], of=path)
+    require_outputs([out], [path, annotations, features, scores, names, *places.paths], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -122,6 +125,7 @@ def report(
     loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
     for text in notes:
         note(text)
+    loaded, card_sort = for_card_sort(loaded, leave_out, names)
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
@@ -145,6 +149,7 @@ def report(
         pictures=pictures,
         warnings=warnings,
         path=out,
+        **card_sort.of_fitted(loaded).keywords,
     )
     renew_report(out)
     say(f"{out}")

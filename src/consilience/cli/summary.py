@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,8 @@ def summary(
     certainty: Certainty | None = None,
     words: Words = DEFAULT,
     quality: LabelQuality | None = None,
+    further_files: Sequence[str] = (),
+    left_out: Sequence[Any] = (),
 ) -> dict[str, Any]:
     """Return the inputs and results of a fit as plain values.
 
@@ -62,6 +65,8 @@ def summary(
     certainty : what another group of people would repeat, if it was computed
     words : what the reader calls items and annotators
     quality : what was found of given labels, if there are any
+    further_files : names of files in the folder that are not of the model
+    left_out : names of the annotators who were left out of the fit
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     annotations, features = evidence.annotations, evidence.features
@@ -83,6 +88,7 @@ def summary(
         "parameters": {name: _json(value) for name, value in model.get_params().items()},
         "n_items": len(annotations),
         "n_annotators": annotations.n_annotators,
+        "left_out": [_json(name) for name in left_out],
         "n_labels": annotations.n_rows,
         "n_features": 0 if features is None else features.shape[1],
         "n_items_without_annotations": annotations.summary().n_unannotated_items,
@@ -92,7 +98,9 @@ def summary(
         "given_labels": figures_of(quality),
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
-        "files": {Path(name).stem: str(out / name) for name in files_of(model, has_given=quality is not None)},
+        "files": {
+            Path(name).stem: str(out / name) for name in files_of(model, further_files, has_given=quality is not None)
+        },
     }
 
 
@@ -242,6 +250,8 @@ def _as_lines(found: dict[str, Any]) -> str:
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found), *_of_certainty(found["certainty"])]
+    if found["left_out"]:
+        lines.append(f"Left out of the fit: {', '.join(map(_short, found['left_out']))}")
     files = [Path(path) for path in found["files"].values()]
     lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report import report
 from consilience.inspection.rv import rv_coefficients
 from consilience.inspection.segments import PanelSegments, panel_segments
+from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.votes import item_votes
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
@@ -27,6 +28,7 @@ __all__ = [
     "LabelQuality",
     "PanelSegments",
     "Pictures",
+    "StandardNames",
     "Words",
     "annotator_agreement",
     "certainty",
@@ -56,6 +58,7 @@ __all__ = [
     "plot_word_map",
     "report",
     "rv_coefficients",
+    "standard_names",
     "use_words",
 ]
 

@@ -10,10 +10,9 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-SCRIPTS = ("state", "drawing", "tip", "pictures", "downloads", "tables", "tree", "matrix", "layers", "map") + (
-    "explorer",
-    "main",
-)
+HELPERS = ("state", "drawing", "tip", "pictures", "downloads")
+PARTS = ("tables", "tree", "matrix", "layers", "map", "explorer")
+SCRIPTS = (*HELPERS, *PARTS, "main")  # in the order in which they need each other
 
 
 @dataclass(frozen=True)

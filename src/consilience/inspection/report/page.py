@@ -10,6 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.annotations.name_lists import listed as listed_names
+from consilience.annotations.names import plain
 from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
@@ -48,6 +50,8 @@ def report(
     given_labels: Any = None,
     pictures: Any = None,
     words: Words | str | None = None,
+    names: Any = None,
+    left_out: Iterable[Any] = (),
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -88,6 +92,10 @@ def report(
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
+    names : dict or Series from names to standard names, or DataFrame with columns name and standard, optional
+        Corrections of the standard names of groups, see `standard_names`.
+    left_out : iterable of names, optional
+        Annotators who were left out of the fit, as by `Annotations.without`: the page says so.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -105,8 +113,8 @@ def report(
     ------
     InputError
         The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; the words are not two plurals; or the path is empty, a folder, or in a folder that does not
-        exist.
+        cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups; or the path is
+        empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -125,7 +133,7 @@ def report(
     subject = Subject.of(
         model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
     )
-    subject = with_certainty(subject, certainty)
+    subject = with_card_sort(with_certainty(subject, certainty), names, left_out)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
@@ -148,6 +156,18 @@ def report(
     with replacing(path) as file:
         file.write(page.encode())
     return Path(path)
+
+
+def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Subject:
+    """Return the subject with corrections of names, which fit its groups, and the names of people left out."""
+    missing = tuple(listed_names(left_out, "left_out"))
+    there = [name for name in missing if name in subject.annotations.annotators]
+    if there:
+        raise InputError(f"The annotator {plain(there[0])!r} is said to be left out, but has annotations here.")
+    found = replace(subject, corrections=names, left_out=missing)
+    if names is not None and found.standard_names is None:
+        raise InputError("Judgements of pairs have no groups whose names could be corrected; leave out 'names'.")
+    return found
 
 
 def with_certainty(subject: Subject, certainty: Any) -> Subject:

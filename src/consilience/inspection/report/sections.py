@@ -27,6 +27,7 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
     annotators,
+    best_cuts,
     certainty_sections,
     deep_sections,
     fusion_sections,
@@ -36,6 +37,8 @@ from consilience.inspection.report import (
     label_sections,
     label_tables,
     mapping_tables,
+    name_sections,
+    participants,
     quality_sections,
     sensory_sections,
     view_sections,
@@ -88,6 +91,7 @@ def key_findings(subject: Subject) -> list[str]:
         ]
     else:
         findings = _clusters_in_short(subject)
+    findings += filter(None, [participants.left_out_sentence(subject.left_out)])
     estimator = subject.estimator
     if subject.can.converged is False:
         findings.append(f"The fit did not converge in {estimator.n_iter_} sweeps: raise max_iter.")
@@ -131,6 +135,8 @@ def sections(subject: Subject) -> Iterator[Section]:
         yield fusion_sections.number_section(subject)
     elif subject.groups and not clusters.is_named:
         yield from filter(None, [fusion_sections.evidence_section(subject)])
+    yield from filter(None, [best_cuts.section(subject)])
+    yield from name_sections.sections(subject)
     yield from filter(None, [sensory_sections.words_section(subject)])
     if subject.features is not None:
         table = item_tables.profile_table(subject.features, clusters, "feature", item_tables.FEATURES)
@@ -140,6 +146,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.can.maps_groups:
         yield _meaning(subject)
     yield _annotators(subject)
+    yield from filter(None, [participants.section(subject)])
     yield from filter(None, [sensory_sections.panel_section(subject)])
     if subject.scores is not None:
         tests = item_tables.association_table(subject.scores, clusters)

@@ -30,6 +30,7 @@ from consilience.inspection.report.panels import segments_of, words_of
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
 from consilience.inspection.segments import PanelSegments
+from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
@@ -92,6 +93,8 @@ class Subject:
     words: Words = DEFAULT
     quality: LabelQuality | None = None
     pictures: Pictures | None = None
+    corrections: Any = None
+    left_out: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -187,6 +190,11 @@ class Subject:
         """Return sentences of the model in the reader's words; names of items and annotators stay as they are."""
         names = [as_text(name) for name in (*self.annotations.annotators, *self.annotations.items)]
         return [self.words.told(sentence, names) for sentence in sentences]
+
+    @cached_property
+    def standard_names(self) -> StandardNames | None:
+        """See `standardisation.standard_names`; None for judgements of pairs, which have no names."""
+        return None if isinstance(self.annotations, Pairs) else standard_names(self.annotations, self.corrections)
 
     @cached_property
     def names(self) -> pd.DataFrame:

@@ -1,0 +1,76 @@
+"""Names that differ only in spelling or number, such as "Mammals", "mammals:" and "Mammal", brought to one form."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+APOSTROPHES = "'’‘`´ʼ"  # dropped, so that "men's" is "mens"; other punctuation is a blank
+KEPT = "#%"  # punctuation that tells names apart, as in "C#"
+LEAST_STEM = 3  # letters of a word without its ending
+LEAST_WORD = 4  # letters of a word that may be a plural
+GREEK = re.compile("[\u0370-\u03ff]")
+# of folded words, which have no accents and no final sigma; the first that fits is replaced
+GREEK_ENDINGS = (
+    *(("ματα", "μ"), ("μα", "μ")),
+    *((ending, "") for ending in ("ια", "εσ", "οσ", "οι", "α", "η", "ο", "ι")),
+)
+LATIN_ENDINGS = (("ies", "y"), *((f"{ending}es", ending) for ending in ("ss", "sh", "ch", "x", "z")))
+NO_PLURAL = ("ss", "us", "is")
+
+
+def folded(name: str) -> str:
+    """Return what all spellings of a name share: no case, accents, punctuation or superfluous blanks.
+
+    Examples
+    --------
+    >>> folded("  Men’s CLOTHES / shoes:"), folded("Υποδήματα")
+    ('mens clothes shoes', 'υποδηματα')
+    """
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    return " ".join("".join(map(_folded_character, apart)).split())
+
+
+def _folded_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Mn", "Cf") or character in APOSTROPHES:
+        return ""
+    return " " if category[0] in "PZC" and character not in KEPT else character
+
+
+def is_name(fold: str) -> bool:
+    """Whether a folded name says what is in a group; numbers, "group 3" and single Latin letters do not.
+
+    Examples
+    --------
+    >>> [is_name(fold) for fold in ("birds", "unnamed 3", "b", "鳥", "2", "")]
+    [True, False, False, True, False, False]
+    """
+    if not any(character.isalpha() for character in fold) or fold[-1].isdecimal():
+        return False
+    return len(fold) > 1 or not fold.isascii()
+
+
+def singular(fold: str) -> str:
+    """Return what the singular and the plural of a folded name share, by common endings of English and Greek.
+
+    Romance plurals in -s are covered too. Words that are no plural may come out alike: compare what they stand for.
+
+    Examples
+    --------
+    >>> singular("hobbies"), singular("glass boxes"), singular("φορεματα") == singular("φορεμα")
+    ('hobby', 'glass box', True)
+    """
+    return " ".join(map(_singular_word, fold.split()))
+
+
+def _singular_word(word: str) -> str:
+    if len(word) < LEAST_WORD:
+        return word
+    endings = GREEK_ENDINGS if GREEK.search(word) else LATIN_ENDINGS
+    for ending, instead in endings:
+        if word.endswith(ending) and len(word) - len(ending) + len(instead) >= LEAST_STEM:
+            return word.removesuffix(ending) + instead
+    if endings is LATIN_ENDINGS and word.endswith("s") and not word.endswith(NO_PLURAL):
+        return word[:-1]
+    return word

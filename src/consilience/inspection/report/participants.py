@@ -1,0 +1,207 @@
+"""The section on the people: whose sorts represent the others best, and how far each agrees with the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations import Groupings
+from consilience.inspection.names import listed, name_text
+from consilience.inspection.report.annotators import mean_with_others
+from consilience.inspection.report.subject import Section, Subject
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
+from consilience.inspection.words import current_words
+
+FEWEST, MOST = 4, 400  # people
+MOST_REPRESENTATIVES = 3
+LEAST_GAIN = 0.02  # in the mean agreement of people with the sort nearest to theirs, or a further one is not shown
+LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
+SHOWN = 100  # rows of the table
+ITEMS = 12  # items of a group that are listed
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """A few people whose sorts stand for those of all.
+
+    Attributes
+    ----------
+    chosen : places of these people, in the order in which they were found
+    agreement : mean over people of the agreement with the nearest of the first one, two, … of them
+    nearest : for each person, which of the chosen agrees most with them; -1 if that is unknown
+    """
+
+    chosen: list[int]
+    agreement: list[float]
+    nearest: Int[np.ndarray, " annotators"]
+
+    @classmethod
+    def of(cls, agreement: Float[np.ndarray, "annotators annotators"]) -> Representatives:
+        """Choose people one by one, each so that everybody's agreement with the nearest of them is highest on average.
+
+        Somebody chosen agrees with themselves, which does not count. Pairs of people of unknown agreement count as 0.
+        """
+        known = np.where(np.isfinite(agreement), agreement, 0.0)
+        np.fill_diagonal(known, np.nan)
+        chosen: list[int] = []
+        means: list[float] = []
+        best = np.full(len(known), np.nan)
+        while len(chosen) < MOST_REPRESENTATIVES:
+            reached = np.fmax(best[:, None], known)
+            reached[chosen] = np.nan
+            np.fill_diagonal(reached, np.nan)
+            score = np.nanmean(reached, axis=0)
+            score[chosen] = -np.inf
+            person = int(score.argmax())
+            if chosen and score[person] < means[-1] + LEAST_GAIN:
+                break
+            chosen.append(person)
+            means.append(float(score[person]))
+            best = np.fmax(best, known[:, person])
+        to_chosen = np.where(np.isfinite(known[:, chosen]), known[:, chosen], np.inf)  # themselves
+        nearest = to_chosen.argmax(1)
+        seen = np.isfinite(agreement[:, chosen]).any(1)
+        return cls(chosen, means, np.where(seen, nearest, -1))
+
+
+def section(subject: Subject) -> Section | None:
+    """Return the section; None unless people sorted, one grouping each, most of the items."""
+    annotations = subject.annotations
+    if not isinstance(annotations, Groupings) or not FEWEST <= annotations.n_annotators <= MOST:
+        return None
+    if annotations.n_groupings != annotations.n_annotators or annotations.summary().coverage < LEAST_COVERAGE:
+        return None
+    agreement = subject.agreement.to_numpy()
+    if not np.isfinite(agreement[np.triu_indices(len(agreement), 1)]).any():
+        return None
+    found = Representatives.of(agreement)
+    tables = [representatives_table(annotations, agreement, found), people_table(subject, found)]
+    return Section(
+        "represented", "Whose groups represent the others", _sentences(annotations, agreement, found), tables
+    )
+
+
+def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> list[str]:
+    words, names = current_words(), [name_text(annotations.annotators[place]) for place in found.chosen]
+    mean = mean_with_others(subject_frame(annotations, agreement))
+    sentences = [
+        f"The groups of {names[0]} agree most with those of the others ({number(float(mean[found.chosen[0]]))} on "
+        "average)."
+    ]
+    if len(names) > 1:
+        sentences.append(
+            f"{listed(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest of "
+            f"them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
+        )
+    return [*sentences, "Their groups can serve as drafts of a structure that people would recognise."]
+
+
+def subject_frame(annotations: Groupings, agreement: np.ndarray) -> pd.DataFrame:
+    """Return the matrix of agreement with names."""
+    return pd.DataFrame(agreement, annotations.annotators, annotations.annotators)
+
+
+def representatives_table(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> Table:
+    """Return the table of these people with their groups, and for how many they stand."""
+    words = current_words()
+    mean = mean_with_others(subject_frame(annotations, agreement))
+    rows = []
+    for order, place in enumerate(found.chosen):
+        nearest = np.flatnonzero(found.nearest == order)
+        others = nearest[nearest != place]
+        with_nearest = number(float(np.nanmean(agreement[others, place]))) if len(others) else "–"
+        cells = (number(float(mean[place])), f"{len(others):,}", with_nearest, _groups_of(annotations, place))
+        rows.append(row(name_cell(annotations.annotators[place]), *cells))
+    return Table(
+        "representatives",
+        f"A few {words.annotators} who represent the others",
+        [
+            *(Column(words.Annotator, "text"), Column("Agreement with all others"), Column("Nearest to")),
+            *(Column("Agreement with these"), Column("Groups", "wide")),
+        ],
+        rows,
+        reading=(
+            f"The first has the highest mean agreement (adjusted Rand index) with all others; each further one raises "
+            f"most the agreement of everybody with the nearest of them, by at least {LEAST_GAIN:g}. Nearest to: how "
+            f"many other {words.annotators} agree most with this one of them."
+        ),
+    )
+
+
+def _groups_of(annotations: Groupings, place: int) -> Cell:
+    groups = np.flatnonzero(annotations.annotator_of_group == place)
+    members = annotations.incidence.tocsc()
+    pairs = []
+    for group in groups:
+        items = members.indices[members.indptr[group] : members.indptr[group + 1]]
+        left = len(items) - ITEMS
+        text = ", ".join(name_text(annotations.items[item]) for item in items[:ITEMS])
+        if len(items):
+            text += f" and {left:,} more" if left > 0 else ""
+            pairs.append((f"{name_text(annotations.group_names[group])}:", text))
+    return Cell(pairs=tuple(pairs))
+
+
+def people_table(subject: Subject, found: Representatives) -> Table:
+    """Return the table of everybody, those who agree most with the others first."""
+    words = subject.words
+    frame = people_frame(subject, found)
+    views = ["view"] if "view" in frame else []
+    rows = []
+    for name, *figures in frame.head(SHOWN).itertuples(name=None):
+        n_groups, n_items, agreement, nearest, *view = figures
+        cells = (f"{n_groups:,}", f"{n_items:,}", number(agreement), Cell(names=(name_text(nearest),)))
+        rows.append(row(name_cell(name), *cells, *(f"{each}" for each in view)))
+    left = len(frame) - len(rows)
+    heads = ("Groups", f"{words.Items} sorted", "Agreement with others")
+    return Table(
+        "people",
+        f"The {words.annotators}, those who agree most with the others first",
+        [
+            *(Column(words.Annotator, "text"), *map(Column, heads)),
+            *(Column("Nearest representative", "text"), *(Column("View") for _ in views)),
+        ],
+        rows,
+        reading=(
+            "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
+            f"agreement by chance. To repeat the fit without some {words.annotators}, name them with --leave-out."
+        ),
+        more=words.n_annotators(left) + " who agree less" if left > 0 else "",
+        download=download("participants.csv", frame.round(4), "annotator"),
+    )
+
+
+def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
+    """Return the number of groups and items, the agreement and the nearest representative of each person."""
+    annotations: Any = subject.annotations
+    summary, sizes = annotations.summary(), np.asarray(annotations.incidence.sum(0))
+    names = [annotations.annotators[place] for place in found.chosen]
+    frame = pd.DataFrame(
+        {
+            "n_groups": np.bincount(annotations.annotator_of_group, sizes > 0, annotations.n_annotators).astype(int),
+            "n_items": summary.items_per_annotator.to_numpy(),
+            "agreement": mean_with_others(subject.agreement),
+            "nearest": [names[place] if place >= 0 else "–" for place in found.nearest],
+        },
+        index=annotations.annotators,
+    )
+    if subject.can.has_views:
+        frame["view"] = subject.estimator.annotators_["view"].reindex(frame.index).to_numpy()
+    return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last")
+
+
+def left_out_sentence(left_out: tuple[Any, ...]) -> str:
+    """Say who was left out of the fit; empty if nobody was."""
+    if not left_out:
+        return ""
+    words, most = current_words(), 12
+    names = [name_text(name) for name in left_out]
+    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    be = "was" if len(names) == 1 else "were"
+    return (
+        f"{words.n_annotators(len(names)).capitalize()} {be} left out of the fit and of this report: {listed(shown)}."
+    )

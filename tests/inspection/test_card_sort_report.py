@@ -1,0 +1,203 @@
+"""The sections of card sorts: standard names, the results matrix, cuts, and whose groups represent the others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings, Labels
+from consilience.consensus import MajorityVote, SubsetFusion
+from consilience.errors import AnnotationError, InputError
+from consilience.inference.memberships import Memberships
+from consilience.inspection import report
+from consilience.inspection.report.best_cuts import AS_GOOD, BEST, CutFigures, _ranges
+from consilience.inspection.report.cuts import Judge, Tree
+from consilience.inspection.report.participants import Representatives
+
+CARDS = ["cat", "dog", "cow", "owl", "emu", "hen", "cod", "eel", "ray"]
+
+
+def of_people(n=8, strange=("<b>Odd</b>", "=1+cmd")):
+    """Card sorts by n people into mammals, birds and fish, with other spellings; the last one by strange names."""
+    rng = np.random.default_rng(0)
+    columns = {}
+    for place in range(n - 1):
+        spell = [str.title, str.upper, str.lower][place % 3]
+        names = [spell(name) for name in ("mammals", "birds", "fish") for _ in range(3)]
+        wrong = rng.integers(9)
+        names[wrong] = names[(wrong + 3) % 9]
+        columns[f"p{place}"] = names
+    columns["odd"] = [strange[0]] * 4 + [strange[1]] * 5
+    return Groupings.from_matrix(pd.DataFrame(columns).to_numpy(), items=CARDS, annotators=list(columns))
+
+
+@pytest.fixture(scope="module")
+def groupings():
+    return of_people()
+
+
+@pytest.fixture(scope="module")
+def model(groupings):
+    return SubsetFusion(random_state=0).fit(groupings)
+
+
+@pytest.fixture(scope="module")
+def page(model, groupings, read):
+    return read(report(model, groupings, certainty=None, words="cards,participants"))
+
+
+def test_the_grid_says_what_was_merged_and_why(page, groupings):
+    head, *rows = page.table("standard-names")
+    assert head == ["Standard name", "Merged, and why", "Names", "Participants", "Cards", "Agreement"]
+    by_name = {row[0]: row for row in rows}
+    assert by_name["Birds"][1].startswith("same spelling: ")
+    assert by_name["Birds"][2:4] == ["3", "7"]
+    grid = page.file("standard-names.csv")
+    assert list(grid.columns) == ["name", "standard", "why", "n_annotators", "n_items"]
+    assert set(grid["name"]) == {*map(str, groupings.group_names[:-2]), "<b>Odd</b>", "'=1+cmd"}
+
+
+def test_the_matrix_counts_people_and_shades_their_share(page, groupings):
+    head, *rows = page.table("placements")
+    assert head[0] == "Card"
+    assert head[1] == "Named by"
+    assert "Birds" in head
+    counts = groupings.to_frame().query("item == 'owl'")["group"].str.casefold().value_counts()
+    owl = next(row for row in rows if row[0] == "owl")
+    assert owl[head.index("Birds")] == str(counts["birds"])
+    assert owl[1] == "8"
+    assert "shade-5" in page.source
+    assert page.file("placements.csv").shape == (9, 6)
+
+
+def test_names_and_cards_have_their_agreement(page):
+    names = {row[0]: row for row in page.table("name-agreement")[1:]}
+    assert names["Birds"][1] == "7"
+    assert names["Birds"][3].endswith("%")
+    assert "<b>Odd</b>" not in names  # a name of one person
+    shares = [int(row[3].rstrip("%")) for row in page.table("item-agreement")[1:]]
+    assert shares == sorted(shares)
+    assert len(shares) == 9
+
+
+def test_cuts_have_the_figures_of_the_explorer_and_one_is_best(page, model, groupings):
+    head, *rows = page.table("cuts")
+    assert head[:4] == ["Clusters", "Agreement", "Below the best", "Silhouette"]
+    best = [row for row in rows if row[4] == BEST]
+    assert [row[0] for row in best] == ["3"]
+    assert best[0][2] == ""
+    assert rows[-1][0] == "3 (of this report)"
+    assert rows[-1][1] == best[0][1]
+    assert "agree best with people's groups at 3 clusters" in page.section("cuts").text
+
+
+def test_marks_of_cuts_are_those_within_a_standard_error():
+    agreement = np.array([[0.1, 0.1, 0.1, 0.1], [0.9, 0.1, 0.9, 0.5], [0.5, 0.5, 0.9, 0.6], [0.59, 0.59, 0.6, 0.6]])
+    found = CutFigures(np.arange(2, 6), agreement, np.array([0.1, 0.2, 0.3, 0.4]))
+    below, error = found.shortfall()
+    assert found.marks() == ["", AS_GOOD, BEST, AS_GOOD]
+    assert below == pytest.approx(found.agreement.max() - found.agreement)
+    assert error[1] == pytest.approx(np.std(agreement[2] - agreement[1], ddof=1) / 2)
+
+
+def test_cuts_skip_numbers_that_no_height_gives():
+    groupings = Groupings.from_lists([[["a", "b"], ["c", "d"]]] * 3)
+    tree = Tree.of(1.0 - np.kron(np.eye(2), np.ones((2, 2))))
+    found = CutFigures.of(tree, Judge.of(Memberships.of(groupings)), 4)
+    assert found.n_clusters.tolist() == [2]
+    assert found.agreement.tolist() == [1.0]
+
+
+def test_ranges_of_numbers_are_read_as_such():
+    assert [_ranges(numbers) for numbers in ([4], [4, 5], [4, 5, 6], [2, 4, 5, 6, 9])] == [
+        *("4", "4 and 5", "4 to 6", "2, 4 to 6 and 9"),
+    ]
+
+
+def test_representatives_stand_for_both_schools():
+    agreement = np.full((7, 7), 0.1)
+    agreement[:4, :4] = agreement[4:, 4:] = 0.8
+    agreement[0, :4] = agreement[:4, 0] = 0.9
+    np.fill_diagonal(agreement, 1.0)
+    found = Representatives.of(agreement)
+    assert found.chosen[0] == 0
+    assert found.chosen[1] >= 4
+    assert len(found.chosen) == 2
+    assert (found.nearest[:4] == 0).all()
+    assert (found.nearest[4:] == 1).all()
+    # without oneself: everybody but the two chosen has 0.9 or 0.8; the chosen have 0.1 with each other
+    assert found.agreement[0] == pytest.approx((3 * 0.9 + 3 * 0.1) / 6)
+
+
+def test_one_representative_is_enough_where_all_agree():
+    found = Representatives.of(np.full((5, 5), 0.7))
+    assert len(found.chosen) == 1
+    assert found.agreement == [pytest.approx(0.7)]
+
+
+def test_people_are_listed_with_their_representative(page, groupings):
+    head, *rows = page.table("people")
+    assert head == ["Participant", "Groups", "Cards sorted", "Agreement with others", "Nearest representative"]
+    assert {row[0] for row in rows} == set(groupings.annotators)
+    assert rows[-1][0] == "odd"
+    assert {row[4] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
+
+
+def test_corrections_reach_the_page(model, groupings, read):
+    page = read(report(model, groupings, certainty=None, names={"Birds": "Winged"}))
+    assert "Winged" in {row[0] for row in page.table("standard-names")}
+    assert "Corrections were given; they changed 3 names." in page.section("standard-names").text
+    with pytest.raises(InputError, match="Nobody gave a group the name 'Bats'"):
+        report(model, groupings, certainty=None, names={"Bats": "Winged"})
+
+
+def test_the_page_says_who_was_left_out(groupings, read):
+    kept = groupings.without(["odd", "p0"])
+    model = SubsetFusion(random_state=0).fit(kept)
+    page = read(report(model, kept, certainty=None, left_out=["odd", "p0"]))
+    assert "2 annotators were left out of the fit and of this report: odd and p0." in page.root.text
+    with pytest.raises(InputError, match="'p1' is said to be left out, but has annotations here"):
+        report(model, kept, certainty=None, left_out=["p1"])
+
+
+def test_groups_without_names_have_cuts_and_people_only(read):
+    codes = of_people().to_matrix().apply(lambda column: pd.factorize(column)[0])
+    groupings = Groupings.from_matrix(codes.to_numpy(), items=CARDS, missing=[])
+    page = read(report(SubsetFusion(random_state=0).fit(groupings), groupings, certainty=None))
+    assert page.section("standard-names") is None
+    assert page.section("placements") is None
+    assert page.section("cuts") is not None
+    assert page.section("represented") is not None
+
+
+def test_a_closed_sort_has_popular_placements(read):
+    names = of_people(strange=("Birds", "Fish")).to_matrix().apply(lambda one: one.str.title())
+    labels = Labels.from_matrix(names.to_numpy(), items=CARDS)
+    page = read(report(MajorityVote().fit(labels), labels, certainty=None))
+    assert page.section("standard-names") is None
+    assert page.section("cuts") is None
+    assert "Popular placements" in page.section("placements").text
+    owl = next(row for row in page.table("placements") if row[0] == "owl")
+    assert sum(int(cell) for cell in owl[2:] if cell) == 8
+
+
+def test_many_names_and_cards_are_cut_with_a_sentence(read):
+    rng = np.random.default_rng(1)
+    names = np.array([f"Name {letter}{other}" for letter in "abcdef" for other in "vwxyz"])
+    frame = pd.DataFrame(names[rng.integers(0, 30, size=(120, 6))], columns=list("abcdef"))
+    groupings = Groupings.from_matrix(frame.to_numpy(), items=[f"card {i}" for i in range(120)])
+    page = read(report(SubsetFusion(n_clusters=4, random_state=0).fit(groupings), groupings, certainty=None))
+    head, *rows = page.table("placements")
+    assert len(head) == 17
+    assert len(rows) == 100
+    assert "Not shown: 15 rarer names and 20 items." in page.section("placements").text
+    assert page.file("placements.csv").shape == (120, 31)
+
+
+def test_without_leaves_annotators_out():
+    groupings = of_people()
+    assert groupings.without("odd") == groupings.restrict(annotators=groupings.annotators[:-1])
+    assert groupings.without([]) == groupings
+    with pytest.raises(AnnotationError, match="'nobody' is not among the 8 annotators"):
+        groupings.without(["nobody"])
+    with pytest.raises(AnnotationError, match="All 8 annotators would be left out"):
+        groupings.without(groupings.annotators)
