@@ -151,7 +151,7 @@ def test_corrections_reach_the_page(model, groupings, read):
 
 
 def test_the_page_says_who_was_left_out(groupings, read):
-    kept = groupings.without(["odd", "p0"])
+    kept = groupings.leave_out(["odd", "p0"])
     model = SubsetFusion(random_state=0).fit(kept)
     page = read(report(model, kept, certainty=None, left_out=["odd", "p0"]))
     assert "2 annotators were left out of the fit and of this report: odd and p0." in page.root.text
@@ -195,9 +195,9 @@ def test_many_names_and_cards_are_cut_with_a_sentence(read):
 
 def test_without_leaves_annotators_out():
     groupings = of_people()
-    assert groupings.without("odd") == groupings.restrict(annotators=groupings.annotators[:-1])
-    assert groupings.without([]) == groupings
+    assert groupings.leave_out("odd") == groupings.restrict(annotators=groupings.annotators[:-1])
+    assert groupings.leave_out([]) == groupings
     with pytest.raises(AnnotationError, match="'nobody' is not among the 8 annotators"):
-        groupings.without(["nobody"])
+        groupings.leave_out(["nobody"])
     with pytest.raises(AnnotationError, match="All 8 annotators would be left out"):
-        groupings.without(groupings.annotators)
+        groupings.leave_out(groupings.annotators)

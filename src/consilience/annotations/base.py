@@ -236,7 +236,7 @@ class Annotations(ABC):
             restricted = restricted._take_items(_positions(self.items, items, "items"))
         return replace(restricted, reading=None)
 
-    def without(self: Kind, annotators: Names) -> Kind:
+    def leave_out(self: Kind, annotators: Names) -> Kind:
         """Leave out some annotators, with all their annotations; items that only they annotated stay.
 
         Parameters
@@ -257,7 +257,7 @@ class Annotations(ABC):
         --------
         >>> from consilience import Groupings
         >>> groupings = Groupings.from_matrix([["p", "q"], ["p", None]], items=["ant", "bee"], annotators=["Ann", "Bo"])
-        >>> groupings.without("Bo")
+        >>> groupings.leave_out("Bo")
         Groupings(2 items, 1 annotators, 1 groupings, 1 groups, 2 memberships)
         """
         kept = np.ones(self.n_annotators, dtype=bool)

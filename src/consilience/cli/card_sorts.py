@@ -86,7 +86,7 @@ def for_card_sort(annotations: Any, leave_out: Iterable[str], names: Path | None
     if left_out:
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
         note(f"Left out of the fit: {len(left_out):,} of {counted(annotations.n_annotators, 'annotator')}, {shown}.")
-        annotations = annotations.without(left_out)
+        annotations = annotations.leave_out(left_out)
     return annotations, CardSort(left_out, corrections)
 
 

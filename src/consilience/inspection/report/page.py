@@ -95,7 +95,7 @@ def report(
     names : dict or Series from names to standard names, or DataFrame with columns name and standard, optional
         Corrections of the standard names of groups, see `standard_names`.
     left_out : iterable of names, optional
-        Annotators who were left out of the fit, as by `Annotations.without`: the page says so.
+        Annotators who were left out of the fit, as by `Annotations.leave_out`: the page says so.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
