@@ -8,7 +8,7 @@ found      Of recorded people, one group is told that some items have changed pl
            how many of these items, and how many others.
 forecast   The power that is stated for a number of items, against the share of studies that find so many.
 intervals  How often the 95 % intervals of pairs and of agreement hold the value of the population.
-moves      How often a move between clusters is repeated by two other studies of the same populations, by its probability.
+moves      How often a move between clusters is repeated by two other studies of the same populations.
 
 The method was developed on draws with even numbers; by default odd ones are used.
 """
@@ -16,6 +16,7 @@ The method was developed on draws with even numbers; by default odd ones are use
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -179,9 +180,7 @@ def forecast(draws: list[int]) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def exchanged_between(
-    groupings: Groupings, clusters: np.ndarray, n: int, rng: np.random.Generator
-) -> Groupings | None:
+def exchanged_between(groupings: Groupings, clusters: np.ndarray, n: int, rng: np.random.Generator) -> Groupings | None:
     """Let n items change places with items of other clusters; None if there are too few of them."""
     half = len(clusters) // 2
     order = np.lexsort((rng.random(len(clusters)), rng.permutation(clusters.max() + 1)[clusters]))
@@ -204,7 +203,9 @@ def intervals(draws: list[int]) -> pd.DataFrame:
     shares = large.table.sums(weights, everywhere)[0] / N_POPULATION
     truth = shares[1] - shares[0]
     some = TwoStudies.of(one(rng, 400), other(rng, 400), ("first", "second"), same_people=False)
-    mean = agreement_table(some.agreement, some.first, some.partner, ("first", "second"), 2, rng)["agreement"].to_numpy()
+    mean = agreement_table(some.agreement, some.first, some.partner, ("first", "second"), 2, rng)[
+        "agreement"
+    ].to_numpy()
     rows = {}
     for n in (10, 20, 40):
         covered, agreed = [], []
@@ -247,7 +248,7 @@ def moves(draws: list[int]) -> pd.DataFrame:
             repeated.append(again.first[elsewhere] != again.second[elsewhere])
     p, right = np.concatenate(stated), np.concatenate(repeated)
     rows = {}
-    for low, high in zip(BANDS[:-1], BANDS[1:], strict=True):
+    for low, high in pairwise(BANDS):
         inside = (p >= low) & (p < high)
         rows[f"{low:g} to {min(high, 1):g}"] = {
             "moves": inside.sum(),
@@ -275,7 +276,10 @@ def main() -> None:
     draws = list(chosen(arguments.draws, arguments.parity))
     with pd.option_context("display.width", 160, "display.max_columns", 12):
         for part in arguments.only:
-            print(f"\n{part}, {len(draws)} {arguments.parity} draws\n{PARTS[part](draws).round(3).to_string()}", flush=True)
+            print(
+                f"\n{part}, {len(draws)} {arguments.parity} draws\n{PARTS[part](draws).round(3).to_string()}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -11,11 +11,13 @@ from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
 from consilience.inspection.studies.study_difference import StudyDifference, study_difference
+from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
     "StudyDifference",
+    "Words",
     "annotator_agreement",
     "certainty",
     "order_by_agreement",
@@ -37,6 +39,7 @@ __all__ = [
     "plot_training",
     "report",
     "study_difference",
+    "use_words",
 ]
 
 

@@ -1,12 +1,12 @@
 """The clusters of two studies, which of them correspond, and which items moved from one to another.
 
-Both studies are fitted by `SubsetFusion` with one number of clusters, that of the people of both together unless another
-is given: with two numbers, clusters would split although nothing changed. The clusters of the second study are matched
+Both studies are fitted by `SubsetFusion` with one number of clusters, that of the people of both together unless
+another is given: with two numbers, clusters would split although nothing changed. The clusters of the second study are matched
 with those of the first such that as many items as possible stay (`scipy.optimize.linear_sum_assignment`).
 
-How sure a move is follows from `consilience.inspection.certainty`: each study is fitted again as if other people of the
-same kind had been asked. The probability of a move is the share of pairs of such draws in which the item is in the former
-cluster in the one, and in the latter in the other.
+How sure a move is follows from `consilience.inspection.certainty`: each study is fitted again as if other people of
+the same kind had been asked. The probability of a move is the share of pairs of such draws in which the item is in the
+former cluster in the one, and in the latter in the other.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from consilience.annotations import Groupings, concat
+from consilience.annotations.types import NumberOfClusters
 from consilience.consensus import SubsetFusion
 from consilience.inspection.certainty import certainty
 
@@ -53,7 +54,7 @@ class MatchedClusters:
 
 
 def matched_clusters(
-    studies: tuple[Groupings, Groupings], n_clusters: int | str, n_draws: int, rng: np.random.Generator
+    studies: tuple[Groupings, Groupings], n_clusters: NumberOfClusters, n_draws: int, rng: np.random.Generator
 ) -> MatchedClusters:
     """Find the clusters of two studies of the same items in the same order, and match them."""
     both = concat([numbered(study, start) for study, start in zip(studies, (0, studies[0].n_annotators))])
@@ -95,7 +96,7 @@ def numbered(groupings: Groupings, start: int) -> Groupings:
     return replace(groupings, annotators=pd.RangeIndex(start, start + groupings.n_annotators), reading=None)
 
 
-def _fusion(groupings: Groupings, n_clusters: int | str, seed: int) -> SubsetFusion:
+def _fusion(groupings: Groupings, n_clusters: NumberOfClusters, seed: int) -> SubsetFusion:
     return SubsetFusion(n_clusters, random_state=int(seed)).fit(groupings)
 
 

@@ -1,7 +1,7 @@
 """How large a difference two studies of this size would have shown: simulated from the people themselves.
 
-The people of both studies are exchanged at random, so that the two differ by chance alone. Then some items change places
-with items of other clusters in one study: whatever is said about the one is taken as said about the other. The share of
+The people of both studies are exchanged at random, so that the two differ by chance alone. Then some items change
+places with items of other clusters in one study: whatever is said about the one is taken as said about the other. The share of
 such simulations that the test would find, at its critical value under permutations, is its power.
 """
 
@@ -41,7 +41,7 @@ def power_table(
     DataFrame, indexed by n_items
         `found`, the share of the simulations; without rows if there is one cluster.
     """
-    sizes = SIZES[SIZES <= 2 * _n_swaps(clusters)]
+    sizes = SIZES[2 * _n_swaps(clusters) >= SIZES]
     splits = 1 + np.arange(min(N_SIMULATIONS, measured.n_permutations))
     found = np.zeros((len(splits), len(sizes)))
     for row, split in enumerate(splits.tolist()):

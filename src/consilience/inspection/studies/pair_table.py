@@ -1,8 +1,8 @@
 """Pairs of items, how often they were together in each of two studies, and how far that changed.
 
 The interval of a difference of two shares is Newcombe's hybrid score interval, from the Wilson intervals of both: it
-keeps its coverage for shares near 0 and 1 and for few people, where that of the bootstrap has no width. People who saw a
-pair several times count once.
+keeps its coverage for shares near 0 and 1 and for few people, where that of the bootstrap has no width. People who saw
+a pair several times count once.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ def pair_table(
     return frame.iloc[np.argsort(np.where(seen, -measured.z2, np.inf), kind="stable")].reset_index(drop=True)
 
 
-def difference_interval(
-    one: Shares, n_one: Shares, other: Shares, n_other: Shares
-) -> tuple[Shares, Shares]:
+def difference_interval(one: Shares, n_one: Shares, other: Shares, n_other: Shares) -> tuple[Shares, Shares]:
     """Return the 95 % interval of the difference of two shares.
 
     Examples

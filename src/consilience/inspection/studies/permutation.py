@@ -202,9 +202,7 @@ def moved_items(table: Togetherness, in_first: InFirst, measured: Permutations) 
     returned = _returned(moved, left, t, table, in_first)
     p_value[list(returned)] = list(returned.values())
     rest = t[:, left].sum(1) / 2
-    return MovedItems(
-        [item for item in moved if item not in returned], p_value, float(reached(rest, rest[:1])[0])
-    )
+    return MovedItems([item for item in moved if item not in returned], p_value, float(reached(rest, rest[:1])[0]))
 
 
 def _with(item: int, table: Togetherness, in_first: InFirst) -> Float[np.ndarray, "assignments items"]:

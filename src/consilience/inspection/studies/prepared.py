@@ -67,8 +67,8 @@ class TwoStudies:
                 notes.append(f"Left out of {name}: {people} with fewer than two of the items in common.")
             if study.n_annotators < FEWEST_PEOPLE:
                 raise InputError(
-                    f"Two studies can be compared if at least {FEWEST_PEOPLE} annotators of each grouped two or more of "
-                    f"the {len(common):,} items in common. In {name} {_did(study.n_annotators)}."
+                    f"Two studies can be compared if at least {FEWEST_PEOPLE} annotators of each grouped two or more "
+                    f"of the {len(common):,} items in common. In {name} {_did(study.n_annotators)}."
                 )
         partner = _partners(studies, names, same_people=same_people, notes=notes)
         return cls(studies, only, partner, notes)
@@ -131,7 +131,9 @@ def _require_items(common: pd.Index, seen: list[pd.Index], names: tuple[str, str
         near = near_spelling(stranger, seen[1])
         shown = f"{names[0]} has {plain(stranger)!r}, and {names[1]} {plain(seen[1][0])!r}"
         hint = f"{hint}: {shown}{'' if not near else '.' + near.rstrip('.')}"
-    raise InputError(f"Two studies can be compared if they have at least {FEWEST_ITEMS} items in common; {hint}. Got {found}.")
+    raise InputError(
+        f"Two studies can be compared if they have at least {FEWEST_ITEMS} items in common; {hint}. Got {found}."
+    )
 
 
 def _of_items(study: Groupings, items: pd.Index) -> tuple[Groupings, int]:
@@ -155,14 +157,14 @@ def _partners(
             shared = [str(name) for name in one[place >= 0]]
             some = listed(shared[:NAMED] if n_both <= NAMED else [*shared[:NAMED], f"{n_both - NAMED:,} more"])
             notes.append(
-                f"Annotators of the same name are in both studies ({some}); they count as different people. If they are "
-                "the same people, say so, and what each of them said is compared."
+                f"Annotators of the same name are in both studies ({some}); they count as different people. If "
+                "they are the same people, say so, and what each of them said is compared."
             )
         return partner
     if not n_both:
         raise InputError(
-            f"The same people cannot be compared, since no annotator of {names[0]} (such as {plain(one[0])!r}) is among "
-            f"those of {names[1]} (such as {plain(other[0])!r})."
+            f"The same people cannot be compared, since no annotator of {names[0]} (such as {plain(one[0])!r}) is "
+            f"among those of {names[1]} (such as {plain(other[0])!r})."
         )
     here = np.flatnonzero(place >= 0)
     partner[here] = len(one) + place[here]
@@ -178,6 +180,6 @@ def _did(number: int) -> str:
 
 def _of_labels(names: tuple[str, str]) -> str:
     return (
-        f"Labels of {names[0]} and {names[1]} are compared by which items share a label; the names of the labels do not "
-        "count."
+        f"Labels of {names[0]} and {names[1]} are compared by which items share a label; the names of the labels do "
+        "not count."
     )

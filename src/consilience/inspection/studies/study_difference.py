@@ -26,7 +26,6 @@ from consilience.inspection.studies.permutation import (
     moved_items,
 )
 from consilience.inspection.studies.prepared import TwoStudies
-from consilience.inspection.studies.togetherness import square
 
 __all__ = ["StudyDifference", "study_difference"]
 
@@ -139,7 +138,7 @@ class StudyDifference:
                 f"The 'column' parameter of matrix must be one of {', '.join(numeric)}. Got {column!r} instead."
             )
         names = self.items.index
-        a, b = (names.get_indexer(self.pairs[end]) for end in ("item_a", "item_b"))
+        a, b = (names.get_indexer(pd.Index(self.pairs[end])) for end in ("item_a", "item_b"))
         values = np.full((len(names), len(names)), np.nan)
         values[a, b] = values[b, a] = self.pairs[column]
         return pd.DataFrame(values, index=names, columns=names)
@@ -218,9 +217,7 @@ def study_difference(
         moved = moved_items(prepared.table, in_first, measured)
         clusters = matched_clusters(prepared.studies, n_clusters, int(n_draws), rng)
         power = power_table(prepared.table, in_first, measured, clusters.pooled, rng)
-        agreement = agreement_table(
-            prepared.agreement, prepared.first, prepared.partner, names, N_WEIGHTINGS, rng
-        )
+        agreement = agreement_table(prepared.agreement, prepared.first, prepared.partner, names, N_WEIGHTINGS, rng)
     return StudyDifference(
         names=names,
         n_people=prepared.n_people,
@@ -267,7 +264,9 @@ def _checked(names: Any, same_people: Any, n_clusters: Any, n_permutations: Any,
         )
     both = [str(name).strip() for name in names] if isinstance(names, tuple | list) else []
     if len(both) != 2 or not all(both) or both[0] == both[1]:
-        raise InputError(f"The 'names' parameter of study_difference must be two different names. Got {names!r} instead.")
+        raise InputError(
+            f"The 'names' parameter of study_difference must be two different names. Got {names!r} instead."
+        )
     return both[0], both[1]
 
 
