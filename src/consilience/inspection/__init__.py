@@ -9,7 +9,9 @@ from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
+from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.report import report
+from consilience.inspection.studies.page import difference_report
 from consilience.inspection.studies.study_difference import StudyDifference, study_difference
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
@@ -20,6 +22,7 @@ __all__ = [
     "Words",
     "annotator_agreement",
     "certainty",
+    "difference_report",
     "order_by_agreement",
     "plot_agreement",
     "plot_annotators",
@@ -28,6 +31,8 @@ __all__ = [
     "plot_co_occurrence",
     "plot_confusion",
     "plot_dendrogram",
+    "plot_difference",
+    "plot_flow",
     "plot_item_map",
     "plot_latent",
     "plot_lower_bound",

@@ -1,8 +1,8 @@
 """The clusters of two studies, which of them correspond, and which items moved from one to another.
 
 Both studies are fitted by `SubsetFusion` with one number of clusters, that of the people of both together unless
-another is given: with two numbers, clusters would split although nothing changed. The clusters of the second study are matched
-with those of the first such that as many items as possible stay (`scipy.optimize.linear_sum_assignment`).
+another is given: with two numbers, clusters would split although nothing changed. The clusters of the second study are
+matched with those of the first such that as many items as possible stay (`scipy.optimize.linear_sum_assignment`).
 
 How sure a move is follows from `consilience.inspection.certainty`: each study is fitted again as if other people of
 the same kind had been asked. The probability of a move is the share of pairs of such draws in which the item is in the
@@ -22,6 +22,7 @@ from consilience.annotations import Groupings, concat
 from consilience.annotations.types import NumberOfClusters
 from consilience.consensus import SubsetFusion
 from consilience.inspection.certainty import certainty
+from consilience.inspection.report.group_names import called, cluster_names
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,17 @@ def matched_clusters(
         stays=np.stack([_stays(fit, n_draws, seeds[1]) for fit in fits]),
         pooled=np.asarray(together.labels_),
     )
+
+
+def cluster_table(studies: tuple[Groupings, Groupings], found: MatchedClusters) -> pd.DataFrame:
+    """Return the sizes of the clusters, and what people call them, in both studies."""
+    n = int(max(found.first.max(), found.second.max())) + 1
+    table = pd.DataFrame(index=pd.RangeIndex(n, name="cluster"))
+    for study, codes, name in zip(studies, (found.first, found.second), ("first", "second"), strict=True):
+        table[f"n_{name}"] = np.bincount(codes, minlength=n)
+        common = called(cluster_names(study, codes, n), n, 1)
+        table[f"called_{name}"] = [names[0].rpartition(" (")[0] if names else "" for names in common]
+    return table[["n_first", "n_second", "called_first", "called_second"]]
 
 
 def matched_to(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:

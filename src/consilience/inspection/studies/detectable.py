@@ -1,8 +1,8 @@
 """How large a difference two studies of this size would have shown: simulated from the people themselves.
 
 The people of both studies are exchanged at random, so that the two differ by chance alone. Then some items change
-places with items of other clusters in one study: whatever is said about the one is taken as said about the other. The share of
-such simulations that the test would find, at its critical value under permutations, is its power.
+places with items of other clusters in one study: whatever is said about the one is taken as said about the other. The
+share of such simulations that the test would find, at its critical value under permutations, is its power.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from consilience.estimators.parameters import AUTO, whole
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 from consilience.inspection.studies.agreement import agreement_table
-from consilience.inspection.studies.clusters import MatchedClusters, matched_clusters
+from consilience.inspection.studies.clusters import MatchedClusters, cluster_table, matched_clusters
 from consilience.inspection.studies.detectable import POWER, power_table
 from consilience.inspection.studies.pair_table import pair_table
 from consilience.inspection.studies.permutation import (
@@ -68,6 +68,9 @@ class StudyDifference:
         One row for each pair of items: `item_a`, `item_b`; `first` and `second`, the share of those who saw both that
         put them together; `n_first` and `n_second`, how many people that are; `difference` (second less first) with a
         95 % interval `low` and `high`; `p_value`, corrected for the number of pairs. The clearest changes come first.
+    clusters : DataFrame, indexed by cluster
+        `n_first` and `n_second`, its items in either study, and `called_first` and `called_second`, what most
+        annotators call it ("" if no two do).
     flow : DataFrame
         Number of items in each cluster of the first study (rows) and each of the second (columns).
     power : DataFrame, indexed by n_items
@@ -92,6 +95,7 @@ class StudyDifference:
     moved: list[Any]
     p_rest: float
     pairs: pd.DataFrame
+    clusters: pd.DataFrame
     flow: pd.DataFrame
     power: pd.DataFrame
     only_first: pd.Index
@@ -230,6 +234,7 @@ def study_difference(
         moved=[prepared.items[place] for place in moved.items],
         p_rest=moved.p_rest,
         pairs=pair_table(prepared.table, prepared.items, prepared.first, measured),
+        clusters=cluster_table(prepared.studies, clusters),
         flow=clusters.flow().rename_axis(index=names[0], columns=names[1]),
         power=power,
         only_first=prepared.only[0],
