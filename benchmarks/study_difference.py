@@ -202,7 +202,7 @@ def intervals(draws: list[int]) -> pd.DataFrame:
     weights = np.stack([large.first, ~large.first]).astype(float)
     shares = large.table.sums(weights, everywhere)[0] / N_POPULATION
     truth = shares[1] - shares[0]
-    some = TwoStudies.of(one(rng, 400), other(rng, 400), ("first", "second"), same_people=False)
+    some = TwoStudies.of(one(rng, 1500), other(rng, 1500), ("first", "second"), same_people=False)
     mean = agreement_table(some.agreement, some.first, some.partner, ("first", "second"), 2, rng)[
         "agreement"
     ].to_numpy()

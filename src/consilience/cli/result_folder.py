@@ -41,7 +41,8 @@ from consilience.errors import InputError
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 OF_CLASSES = (REPORT, "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", MODEL, SUMMARY)
 OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", MODEL, SUMMARY)
-KNOWN = {*OF_CLASSES, *OF_CLUSTERS}
+OF_DIFFERENCE = (REPORT, "items.csv", "pairs.csv", "flow.csv", "agreement.csv", "power.csv", SUMMARY)
+KNOWN = {*OF_CLASSES, *OF_CLUSTERS, *OF_DIFFERENCE}
 FORMER = "former"  # folder within the temporary folder: the earlier fit
 REMEDY = "move it, or name another folder with --out"
 

@@ -36,6 +36,7 @@ LESS, MORE = ("#7F3000", "#D55E00", "#F2BE9A"), ("#9CC3DC", "#3E86B8", "#08306B"
 LESS_DARK, MORE_DARK = ("#FFC9A3", "#D9772E", "#6E3510"), ("#1F4F74", "#4F9FD0", "#DCEFFA")
 NEITHER, NEITHER_DARK = "#F1F1EE", "#2B2D30"
 LARGEST = 6.2  # inches of the matrix
+CELL = 0.165  # inches of a row that has a name
 GAP = 0.5  # items between two clusters
 BAR = 0.035  # width of a cluster, of the distance of the studies
 LONGEST = 26  # characters of a cluster's name
@@ -90,7 +91,7 @@ def plot_difference(
     values = values[np.ix_(order, order)]
     names = list(found.items.index[places_in_order])
     n = len(names)
-    side = max(min(0.3 * n, LARGEST), 1.8)
+    side = max(min(0.3 * n, LARGEST), 1.8, CELL * n if n <= MOST_NAMED else 0.0)
     longest = max(len(plot_text(name, 40)) for name in names)
     margin = 0.07 * min(longest, 40) + 0.3 if n <= MOST_NAMED else 0.3
     ax = axes_of(ax, (side + margin + 1.1, side + margin + 0.3))
