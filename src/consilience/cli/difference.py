@@ -12,6 +12,7 @@ import pandas as pd
 import consilience
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.names import plain
+from consilience.annotations.types import NumberOfClusters
 from consilience.atomic_files import replacing
 from consilience.cli.inputs import read_for_model
 from consilience.cli.messages import note, say, say_json
@@ -20,7 +21,6 @@ from consilience.cli.reading import named
 from consilience.cli.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.errors import InputError
 from consilience.inspection import StudyDifference, difference_report, study_difference
-from consilience.inspection.report.tables import defused
 from consilience.inspection.studies.sections import findings
 from consilience.inspection.words import Words, read_as
 
@@ -34,7 +34,7 @@ def difference(
     reading: Mapping[str, Any],
     names: str | None,
     same_people: bool,
-    clusters: int | str | None,
+    clusters: NumberOfClusters | None,
     permutations: int,
     certainty_draws: int,
     words: str | None,
@@ -129,22 +129,21 @@ def _with_option(text: str) -> str:
 def tables_of(found: StudyDifference) -> dict[str, pd.DataFrame]:
     """Return the tables of results by file name."""
     one, other = found.names
-    flow = found.flow.stack().rename("n_items").reset_index()
-    flow.columns = ["cluster_first", "cluster_second", "n_items"]
+    flow = found.flow.rename_axis(index="cluster_first", columns=None).reset_index()
+    flow = flow.melt("cluster_first", var_name="cluster_second", value_name="n_items").sort_values("cluster_first")
     items = found.items.rename(columns={"first": "cluster_first", "second": "cluster_second"}).reset_index()
     lone = [
         pd.DataFrame({"item": only, "only_in": name})
         for name, only in zip((one, other), (found.only_first, found.only_second), strict=True)
         if len(only)
     ]
-    tables = {
+    return {
         "items.csv": pd.concat([items.assign(only_in=None), *lone], ignore_index=True) if lone else items,
         "pairs.csv": found.pairs,
         "flow.csv": flow[flow["n_items"] > 0],
         "agreement.csv": found.agreement.rename_axis("people").reset_index(),
         "power.csv": found.power.reset_index(),
     }
-    return {file: table.apply(defused) if len(table) else table for file, table in tables.items()}
 
 
 def summary_of(found: StudyDifference, words: Words, out: Path) -> dict[str, Any]:

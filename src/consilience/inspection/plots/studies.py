@@ -177,7 +177,14 @@ def plot_flow(difference: Any, *, ax: Place | None = None, labels: bool = True) 
     rows, columns = np.nonzero(values)
     starts = tops[0][rows] + (np.cumsum(values, 1) - values)[rows, columns]
     ends = tops[1][columns] + (np.cumsum(values, 0) - values)[rows, columns]
-    bands = zip(starts.tolist(), ends.tolist(), values[rows, columns].tolist(), left[rows], right[columns], strict=True)
+    bands = zip(
+        starts.tolist(),
+        ends.tolist(),
+        values[rows, columns].astype(float).tolist(),
+        left[rows],
+        right[columns],
+        strict=True,
+    )
     for start, end, size, one, other in bands:
         _band(ax, start, end, size, int(one), int(other), look)
     if labels:

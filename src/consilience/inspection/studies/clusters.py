@@ -59,7 +59,7 @@ def matched_clusters(
 ) -> MatchedClusters:
     """Find the clusters of two studies of the same items in the same order, and match them."""
     both = concat([numbered(study, start) for study, start in zip(studies, (0, studies[0].n_annotators))])
-    seeds = rng.integers(2**31 - 1, size=2)
+    seeds = rng.integers(2**31 - 1, size=2).tolist()
     together = _fusion(both, n_clusters, seeds[0])
     number = together.n_clusters_ if n_clusters == "auto" else n_clusters
     fits = [_fusion(study, number, seeds[0]) for study in studies]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from consilience.inspection.studies.permutation import Differences, Permutations
 from consilience.inspection.studies.togetherness import Togetherness, ends
@@ -17,6 +17,7 @@ from consilience.inspection.studies.togetherness import Togetherness, ends
 Z = 1.959963984540054  # 95 %
 
 Shares = Float[np.ndarray, " pairs"]
+Counts = Int[np.ndarray, " pairs"]
 
 
 def pair_table(
@@ -47,7 +48,7 @@ def pair_table(
     return frame.iloc[np.argsort(np.where(seen, -measured.z2, np.inf), kind="stable")].reset_index(drop=True)
 
 
-def difference_interval(one: Shares, n_one: Shares, other: Shares, n_other: Shares) -> tuple[Shares, Shares]:
+def difference_interval(one: Shares, n_one: Counts, other: Shares, n_other: Counts) -> tuple[Shares, Shares]:
     """Return the 95 % interval of the difference of two shares.
 
     Examples
@@ -65,7 +66,7 @@ def difference_interval(one: Shares, n_one: Shares, other: Shares, n_other: Shar
     return low, high
 
 
-def wilson(share: Shares, n: Shares) -> tuple[Shares, Shares]:
+def wilson(share: Shares, n: Counts) -> tuple[Shares, Shares]:
     """Return the 95 % Wilson score interval of a share of n people."""
     n = np.maximum(n, 1)
     centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
