@@ -212,8 +212,8 @@ def _pairs_section(found: StudyDifference, words: Words) -> Section:
                 Cell(names=(name_text(pair.item_a), name_text(pair.item_b))),
                 percent(float(cast(Any, pair.first))),
                 percent(float(cast(Any, pair.second))),
-                Cell(signed(float(cast(Any, pair.difference))), tone="flag" if clear else ""),
-                f"{signed(float(cast(Any, pair.low)))} to {signed(float(cast(Any, pair.high)))}",
+                Cell(points(float(cast(Any, pair.difference))), tone="flag" if clear else ""),
+                f"{points(float(cast(Any, pair.low)))} to {points(float(cast(Any, pair.high)))}",
                 p_text(float(cast(Any, pair.p_value))),
             )
         )
@@ -225,7 +225,7 @@ def _pairs_section(found: StudyDifference, words: Words) -> Section:
             Column("Pair", "names"),
             Column(f"Together in {one}"),
             Column(f"Together in {other}"),
-            Column("Change"),
+            Column("Change, in points"),
             Column("95% interval"),
             Column("p"),
         ],
@@ -366,7 +366,7 @@ def _agreement_section(found: StudyDifference, words: Words) -> Section:
     table = Table(
         "agreement",
         f"Mean agreement of two {words.annotators}",
-        [Column("", "text"), Column("Agreement"), Column("95% interval")],
+        [Column(f"Two {words.annotators}", "text"), Column("Agreement"), Column("95% interval")],
         rows,
         reading=f"Adjusted Rand index: 1 for the same groups, 0 for agreement by chance. If two {words.annotators} of "
         "different studies agree as much as two of one, the studies are alike; intervals are over people.",
@@ -417,9 +417,9 @@ def _settings(found: StudyDifference) -> Section:
     return Section("settings", "Settings and versions", [], [table])
 
 
-def signed(value: float) -> str:
-    """Format a difference of shares in percentage points, with its sign."""
-    return "–" if not np.isfinite(value) else f"{100 * value:+.0f}".replace("-", "\u2212")
+def points(value: float) -> str:
+    """Format a difference of shares in percentage points."""
+    return "–" if not np.isfinite(value) else number(100 * value + 0.0, 0)
 
 
 def p_text(value: float) -> str:
