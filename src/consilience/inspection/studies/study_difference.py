@@ -231,7 +231,7 @@ def study_difference(
         **_correlations(measured.correlation),
         agreement=agreement,
         items=_item_table(prepared.items, measured, moved, clusters),
-        moved=[prepared.items[place] for place in moved.items],
+        moved=prepared.items[moved.items].tolist(),
         p_rest=moved.p_rest,
         pairs=pair_table(prepared.table, prepared.items, prepared.first, measured),
         clusters=cluster_table(prepared.studies, clusters),
