@@ -27,7 +27,7 @@ from consilience.inspection.plots.matrix import (
 )
 from consilience.inspection.plots.scatter import sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, small
-from consilience.inspection.plots.text_layout import label_axes
+from consilience.inspection.plots.text_layout import AtDraw, label_axes
 from consilience.inspection.studies.study_difference import StudyDifference
 
 __all__ = ["plot_difference", "plot_flow"]
@@ -196,8 +196,35 @@ def plot_flow(difference: Any, *, ax: Place | None = None, labels: bool = True) 
     ax.set_xlim(-0.55, 1.55)
     lowest = max(top[-1] + sizes[-1] for top, sizes in zip(tops, (values.sum(1), values.sum(0)), strict=True))
     ax.set_ylim(lowest + GAP, -2.2 * GAP)
-    ax.axis("off")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    label_axes(ax, "bands: items", None, labels=labels)
+    FittingTexts(ax, ax.texts)
     return ax
+
+
+class FittingTexts(AtDraw):
+    """Texts in axes, of which those are hidden that would leave the axes or cover an earlier one."""
+
+    def __init__(self, ax: Axes, texts: Any) -> None:
+        super().__init__()
+        self.texts = list(texts)
+        for text in self.texts:
+            text.set_in_layout(False)
+        ax.add_artist(self)
+
+    def fit(self, renderer: Any) -> None:
+        """Show the texts that fit."""
+        paper = self.axes.get_window_extent(renderer) if self.axes is not None else None
+        shown = np.empty((0, 4))
+        for text in self.texts:
+            x0, y0, x1, y1 = text.get_window_extent(renderer).extents
+            fits = paper is None or (x0 >= paper.x0 and x1 <= paper.x1)
+            free = (shown[:, 0] >= x1) | (shown[:, 2] <= x0) | (shown[:, 1] >= y1) | (shown[:, 3] <= y0)
+            text.set_visible(bool(fits and free.all()))
+            if text.get_visible():
+                shown = np.vstack([shown, [x0, y0, x1, y1]])
 
 
 def _bars(
