@@ -29,6 +29,7 @@ from consilience.inspection.plots.scatter import sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.inspection.plots.text_layout import AtDraw, label_axes
 from consilience.inspection.studies.study_difference import StudyDifference
+from consilience.inspection.words import current_words
 
 __all__ = ["plot_difference", "plot_flow"]
 
@@ -109,7 +110,13 @@ def plot_difference(
     if colorbar:
         colour_bar(image, ax, f"{plot_text(found.names[1], 20)} less {plot_text(found.names[0], 20)}")
     caption = sampled(n, len(found.items))
-    label_axes(ax, "items, the similar ones together" if n > MOST_NAMED else "", None, labels=labels, caption=caption)
+    label_axes(
+        ax,
+        f"{current_words().items}, the similar ones together" if n > MOST_NAMED else "",
+        None,
+        labels=labels,
+        caption=caption,
+    )
     return ax
 
 
@@ -199,7 +206,7 @@ def plot_flow(difference: Any, *, ax: Place | None = None, labels: bool = True) 
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
-    label_axes(ax, "bands: items", None, labels=labels)
+    label_axes(ax, f"bands: {current_words().items}", None, labels=labels)
     FittingTexts(ax, ax.texts)
     return ax
 
