@@ -47,7 +47,7 @@ def test_every_command_has_help_with_an_example_that_can_be_parsed(path, run):
 
 def test_commands_are_those_of_the_design():
     assert {" ".join(path) for path in commands()} == {
-        *("fit", "fuse", "compare", "report", "predict", "plan", "convert", "datasets"),
+        *("fit", "fuse", "compare", "report", "predict", "difference", "plan", "convert", "datasets"),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
     }
 

@@ -48,6 +48,8 @@ def plots(sorts, fusion, iris, crowded, named):
     mapped = PartitionLabelModel(max_clusters=9, n_init=1, prior_variance=3.0, tol=1e-2, random_state=0)
     mapped = mapped.fit(None, crowded[1].restrict(annotators=crowded[1].annotators[:8]))
     stability = pd.DataFrame({"n_groupings": [1000, 2000, 2000, 4000], "stability": [0.5, 0.6, 0.7, 0.9]})
+    halves = [crowded[1].restrict(annotators=half) for half in np.array_split(crowded[1].annotators, 2)]
+    changed = inspection.study_difference(*halves, n_permutations=99, n_draws=0, random_state=0)
     planned = plan(12, n_clusters=3, agreement=0.6, target=0.6, n_draws=2, random_state=0)
     sweet, other = ["sweet; a word that was described at length", "sour"], ["sour", "odd"]
     worded = Groupings.from_matrix([sweet * 3, sweet * 3, other * 3, other * 3])
@@ -66,6 +68,8 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_confusion": [named[:1]],
         "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
+        "plot_difference": [(changed,)],
+        "plot_flow": [(changed,)],
         "plot_item_map": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_latent": [(deep, features_of(deep))],
         "plot_lower_bound": [(few,)],

@@ -18,6 +18,7 @@ from consilience.cli.completion import (
     complete_settings_of_models,
     complete_several_models,
 )
+from consilience.cli.difference_command import difference
 from consilience.cli.options import (
     FILE,
     KINDS,
@@ -475,6 +476,7 @@ def predict(
     run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
 
 
+main.add_command(difference)
 main.add_command(plan)
 main.add_command(simulate)
 

@@ -13,11 +13,14 @@ from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
+from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report import report
 from consilience.inspection.rv import rv_coefficients
 from consilience.inspection.segments import PanelSegments, panel_segments
 from consilience.inspection.standardisation import StandardNames, standard_names
+from consilience.inspection.studies.page import difference_report
+from consilience.inspection.studies.study_difference import StudyDifference, study_difference
 from consilience.inspection.votes import item_votes
 from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
@@ -29,9 +32,11 @@ __all__ = [
     "PanelSegments",
     "Pictures",
     "StandardNames",
+    "StudyDifference",
     "Words",
     "annotator_agreement",
     "certainty",
+    "difference_report",
     "group_words",
     "item_votes",
     "label_quality",
@@ -46,6 +51,8 @@ __all__ = [
     "plot_co_occurrence",
     "plot_confusion",
     "plot_dendrogram",
+    "plot_difference",
+    "plot_flow",
     "plot_item_map",
     "plot_latent",
     "plot_lower_bound",
@@ -59,6 +66,7 @@ __all__ = [
     "report",
     "rv_coefficients",
     "standard_names",
+    "study_difference",
     "use_words",
 ]
 
