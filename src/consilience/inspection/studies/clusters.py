@@ -22,7 +22,7 @@ from consilience.annotations import Groupings, concat
 from consilience.annotations.types import NumberOfClusters
 from consilience.consensus import SubsetFusion
 from consilience.inspection.certainty import certainty
-from consilience.inspection.report.group_names import called, cluster_names
+from consilience.inspection.group_names import called, cluster_names
 
 
 @dataclass(frozen=True)
