@@ -133,7 +133,7 @@ def test_legend_counts_items_and_covers_none(iris):
     ax = plot_clusters(pipeline, X, groupings)
     sizes = np.bincount(pipeline[-1].labels_)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    titles = FoundClusters.of(pipeline[-1], groupings).titles
+    titles = FoundClusters.of(pipeline[-1], groupings).shown
     assert texts[: len(sizes)] == [f"{title}: {size}" for title, size in zip(titles, sizes)]
     ax.figure.draw_without_rendering()
     assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
