@@ -18,6 +18,7 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.dissimilarity import ClusterShares, CoOccurrence, classical_scaling
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
@@ -27,14 +28,14 @@ def points_of(ax, label):
 
 
 def test_the_map_is_the_scaling_of_the_dissimilarities(fusion):
-    model, _ = fusion
+    model, groupings = fusion
     ax = plot_item_map(model)
     seen = np.flatnonzero(model.labels_ >= 0)
     points, shares = classical_scaling(CoOccurrence.of(model, None, "the test").dissimilarities(seen))
-    for cluster in range(model.n_clusters_):
+    for cluster, title in enumerate(FoundClusters.of(model, groupings).titles):
         mine = model.labels_[seen] == cluster
-        np.testing.assert_allclose(points_of(ax, f"cluster {cluster}"), points[mine])
-        line = next(line for line in ax.lines if line.get_label() == f"cluster {cluster}")
+        np.testing.assert_allclose(points_of(ax, title), points[mine])
+        line = next(line for line in ax.lines if line.get_label() == title)
         assert (to_hex(line.get_markerfacecolor()).upper(), line.get_marker()) == (colour(cluster), marker(cluster))
     assert ax.get_xlabel() == f"dimension 1 ({shares[0]:.0%})\n1 item left out: not grouped"
     ax.figure.draw_without_rendering()
@@ -74,7 +75,8 @@ def test_the_matrix_is_ordered_by_cluster(fusion):
     sizes = np.bincount(clusters)
     assert frames == list(zip(np.cumsum(sizes) - sizes - 0.5, sizes))
     (above,) = [child for child in ax.child_axes if child.get_xlabel() == "cluster"]
-    assert [text.get_text() for text in above.get_xticklabels()] == [str(k) for k in range(len(sizes))]
+    called = FoundClusters.of(*fusion).called
+    assert [text.get_text() for text in above.get_xticklabels()] == called
 
 
 def test_pairs_that_nobody_saw_have_a_colour_of_their_own(fusion, subsets):

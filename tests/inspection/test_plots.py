@@ -21,6 +21,7 @@ from consilience.inspection import (
     plot_mapping,
     plot_prior_variance,
 )
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.projection import project
 from consilience.inspection.plots.style import COLOURS, MARKERS, colour, marker
 from consilience.semisupervised import PartitionLabelModel
@@ -35,11 +36,11 @@ def test_clusters_at_their_features_and_unlabelled_items_hollow(iris):
     ax = plot_clusters(pipeline, X, groupings)
     annotated = groupings.summary().annotators_per_item.to_numpy() > 0
     labels = pipeline[-1].labels_
-    for cluster in range(pipeline[-1].n_clusters_):
+    for cluster, title in enumerate(FoundClusters.of(pipeline[-1], groupings).titles):
         mine = labels == cluster
-        np.testing.assert_array_equal(points_of(ax, f"cluster {cluster}"), X[mine & annotated])
+        np.testing.assert_array_equal(points_of(ax, title), X[mine & annotated])
         if (mine & ~annotated).any():
-            np.testing.assert_array_equal(points_of(ax, f"cluster {cluster}, no annotations"), X[mine & ~annotated])
+            np.testing.assert_array_equal(points_of(ax, f"{title}, no annotations"), X[mine & ~annotated])
     assert (~annotated).sum() > 20
     assert [ax.get_xlabel(), ax.get_ylabel()] == list(X.columns)
     hollow = [line for line in ax.lines if line.get_label().endswith("no annotations")]
@@ -132,7 +133,8 @@ def test_legend_counts_items_and_covers_none(iris):
     ax = plot_clusters(pipeline, X, groupings)
     sizes = np.bincount(pipeline[-1].labels_)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts[: len(sizes)] == [f"{cluster}  ({size})" for cluster, size in enumerate(sizes)]
+    titles = FoundClusters.of(pipeline[-1], groupings).shown
+    assert texts[: len(sizes)] == [f"{title}: {size}" for title, size in zip(titles, sizes)]
     ax.figure.draw_without_rendering()
     assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
 
