@@ -59,10 +59,12 @@ def figures(page):
 
 def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
-    assert keys == ["given", "clusters", "names", "evidence", "number", "annotators", "settings"]
-    assert figures(fusion_page) == ["map", "co-occurrence", "dendrogram", "silhouette", "agreement"]
+    assert keys == ["given", "clusters", "names", "evidence", "number", "words", "annotators", "panel", "settings"]
+    assert figures(fusion_page) == [
+        *("map", "map-1-3", "co-occurrence", "dendrogram", "silhouette", "word-map", "agreement", "annotator-map")
+    ]
     assert figures(subsets_page) == [
-        *("map", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")
+        *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")
     ]
     assert "items are drawn" not in subsets_page.section("evidence").text
     assert "How many clusters, and how stable they are" in subsets_page.root.text
