@@ -105,7 +105,8 @@ def test_two_fits_do_not_mix(study, labels, run, quick, quick_report):
     assert "mapping.csv" in os.listdir(study / "out")
     run("fit", "labels.csv", "--kind", "labels", "--out", "out")
     assert set(fit_of(study / "out")["checksums"]) == {
-        *("report.html", "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "placements.csv", "model.zip")
+        *("report.html", "labels.csv", "annotators.csv", "confusion.csv", "counts.csv", "votes.csv", "placements.csv"),
+        "model.zip",
     }
     assert leftovers(study) == []
 
