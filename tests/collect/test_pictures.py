@@ -107,7 +107,7 @@ def test_archives_are_read_without_their_folders():
     with zipfile.ZipFile(file, "w") as written:
         written.writestr("../../../etc/passwd.png", encoded())
         written.writestr("C:\\boot.png", encoded())
-    assert [name for name, _ in pictures.in_archive(file.getvalue())][0] == "passwd.png"
+    assert next(name for name, _ in pictures.in_archive(file.getvalue())) == "passwd.png"
 
 
 def test_archives_that_hold_too_much_are_refused(monkeypatch):
@@ -115,11 +115,11 @@ def test_archives_that_hold_too_much_are_refused(monkeypatch):
         list(pictures.in_archive(encoded()))
     with pytest.raises(InputError, match="holds no picture"):
         list(pictures.in_archive(archive({"a.txt": b"x"})))
-    with pytest.raises(InputError, match="two pictures with the name 'cat.png'"):
+    with pytest.raises(InputError, match=r"two pictures with the name .cat\.png."):
         list(pictures.in_archive(archive({"a/cat.png": b"x", "b/cat.png": b"x"})))
     large = archive({"zeros.png": bytes(pictures.MOST_BYTES + 1)})
     assert len(large) < 100_000
-    with pytest.raises(InputError, match="'zeros.png' in the archive has more than"):
+    with pytest.raises(InputError, match=r"zeros\.png. in the archive has more than"):
         list(pictures.in_archive(large))
     monkeypatch.setattr(pictures, "MOST_PICTURES", 2)
     with pytest.raises(InputError, match="holds 3 pictures; at most 2"):

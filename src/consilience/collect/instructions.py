@@ -8,15 +8,15 @@ HEADINGS = {"h1": "h2", "h2": "h3", "h3": "h4", "h4": "h4", "h5": "h4", "h6": "h
 
 
 def as_html(markdown: str) -> str:
-    """Return Markdown as HTML that holds text, lists, tables and links to other pages, and nothing that runs or loads.
+    r"""Return Markdown as HTML that holds text, lists, tables and links to other pages, and nothing that runs or loads.
 
     HTML within is shown as it is written. What Markdown makes is cleaned once more by another library, with a list of
     what is allowed.
 
     Examples
     --------
-    >>> as_html("# Hello\\n\\nSort **all** <script>cards</script>.")
-    '<h2>Hello</h2>\\n<p>Sort <strong>all</strong> &lt;script&gt;cards&lt;/script&gt;.</p>\\n'
+    >>> as_html("# Hello\n\nSort **all** <script>cards</script>.")
+    '<h2>Hello</h2>\n<p>Sort <strong>all</strong> &lt;script&gt;cards&lt;/script&gt;.</p>\n'
     """
     import nh3
     from markdown_it import MarkdownIt

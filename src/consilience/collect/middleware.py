@@ -1,4 +1,4 @@
-"""What every request passes: a log without secrets, headers that bind browsers, bounded bodies, forms of own pages only.
+"""What every request passes: a log without secrets, headers that bind browsers, bounded bodies, forms of own pages.
 
 Plain ASGI, without a framework's classes, so that each part can be read and tested by itself.
 """
@@ -10,13 +10,13 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from consilience.collect.security import Refused, require_own_page
+from consilience.collect.security import RefusedError, require_own_page
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
-Answer = Callable[[Message, Refused], Application]  # to a refused request, by its scope
+Answer = Callable[[Message, RefusedError], Application]  # to a refused request, by its scope
 
 ACCESS = logging.getLogger("consilience.access")
 FAILURES = logging.getLogger("consilience.failures")
@@ -35,12 +35,10 @@ HEADERS = {
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
 }
-# A form on a page with no-referrer says "Origin: null", which a forged one says too; with same-origin it says the truth,
-# and other sites learn nothing all the same.
+# A form on a page with no-referrer says "Origin: null", which a forged one says too; with same-origin it says what is
+# true, and other sites learn nothing all the same.
 REFERRER_POLICY_OF_PAGES = "same-origin"
 
-MOST_BYTES = 1_000_000  # of the body of a request
-MOST_BYTES_OF_UPLOADS = 120_000_000
 UNEXPECTED = "Something went wrong here. It is in the server's log; please try again."
 
 
@@ -52,8 +50,8 @@ class Guarded:
     app : Application
     answer : callable
         Makes the answer to a refused request, a page or JSON.
-    uploads : callable
-        Whether a path takes uploads, whose bodies may be larger.
+    most_bytes : callable
+        Gives how large a body may be, by the path.
     without_cookies : callable
         Whether a path never looks at cookies, so that no other site's page can use somebody's session there.
     """
@@ -63,10 +61,10 @@ class Guarded:
         app: Application,
         *,
         answer: Answer,
-        uploads: Callable[[str], bool],
+        most_bytes: Callable[[str], int],
         without_cookies: Callable[[str], bool],
     ) -> None:
-        self.app, self.answer, self.uploads, self.without_cookies = app, answer, uploads, without_cookies
+        self.app, self.answer, self.most_bytes, self.without_cookies = app, answer, most_bytes, without_cookies
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request; other events pass."""
@@ -86,20 +84,19 @@ class Guarded:
             headers = headers_of(scope)
             if not self.without_cookies(scope["path"]):
                 require_own_page(scope["method"], headers, scope.get("scheme", "http"))
-            most = MOST_BYTES_OF_UPLOADS if self.uploads(scope["path"]) else MOST_BYTES
-            await self.app(scope, bounded(receive, headers, most), sent)
+            await self.app(scope, bounded(receive, headers, self.most_bytes(scope["path"])), sent)
         except Exception as error:
             refused = refusal_in(error)
             if refused is None:
                 FAILURES.exception("%s %s failed", scope["method"], route_of(scope))
-                refused = Refused(500, UNEXPECTED)
+                refused = RefusedError(500, UNEXPECTED)
             if sent.status is None:
                 await self.answer(scope, refused)(scope, receive, sent)
 
 
-def refusal_in(error: BaseException | None) -> Refused | None:
+def refusal_in(error: BaseException | None) -> RefusedError | None:
     """Return the refusal that led to an error; frameworks wrap what goes wrong while a body is read."""
-    while error is not None and not isinstance(error, Refused):
+    while error is not None and not isinstance(error, RefusedError):
         error = error.__cause__ or error.__context__
     return error
 
@@ -123,6 +120,8 @@ def with_ours(headers: Any, encrypted: bool) -> list[tuple[bytes, bytes]]:
     headers = [(bytes(name).lower(), bytes(value)) for name, value in headers]
     given = dict(headers)
     ours = HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
+    if b"etag" in given:
+        ours["cache-control"] = "no-cache"  # kept by the browser, which asks each time whether it still holds
     if given.get(b"content-type", b"").startswith(b"text/html"):
         ours["referrer-policy"] = REFERRER_POLICY_OF_PAGES
     return headers + [(name.encode(), value.encode()) for name, value in ours.items() if name.encode() not in given]
@@ -138,7 +137,7 @@ def bounded(receive: Receive, headers: dict[str, str], most: int) -> Receive:
     sentence = f"The request is too large; at most {most:,} bytes are allowed."
     stated = headers.get("content-length", "0")
     if not stated.isdecimal() or len(stated) > 12 or int(stated) > most:
-        raise Refused(413, sentence)
+        raise RefusedError(413, sentence)
     received = 0
 
     async def receive_bounded() -> Message:
@@ -146,7 +145,7 @@ def bounded(receive: Receive, headers: dict[str, str], most: int) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > most:
-            raise Refused(413, sentence)
+            raise RefusedError(413, sentence)
         return message
 
     return receive_bounded
@@ -157,4 +156,7 @@ def route_of(scope: Message) -> str:
 
     An address may hold a participant's token or, in its query, a panel's id; neither is logged.
     """
-    return getattr(scope.get("route"), "path", "(no such page)")
+    path: str = getattr(scope.get("route"), "path", "")
+    if scope["path"].startswith("/static/"):
+        return "/static/{file}"
+    return path or "(no such page)"

@@ -191,7 +191,9 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         with archive.open(entry) as file:
             data = file.read(MOST_BYTES + 1)
     except Exception as error:  # each way of packing has errors of its own
-        raise InputError(f"The picture {name!r} in the archive is damaged, encrypted or packed in a rare way.") from error
+        raise InputError(
+            f"The picture {name!r} in the archive is damaged, encrypted or packed in a rare way."
+        ) from error
     if len(data) > MOST_BYTES:
         raise InputError(f"The picture {name!r} in the archive has more than {MOST_BYTES:,} bytes.")
     return data

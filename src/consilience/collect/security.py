@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
-import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -20,7 +18,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_VISITORS = 20_000  # that a rate limit remembers
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A request that is not answered as asked: a status of HTTP and one sentence.
 
     Parameters
@@ -36,7 +34,7 @@ class Refused(Exception):
         self.status, self.sentence, self.retry_after = status, sentence, retry_after
 
 
-# ---- passwords and tokens
+# ---- passwords
 
 
 def hashed_password(password: str) -> str:
@@ -67,24 +65,6 @@ def matches(hashed: str | None, password: str) -> bool:
         return False
 
 
-def new_token() -> str:
-    """Return 256 random bits as text that may stand in an address or a cookie."""
-    return secrets.token_urlsafe(32)
-
-
-def fingerprint(token: str) -> str:
-    """Return what is stored of a token; it cannot be turned back.
-
-    Tokens are random, so that a fast hash without salt is enough.
-
-    Examples
-    --------
-    >>> fingerprint("abc")[:12]
-    'ba7816bf8f01'
-    """
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def equal(given: str, expected: str) -> bool:
     """Compare two secrets in a time that does not depend on where they differ."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
@@ -109,7 +89,7 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
 
     Raises
     ------
-    Refused
+    RefusedError
         With status 403.
 
     Examples
@@ -118,17 +98,17 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
     >>> require_own_page("POST", {"host": "sort.example", "origin": "https://evil.example"}, "https")
     Traceback (most recent call last):
     ...
-    consilience.collect.security.Refused: This request was sent by a page of another site, and was refused.
+    consilience.collect.security.RefusedError: This request was sent by a page of another site, and was refused.
     """
     if method in SAFE_METHODS:
         return
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if origin is None and site is None:
-        raise Refused(403, "This request does not say which page sent it, and was refused.")
+        raise RefusedError(403, "This request does not say which page sent it, and was refused.")
     known = origin is not None and origin != "null"
     same = (_place(origin or "") == _place(f"{scheme}://{headers.get('host', '')}")) if known else site == "same-origin"
     if not same or site not in (None, "same-origin"):
-        raise Refused(403, "This request was sent by a page of another site, and was refused.")
+        raise RefusedError(403, "This request was sent by a page of another site, and was refused.")
 
 
 def _place(origin: str) -> tuple[str, str | None, int | None] | None:
@@ -170,7 +150,7 @@ class RateLimit:
     >>> limit.count("ann")
     Traceback (most recent call last):
     ...
-    consilience.collect.security.Refused: Too many.
+    consilience.collect.security.RefusedError: Too many.
     """
 
     def __init__(self, rate: Rate, sentence: str, clock: Callable[[], int | float] = time.monotonic) -> None:
@@ -188,7 +168,7 @@ class RateLimit:
             if len(self._left) > MOST_VISITORS:
                 self._left.popitem(last=False)  # who has not come for longest
         if left < 1:
-            raise Refused(429, self.sentence, max(1, round((1 - left) * self.rate.seconds / self.rate.most)))
+            raise RefusedError(429, self.sentence, max(1, round((1 - left) * self.rate.seconds / self.rate.most)))
 
 
 def visitor(address: str | None) -> str:
