@@ -1,0 +1,1 @@
+"""Collecting groupings in the browser."""
