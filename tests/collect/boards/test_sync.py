@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from tests.collect.board_server import Sort, folded, settings_of
-from tests.collect.browsing import card, filled, groups_of, pictures, settled, texts
+from tests.collect.boards.board_server import Sort, folded, settings_of
+from tests.collect.boards.browsing import card, filled, groups_of, pictures, settled, texts
 
 
 def put(page, name, place):

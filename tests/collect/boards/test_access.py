@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 
-from tests.collect.board_server import Sort
-from tests.collect.browsing import card, focused, looks, pictures, settled, texts
+from tests.collect.boards.board_server import Sort
+from tests.collect.boards.browsing import card, focused, looks, pictures, settled, texts
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 

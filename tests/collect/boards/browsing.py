@@ -1,7 +1,7 @@
 """What the tests of the boards in a browser have in common."""
 
 from consilience.collect.pages import Card
-from tests.collect.board_server import Sort, settings_of
+from tests.collect.boards.board_server import Sort, settings_of
 
 ANIMALS = ["Robin", "Sparrow", "Eagle", "Owl", "Salmon", "Trout", "Shark", "Wolf", "Fox", "Cat"]
 RIGHT_TO_LEFT = ["אדום", "כחול", "ירוק", "צהוב", "לבן", "שחור", "ורוד", "סגול"]

@@ -1,0 +1,13 @@
+"""What Alembic runs: the steps, on the connection that `consilience.collect.store.schema` hands over."""
+
+from alembic import context
+
+from consilience.collect.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+    transactional_ddl=True,
+)
+context.run_migrations()
