@@ -219,7 +219,15 @@ def test_a_forged_form_changes_nothing(admin, participant, study, sqlite_store):
 
 def test_every_answer_binds_the_browser(visit, study):
     browser = visit()
-    for path in ["/", "/admin/login", "/nowhere", "/sort", "/static/admin.css", "/api/v1/studies", "/api/v1/openapi.json"]:
+    for path in [
+        "/",
+        "/admin/login",
+        "/nowhere",
+        "/sort",
+        "/static/admin.css",
+        "/api/v1/studies",
+        "/api/v1/openapi.json",
+    ]:
         headers = browser.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy

@@ -82,7 +82,7 @@ def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
     if len(tables) > 1:
         raise InputError("The cards are given twice, in the field and as a file; give them once.")
     files = cards.uploaded(files_of(form, "pictures"))
-    read = cards.read_cards(tables[0]) if tables or not files else None
+    read = cards.read_cards("".join(tables)) if tables or not files else None
     items, pictures, notes = cards.items_of(read, files)
     kind, board, settings = settings_of(form)
     study = served(request).store.create_study(

@@ -206,7 +206,7 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
         There are neither cards nor pictures, a picture is missing, or it is no picture.
     """
     if read is None:
-        in_order = sorted(files, key=_natural)
+        in_order = sorted(files, key=lambda name: _natural(_stem(name)))
         read = Cards([Card(name=_stem(name), picture=name, alt=_words(_stem(name))) for name in in_order])
         _require_some(read.cards)
     by_stem = {_stem(name).casefold(): name for name in files}

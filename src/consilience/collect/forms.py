@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from fastapi import Request
@@ -12,7 +12,7 @@ from consilience.active.named_strategies import STRATEGIES
 from consilience.collect.model import CLOSED, Study, StudySettings
 from consilience.errors import InputError
 
-MOST_FIELDS = 400
+MOST_FIELDS = 6000  # a board without scripts sends one for each card
 MOST_FILES = 1000
 LONGEST_FIELD = 1_000_000  # bytes
 ALL_SORTED: dict[str, bool | str] = {"ask": True, "required": "required", "free": False}
@@ -20,9 +20,10 @@ WHOLE = ("subset_size", "groupings_wanted", "per_participant", "max_per_item")
 SHARES = ("random_share", "repeat_share")
 
 
-async def sent_form(request: Request) -> FormData:
-    """Return the form that a request holds; no part of it is larger than it may be."""
-    return await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD)
+async def sent_form(request: Request) -> AsyncIterator[FormData]:
+    """Give the form that a request holds, no part of which is larger than it may be, and close its files in the end."""
+    async with request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
+        yield form
 
 
 def text_of(form: Mapping[str, Any], name: str) -> str:
@@ -62,7 +63,9 @@ def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -
         Whose texts stay, since the form does not hold them.
     """
     kind, board = text_of(form, "kind") or "open", text_of(form, "board") or "piles"
-    values: dict[str, Any] = {name: text_of(form, name) for name in ("instructions", "group_names", "strategy", "stop_rule")}
+    values: dict[str, Any] = {
+        name: text_of(form, name) for name in ("instructions", "group_names", "strategy", "stop_rule")
+    }
     values |= {"language": text_of(form, "language") or "en", "direction": text_of(form, "direction") or "ltr"}
     values = {name: value for name, value in values.items() if value or name == "instructions"}
     if kind == CLOSED:
