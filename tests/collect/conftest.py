@@ -80,7 +80,8 @@ def visit(sqlite_store):
     """Open a browser at the application of `sqlite_store`: a client with cookies of its own, that follows nothing."""
     client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
     app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
-    limits = app_module.Limits(login=Rate(1000, 1))
+    many = Rate(100_000, 1)
+    limits = app_module.Limits(login=many, join=many, board=many, api=many, strangers=many)
     app = app_module.create_app(sqlite_store, setup_token="first", limits=limits, background=False)
     opened = []
 
