@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.outputs import require_outputs, write_files
@@ -119,7 +119,11 @@ def export(study_id: str, out: Path, *, db: str) -> None:
             raise InputError(f"The file name must end in {', '.join(f'.{name}' for name in MIMES)}. Got {out.name!r}.")
         require_outputs([out], [])
         data = exported(store, store.study(study_id), kind).data
-        write_files({out: lambda file: file.write(data) and None})
+
+        def write(file: IO[bytes]) -> None:
+            file.write(data)
+
+        write_files({out: write})
         say(f"{out}: {len(data):,} bytes")
 
 
