@@ -25,7 +25,7 @@ from tests.collect.boards.board_server import Sort, serving, settings_of  # noqa
 from tests.collect.boards.browsing import RIGHT_TO_LEFT, filled, texts  # noqa: E402
 
 FOLDER = ROOT / "docs" / "_static"
-COLOURS = 255  # of a picture, so that its file is small
+COLOURS = 64  # of a picture, so that its file is small
 WIDTHS = {360: 740, 1280: 860, 1920: 1080}
 ANIMALS = """Beaver Ant Lion Trout Owl Frog Wolf Goose Bee Whale Cow Toad Robin Shark Sheep Spider Eagle Seal
 Horse Crab"""
@@ -80,7 +80,7 @@ def opened(browser: Browser, address: str, width: int, height: int, scheme: str 
 def save(page: Page, path: Path) -> None:
     """Save what the window shows, in few colours, and close the page."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
     page.close()
 
 
