@@ -14,6 +14,7 @@ pytest.importorskip("alembic", reason="Alembic is not installed: pip install 'co
 
 from sqlalchemy import create_engine, text
 
+from consilience.collect.security import Rate, hashed_password
 from consilience.collect.store import Store
 
 NUMBERS = itertools.count()
@@ -69,3 +70,47 @@ def sqlite_store(tmp_path):
     found = Store.open(f"sqlite:///{tmp_path}/studies.db")
     yield found
     found.close()
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def visit(sqlite_store):
+    """Open a browser at the application of `sqlite_store`: a client with cookies of its own, that follows nothing."""
+    client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
+    app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
+    many = Rate(100_000, 1)
+    limits = app_module.Limits(login=many, join=many, board=many, api=many, strangers=many)
+    app = app_module.create_app(sqlite_store, setup_token="first", limits=limits, background=False)
+    opened = []
+
+    def open_browser(**options):
+        headers = {"Origin": "http://testserver"} | options.pop("headers", {})
+        opened.append(client.TestClient(app, headers=headers, follow_redirects=False, **options))
+        return opened[-1]
+
+    yield open_browser
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def password_hash():
+    return hashed_password(PASSWORD)
+
+
+@pytest.fixture
+def admin(visit, sqlite_store, password_hash):
+    """A browser in which the administrator is logged in."""
+    sqlite_store.set_password_hash(password_hash)
+    browser = visit()
+    assert browser.post("/admin/login", data={"password": PASSWORD}).headers["location"] == "/admin"
+    return browser
+
+
+@pytest.fixture
+def script(visit, sqlite_store):
+    """A client of the API, with a token, which is no browser."""
+    _, token = sqlite_store.create_token("tests")
+    return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})

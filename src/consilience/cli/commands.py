@@ -42,6 +42,7 @@ from consilience.cli.options import (
 )
 from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
+from consilience.cli.serving_command import serve
 from consilience.cli.simulators import simulate
 
 
@@ -427,6 +428,7 @@ def predict(
 
 
 main.add_command(plan)
+main.add_command(serve)
 main.add_command(simulate)
 
 

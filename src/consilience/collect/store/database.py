@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
@@ -30,6 +30,9 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+Kind = TypeVar("Kind", bound="Database")
+
+
 class Database:
     """A database that is open: transactions that read, and transactions that write.
 
@@ -45,7 +48,7 @@ class Database:
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls: type[Kind], url: str) -> Kind:
         """Open a database, make its tables or bring them up to date.
 
         Parameters

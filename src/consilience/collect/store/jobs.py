@@ -161,17 +161,17 @@ class Jobs(Database):
         with self.read() as db:
             return prepared_in(db, study_id)
 
-    def given_subsets(self, study_id: str) -> list[Prepared]:
-        """Return the prepared subsets that somebody is sorting now."""
+    def given_subsets(self, study_id: str) -> list[tuple[Prepared, str]]:
+        """Return the prepared subsets that were given, each with the state of its assignment."""
         columns, work = tables.subsets.c, tables.assignments.c
         query = (
-            select(tables.subsets)
+            select(tables.subsets, work.state)
             .join(tables.assignments, work.id == columns.assignment)
-            .where(columns.study == study_id, work.state == "open")
+            .where(columns.study == study_id)
             .order_by(columns.id)
         )
         with self.read() as db:
-            return [_prepared_of(row) for row in db.execute(query)]
+            return [(_prepared_of(row), row.state) for row in db.execute(query)]
 
     def put_consensus(self, study_id: str, summary: Mapping[str, Any], n_groupings: int) -> None:
         """Keep what the worker found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from consilience.collect import tables
 from consilience.collect.errors import NotFoundError, NotOpenError
@@ -193,7 +193,7 @@ def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -
     return _participant_of(row)
 
 
-def _participant_of(row: Row[Any]) -> Participant:
+def _participant_of(row: Any) -> Participant:
     values = dict(row._mapping)
     del values["token_hash"]
     return Participant(**values)

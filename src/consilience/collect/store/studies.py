@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from consilience.collect import tables
 from consilience.collect.errors import NotFoundError, NotOpenError
@@ -310,7 +310,7 @@ def items_in(db: Connection, study_id: str) -> list[Item]:
     return [Item(row.number, row.name, row.text, row.picture, row.alt) for row in db.execute(query)]
 
 
-def _study_of(row: Row[Any]) -> Study:
+def _study_of(row: Any) -> Study:
     values = dict(row._mapping)
     return Study(**{**values, "settings": StudySettings.of_json(values["settings"])})
 

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, func, insert, select, update
+from jaxtyping import Int
+from sqlalchemy import Connection, func, insert, select, update
 
 from consilience.collect import board_state, tables
 from consilience.collect.board_state import BoardState
@@ -17,13 +18,14 @@ from consilience.collect.model import Assignment, Participant, Study
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
 from consilience.collect.store.people import participant_in
-from consilience.collect.store.presenting import Chosen, choose
+from consilience.collect.store.presenting import Chosen, choose, times_presented
 from consilience.collect.store.studies import study_in
 from consilience.errors import InputError
 
 MOST_CHANGES = 500  # in one request
 MOST_CHANGES_KEPT = 50_000  # of an assignment
 DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
+IDLE = timedelta(hours=24)  # after which an assignment that nobody touches no longer counts towards quotas
 
 
 class Work(Database):
@@ -53,6 +55,7 @@ class Work(Database):
                 return _resumed(db, begun)
             if found.excluded or study.status not in (("draft", "open") if found.preview else ("open",)):
                 return None
+            _withdraw_idle(db, study)
             chosen = choose(db, study, found, rng)
             if chosen is None:
                 return None
@@ -192,30 +195,33 @@ class Work(Database):
                 request(db, study.id, "consensus", moment + DEBOUNCE)
             return _assignment_of(_row(db, assignment_id))
 
-    def withdraw_idle(self, study_id: str, idle: timedelta) -> int:
-        """Stop waiting for the assignments that nobody has touched for long, so that others are given instead.
+    def times_presented(self, study_id: str) -> Int[np.ndarray, " items"]:
+        """Count how often each item was presented, as far as this counts towards `max_per_item`.
 
-        Nothing is lost: they continue if the participant returns.
-
-        Returns
-        -------
-        int
-            How many.
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
         """
-        columns = tables.assignments.c
-        touched = func.coalesce(columns.changed, columns.assigned)
-        with self.write() as db:
-            untouched = (columns.study == study_id, columns.state == "open", touched < now() - idle)
-            return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
+        with self.read() as db:
+            return times_presented(db, study_in(db, study_id))
 
 
-def _begun(db: Connection, participant_id: str) -> Row[Any] | None:
+def _withdraw_idle(db: Connection, study: Study) -> None:
+    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns."""
+    columns = tables.assignments.c
+    touched = func.coalesce(columns.changed, columns.assigned)
+    untouched = (columns.study == study.id, columns.state == "open", touched < now() - IDLE)
+    db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn"))
+
+
+def _begun(db: Connection, participant_id: str) -> Any | None:
     columns = tables.assignments.c
     query = select(tables.assignments).where(columns.participant == participant_id, columns.state != "submitted")
     return db.execute(query.with_for_update()).first()
 
 
-def _resumed(db: Connection, row: Row[Any]) -> Assignment:
+def _resumed(db: Connection, row: Any) -> Assignment:
     if row.state == "withdrawn":
         _update(db, row.id, state="open", changed=now())
     return replace(_assignment_of(row), state="open")
@@ -240,11 +246,11 @@ def _assigned(
     return _assignment_of(row)
 
 
-def _state_of(row: Row[Any]) -> BoardState:
+def _state_of(row: Any) -> BoardState:
     return BoardState.of_json({**row.board, "assignment": row.id})
 
 
-def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, *, lock: bool = False) -> Row[Any]:
+def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, *, lock: bool = False) -> Any:
     columns = tables.assignments.c
     if not isinstance(assignment_id, int) or isinstance(assignment_id, bool) or not 0 < assignment_id < 2**31:
         raise NotFoundError("There is no such assignment.")
@@ -255,7 +261,7 @@ def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, 
     return row
 
 
-def _require_open(row: Row[Any]) -> None:
+def _require_open(row: Any) -> None:
     if row.state == "submitted":
         raise NotOpenError("This sort was submitted already.")
 
@@ -280,7 +286,7 @@ def _not_recorded(
     return [change for sequence, change in by_sequence.items() if sequence not in known]
 
 
-def _record(db: Connection, row: Row[Any], client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
+def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
     moment = now()
     rows = [
         {
@@ -296,6 +302,6 @@ def _update(db: Connection, assignment_id: int, **values: Any) -> None:
     db.execute(update(tables.assignments).where(tables.assignments.c.id == assignment_id).values(**values))
 
 
-def _assignment_of(row: Row[Any]) -> Assignment:
+def _assignment_of(row: Any) -> Assignment:
     values = {name: value for name, value in row._mapping.items() if name not in ("board", "changed")}
     return Assignment(**{**values, "items": tuple(values["items"])})
