@@ -17,9 +17,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from consilience.collect.model import LONGEST_NAME
 from consilience.collect.texts import direction_of, texts_of
 
-LONGEST_NAME = 200  # of a group
 N_COLOURS = 9  # of groups, in board.css; more groups take them again
 
 

@@ -49,7 +49,7 @@ def _clusters(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> 
         {
             "title": title,
             "size": len(numbers),
-            "items": [items[number] for number in numbers[:MOST_SHOWN] if number < len(items)],
+            "cards": [items[number] for number in numbers[:MOST_SHOWN] if number < len(items)],
             "names": names,
         }
         for title, numbers, names in members

@@ -26,8 +26,8 @@ PAGES = {
         "a group on your keyboard."
     ),
     "how_sheet": (
-        "Choose a group, and then click or tap the pictures that belong to it. You can also press the number of a group "
-        "on your keyboard."
+        "Choose a group, and then click or tap the pictures that belong to it. You can also press the number of a "
+        "group on your keyboard."
     ),
     "how_saved": "Everything is saved as you work. You can close this page and come back to it later.",
     "preview": "This is a preview. What you do here does not count.",
@@ -75,7 +75,6 @@ BOARD = {
     "group_name": "Name of group {number}",
     "name_this_group": "Name this group",
     "names": "Name the groups",
-    "rename": "Name group {number}",
     "save_name": "Save name",
     "remove": "Remove group {number}",
     "marked": "{card}: {group}",
@@ -127,6 +126,8 @@ HANDING_IN = {
     "keep_sorting": "Keep sorting",
     "sort_all": "Please sort all cards",
     "sort_all_text": "Cards not sorted yet: {count}.",
+    "sort_some": "Nothing is sorted yet",
+    "sort_some_text": "Please put at least one card into a group.",
     "name_all": "Please name every group",
     "name_all_text": "Groups without a name: {groups}.",
     "hand_in_offline": "There is no connection",

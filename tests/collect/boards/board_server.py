@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import consilience.collect
-from consilience.collect import pages
+from consilience.collect import board_state, pages
+from consilience.errors import InputError
 
 STATIC = Path(consilience.collect.__file__).parent / "static"
 CSP = (
@@ -31,8 +33,22 @@ CSP = (
 
 def settings_of(**chosen):
     """Settings of a study, as the pages read them."""
-    usual = {"language": "en", "direction": None, "texts": {}, "group_names": "optional", "all_sorted": True}
+    usual = {"language": "en", "direction": "ltr", "texts": {}, "group_names": "optional", "all_sorted": True}
     return SimpleNamespace(**(usual | {"categories": ()} | chosen))
+
+
+def picture(number):
+    """Return a PNG picture that can be told from others."""
+    hue = number * 47 % 360
+    image = Image.new("HSV", (240, 240), (hue * 255 // 360, 60, 235)).convert("RGB")
+    drawing = ImageDraw.Draw(image)
+    for corner in range(number % 5 + 1):
+        left = 30 + 36 * corner
+        drawing.ellipse((left, 60 + 20 * (number % 4), left + 50, 130 + 20 * (number % 4)), fill=(40, 50, 60))
+    drawing.text((100, 190), str(number), fill=(0, 0, 0), font_size=32)
+    file = io.BytesIO()
+    image.save(file, "png")
+    return file.getvalue()
 
 
 @dataclass
@@ -50,61 +66,36 @@ class Sort:
     begun: bool = True
     handed_in: bool = False
     changes: list = field(default_factory=list)
-    arrived: set = field(default_factory=set)
-    requests: int = 0
     failing: int = 0  # requests to answer with 503
+    draw: Callable[[int], bytes] = picture
 
     @property
     def state(self):
-        return folded([card.number for card in self.cards], self.settings.categories, self.changes)
+        start = board_state.initial(1, self.numbers, self.settings.categories)
+        return board_state.fold(start, self.changes, self.numbers).as_json()
 
     def take(self, client, changes):
-        for change in changes:
-            if (client, change["sequence"]) not in self.arrived:
-                self.arrived.add((client, change["sequence"]))
-                self.changes.append(change)
+        """Take changes as the store does, or raise an InputError."""
+        if self.handed_in:
+            raise ClosedError
+        self.changes += [(client, board_state.checked(change, self, self.numbers)) for change in changes]
+
+    def change(self, **change):
+        """Take one change from elsewhere, such as another device."""
+        self.take(f"other{len(self.changes)}", [{"sequence": 0, **change}])
+
+    @property
+    def numbers(self):
+        return [card.number for card in self.cards]
+
+    @property
+    def handled(self):
+        """Changes that counted, without their numbers."""
+        return list({(client, change["sequence"]): change for client, change in self.changes}.values())
 
 
-def folded(presented, categories, changes):
-    """Return the state of a board after its changes."""
-    groups = {f"c{place}": {"name": name, "items": []} for place, name in enumerate(categories, 1)}
-    for change in changes:
-        group = change["group"]
-        if change["kind"] == "move":
-            items = list(dict.fromkeys(change["items"]))
-            for each in groups.values():
-                each["items"] = [item for item in each["items"] if item not in items]
-            if group is not None:
-                groups.setdefault(group, {"name": "", "items": []})["items"] += items
-        elif change["kind"] == "group":
-            groups.setdefault(group, {"name": "", "items": []})
-        elif change["kind"] == "name" and group in groups and not group.startswith("c"):
-            groups[group]["name"] = change["name"]
-        elif (
-            change["kind"] == "remove" and group in groups and not groups[group]["items"] and not group.startswith("c")
-        ):
-            del groups[group]
-    placed = {item for group in groups.values() for item in group["items"]}
-    return {
-        "assignment": "a1",
-        "version": len(changes),
-        "groups": [{"id": key, **group} for key, group in groups.items()],
-        "unsorted": [item for item in presented if item not in placed],
-    }
-
-
-def picture(number):
-    """Return a PNG picture that can be told from others."""
-    hue = number * 47 % 360
-    image = Image.new("HSV", (240, 240), (hue * 255 // 360, 60, 235)).convert("RGB")
-    drawing = ImageDraw.Draw(image)
-    for corner in range(number % 5 + 1):
-        left = 30 + 36 * corner
-        drawing.ellipse((left, 60 + 20 * (number % 4), left + 50, 130 + 20 * (number % 4)), fill=(40, 50, 60))
-    drawing.text((100, 190), str(number), fill=(0, 0, 0), font_size=32)
-    file = io.BytesIO()
-    image.save(file, "png")
-    return file.getvalue()
+class ClosedError(Exception):
+    """The set is no longer open."""
 
 
 def app_of(sort):
@@ -127,17 +118,16 @@ def app_of(sort):
         return RedirectResponse("/sort", 303)
 
     async def change(request):
-        sort.requests += 1
         given = json.loads(await request.body())
         if sort.failing:
             sort.failing -= 1
             return JSONResponse({"detail": "busy"}, 503)
-        if sort.handed_in:
+        try:
+            sort.take(given["client"], given["changes"])
+        except ClosedError:
             return JSONResponse({"detail": "The set is no longer open."}, 409)
-        known = {card.number for card in sort.cards}
-        if any(not set(each.get("items", [])) <= known for each in given["changes"]):
-            return JSONResponse({"detail": "There is no such card."}, 422)
-        sort.take(given["client"], given["changes"])
+        except InputError as error:
+            return JSONResponse({"detail": str(error)}, 422)
         return JSONResponse(sort.state)
 
     async def state(_):
@@ -153,23 +143,26 @@ def app_of(sort):
         group = form["group"] or None
         if group == "new":
             group = f"g{len(sort.state['groups']) + 1}"
-        sort.changes.append({"kind": "move", "items": items, "group": group})
+        sort.change(kind="move", items=items, group=group)
         return RedirectResponse("/sort", 303)
 
     async def name(request):
         form = await request.form()
-        sort.changes.append({"kind": "name", "group": form["group"], "name": form["name"]})
+        sort.change(kind="name", group=form["group"], name=form["name"])
         return RedirectResponse("/sort", 303)
 
     async def submit(request):
         form = await request.form()
-        if sort.state["unsorted"] and not form.get("confirmed"):
-            return board("Some cards are not sorted yet.", 422)
+        try:
+            state = board_state.BoardState.of_json(sort.state)
+            board_state.require_submittable(state, sort, confirmed="confirmed" in form)
+        except InputError as error:
+            return board(str(error), 422)
         sort.handed_in = True
         return RedirectResponse("/sort", 303)
 
     async def show_picture(request):
-        return Response(picture(request.path_params["number"]), media_type="image/png")
+        return Response(sort.draw(request.path_params["number"]), media_type="image/png")
 
     routes = [
         Route("/sort", show),

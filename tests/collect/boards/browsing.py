@@ -28,14 +28,14 @@ def filled(sort, *names, each=2):
     items = [card.number for card in sort.cards]
     for place, name in enumerate(names):
         group = f"g{place + 1}"
-        sort.changes.append({"kind": "move", "items": items[place * each : (place + 1) * each], "group": group})
-        sort.changes.append({"kind": "name", "group": group, "name": name})
+        sort.change(kind="move", items=items[place * each : (place + 1) * each], group=group)
+        sort.change(kind="name", group=group, name=name)
     return sort
 
 
 def looks():
     """Boards that differ in how they look, by name."""
-    hebrew = {"title": "צבעים", "cards": texts(RIGHT_TO_LEFT), "settings": settings_of(language="he")}
+    hebrew = {"title": "צבעים", "cards": texts(RIGHT_TO_LEFT), "settings": settings_of(language="he", direction="rtl")}
     return {
         "piles": filled(Sort(cards=both(ANIMALS * 2), total=3), "Birds", "", each=3),
         "sheet": filled(Sort(board="sheet", cards=pictures(20)), "Round", "", each=3),

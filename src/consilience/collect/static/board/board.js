@@ -1,7 +1,7 @@
 // What both boards do: moves, names, undo and redo, what is said, and the line of status.
 
 import { History } from "./history.js";
-import { groupOf, isCategory, newGroupId } from "./state.js";
+import { groupOf, harmless, isCategory, newGroupId } from "./state.js";
 import { Sync } from "./sync.js";
 import { fill } from "./texts.js";
 
@@ -96,7 +96,7 @@ export class Board {
 
   rename(id, text) {
     const group = this.group(id);
-    const name = [...text.trim()].slice(0, this.data.longestName).join("");
+    const name = [...text.replace(/\s+/g, " ").trim()].slice(0, this.data.longestName).join("");
     if (!group || name === group.name) return;
     const number = this.groups.indexOf(group) + 1;
     this.do([{ kind: "name", group: id, name }]);
@@ -110,8 +110,9 @@ export class Board {
   }
 
   turn(direction) {
-    const changes = this.history[direction]();
-    if (!changes) return;
+    const step = this.history[direction]();
+    if (!step) return;
+    const changes = harmless(this.state, step, this.presented);
     if (changes.length) this.sync.push(changes);
     this.render();
     this.say(direction === "undo" ? "undone" : "redone", { left: this.state.unsorted.length });

@@ -51,7 +51,8 @@ export function prepareDialogs(board) {
 function handIn(board) {
   const [left, without] = [board.state.unsorted.length, unnamed(board)];
   const { allSorted } = board.data;
-  if (without.length) {
+  if (left === board.presented.length) ask(board, "sort_some", {});
+  else if (without.length) {
     const groups = without.map((group) => board.title(group)).join(", ");
     ask(board, "name_all", { groups }, () => board.view.askName(without[0].id));
   } else if (left && allSorted === "required") ask(board, "sort_all", { count: left });

@@ -5,27 +5,35 @@ export function isCategory(id) {
   return id.startsWith("c");
 }
 
-/** The state after a change. One that makes no sense any more, since another tab was faster, changes nothing. */
+/**
+ * The state after a change. None fails because of what another tab did before: a group that is not there is made, and
+ * the cards of one that is removed are not sorted any more.
+ */
 export function apply(state, change, presented) {
   const groups = state.groups.map((group) => ({ ...group, items: [...group.items] }));
-  const found = groups.find((group) => group.id === change.group);
-  if (change.kind === "move") move(groups, found, change, new Set(presented));
-  else if (change.kind === "group" && !found) groups.push({ id: change.group, name: "", items: [] });
-  else if (change.kind === "name" && found && !isCategory(found.id)) found.name = change.name;
-  else if (change.kind === "remove" && found && !found.items.length && !isCategory(found.id))
-    groups.splice(groups.indexOf(found), 1);
+  if (change.kind === "remove") {
+    const place = groups.findIndex((group) => group.id === change.group);
+    if (place >= 0) groups.splice(place, 1);
+  } else {
+    const group = change.group === null ? null : findOrMake(groups, change.group);
+    if (change.kind === "name") group.name = change.name;
+    else if (change.kind === "move") move(groups, group, new Set(change.items));
+  }
   const sorted = new Set(groups.flatMap((group) => group.items));
   return { ...state, groups, unsorted: presented.filter((item) => !sorted.has(item)) };
 }
 
-function move(groups, found, change, known) {
-  const items = [...new Set(change.items)].filter((item) => known.has(item));
-  const moving = new Set(items);
-  for (const group of groups) group.items = group.items.filter((item) => !moving.has(item));
-  if (change.group === null) return;
-  let target = found;
-  if (!target) groups.push((target = { id: change.group, name: "", items: [] }));
-  target.items.push(...items);
+function findOrMake(groups, id) {
+  let group = groups.find((each) => each.id === id);
+  if (!group) groups.push((group = { id, name: "", items: [] }));
+  return group;
+}
+
+/** Move items to the end of a group, or out of all; those that are in it already keep their places. */
+function move(groups, target, items) {
+  for (const group of groups)
+    if (group !== target) group.items = group.items.filter((item) => !items.has(item));
+  if (target) target.items.push(...[...items].filter((item) => !target.items.includes(item)));
 }
 
 /** The state after all changes. */
@@ -38,14 +46,21 @@ export function groupOf(state, item) {
   return state.groups.find((group) => group.items.includes(item));
 }
 
-/** The changes that undo a change to a state. */
+/** The changes that undo a change to a state, but for the order in which cards and groups stand. */
 export function inverse(state, change) {
   const group = state.groups.find((each) => each.id === change.group);
-  if (change.kind === "move") return inverseMoves(state, change.items);
-  if (change.kind === "name") return [{ kind: "name", group: change.group, name: group?.name ?? "" }];
-  if (change.kind === "group") return group ? [] : [{ kind: "remove", group: change.group }];
-  const name = group?.name ? [{ kind: "name", group: change.group, name: group.name }] : [];
-  return group ? [{ kind: "group", group: change.group }, ...name] : [];
+  if (change.kind === "remove") return group ? remake(group) : [];
+  const unmake = group || change.group === null ? [] : [{ kind: "remove", group: change.group }];
+  if (change.kind === "move") return [...inverseMoves(state, change.items), ...unmake];
+  if (change.kind === "name" && group) return [{ kind: "name", group: group.id, name: group.name }];
+  return unmake;
+}
+
+function remake({ id, name, items }) {
+  const changes = [{ kind: "group", group: id }];
+  if (name) changes.push({ kind: "name", group: id, name });
+  if (items.length) changes.push({ kind: "move", items, group: id });
+  return changes;
 }
 
 function inverseMoves(state, items) {
@@ -67,11 +82,21 @@ export function inverseOfAll(state, changes, presented) {
   return undoing;
 }
 
+/** The changes that can still be made without taking what others did meanwhile: no group is removed that holds cards. */
+export function harmless(state, changes, presented) {
+  let current = state;
+  return changes.filter((change) => {
+    const group = current.groups.find((each) => each.id === change.group);
+    if (change.kind === "remove" && group?.items.length) return false;
+    current = apply(current, change, presented);
+    return true;
+  });
+}
+
 /** An id for a new group that another tab, which cannot be asked, will hardly take too. */
 export function newGroupId(state) {
-  const taken = new Set(state.groups.map((group) => group.id));
   for (;;) {
-    const id = `g${state.groups.length + 1}${String(Math.floor(Math.random() * 1e4)).padStart(4, "0")}`;
-    if (!taken.has(id)) return id;
+    const id = `g${100000 + Math.floor(Math.random() * 900000)}`;
+    if (!state.groups.some((group) => group.id === id)) return id;
   }
 }
