@@ -28,10 +28,10 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
         setup_token = _first_password(store, password)
         _make_demo(store, demo)
         listening = _listening(host, port)
-        _say_where(host, listening.getsockname()[1], setup_token)
-        _log()
         app = create_app(store, setup_token=setup_token)
         config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
+        _say_where(host, listening.getsockname()[1], setup_token)
+        _log()
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         store.close()
