@@ -50,7 +50,8 @@ def test_a_first_start_is_served_until_it_is_interrupted(database):
             where, link, _ = (process.stdout.readline() for _ in range(3))
             address = where.rsplit(" ", 1)[1].strip()
             assert address.startswith("http://127.0.0.1:")
-            with urllib.request.urlopen(link.rsplit(" ", 1)[1].strip(), timeout=300) as page:
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(link.rsplit(" ", 1)[1].strip(), timeout=300) as page:
                 assert "Choose a password" in page.read().decode()
             process.send_signal(signal.SIGINT)
             log = process.communicate(timeout=300)[1]
