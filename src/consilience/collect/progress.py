@@ -42,9 +42,7 @@ def _clusters(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> 
             for number, name in enumerate(found["categories"])
         ]
     else:
-        members = [
-            (f"Cluster {place}", one["items"], one["names"]) for place, one in enumerate(found["clusters"], 1)
-        ]
+        members = [(f"Cluster {place}", one["items"], one["names"]) for place, one in enumerate(found["clusters"], 1)]
     return [
         {
             "title": title,
