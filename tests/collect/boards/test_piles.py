@@ -132,8 +132,10 @@ def test_a_whole_sort_by_keyboard_alone(visit):
     settled(page)
     assert groups_of(sort) == WHOLE
     page.get_by_text("Cat is now in Group 3. Not sorted yet: 0.").wait_for()
-    assert focused(page) == 10
+    assert focused(page) == "unsorted-title"
+    card(page, "Cat").focus()
     press("Delete")
+    assert focused(page) == 9  # the card before it in its group
     press("Control+z")
     settled(page)
     assert groups_of(sort) == WHOLE
