@@ -13,7 +13,6 @@ from scipy.special import betaln, digamma, logsumexp, softmax
 
 from consilience import Groupings, Pairs
 from consilience.inference.pair_evidence import PairEvidence
-from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import mcvc as module
 from consilience.semisupervised.mcvc import Prior, Problem
 from consilience.simulation.pairs import simulate_pairs
@@ -327,18 +326,6 @@ def test_start(n_features):
     assert np.abs(state.eta - state.eta[:1]).max() > 0.1
 
 
-@pytest.mark.parametrize("batch", [1 << 24, 1])
-def test_run_keeps_the_best_restart(batch):
-    problem, *_ = tiny()
-    with patch.object(module, "BATCH_ENTRIES", batch):
-        trace, bounds = module.run(problem, 2, n_init=3, max_iter=300, tol=1e-6, rng=np.random.default_rng(0))
-    assert bounds.shape == (3,)
-    assert trace.lower_bound >= bounds.max()
-    assert trace.state.bounds == pytest.approx([trace.lower_bound])
-    assert (np.diff(trace.lower_bounds) >= -1e-9).all()
-    assert trace.converged
-
-
 def planted_views(seed, *, n_items=600, accuracy=None, pairs_each=400, n_each=10, distance=2.5):
     """Two clusterings into three of the same items, each told by three features and judged by its own annotators.
 
@@ -355,15 +342,3 @@ def planted_views(seed, *, n_items=600, accuracy=None, pairs_each=400, n_each=10
         frame = judged.to_frame()
         frames.append(frame.assign(annotator=name + frame["annotator"].str.removeprefix("annotator")))
     return (X - X.mean(0)) / X.std(0), views, Pairs.from_frame(pd.concat(frames), items=range(n_items))
-
-
-def test_recovers_two_views():
-    X, views, pairs = planted_views(0, n_items=150, n_each=3, pairs_each=400, accuracy=0.9)
-    problem = Problem.of(X, PairEvidence.of(pairs), Prior(), 3)
-    trace, _ = module.run(problem, 3, n_init=8, max_iter=300, tol=1e-6, rng=np.random.default_rng(0))
-    held = trace.state.phi[:, 0].argmax(1)
-    first, second = (held[pairs.annotators.str.startswith(name)] for name in "ab")
-    assert len(set(first)) == len(set(second)) == 1
-    assert first[0] != second[0]
-    for view, column in zip(views, (first[0], second[0])):
-        assert nmi(view, trace.state.eta[:, :, column].argmax(1)) > 0.95

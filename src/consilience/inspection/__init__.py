@@ -10,10 +10,12 @@ from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_c
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.report import report
+from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
     "Certainty",
+    "Words",
     "annotator_agreement",
     "certainty",
     "order_by_agreement",
@@ -34,6 +36,7 @@ __all__ = [
     "plot_stability",
     "plot_training",
     "report",
+    "use_words",
 ]
 
 

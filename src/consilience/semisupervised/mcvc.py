@@ -34,8 +34,8 @@ Updates
 Decided here
 ------------
 All items move at once: each takes the largest share of its update, of 1, 1/2, 1/4 …, at which the bound does not fall;
-the direction is one of ascent, so some share always works. Restarts run in parallel as columns; those with low bounds
-are dropped once the bounds have nearly converged. A view that no annotator follows is no longer swept; it is set to a
+the direction is one of ascent, so some share always works. Restarts run in parallel as columns: `mcvc_search` starts
+them, and improves the best. A view that no annotator follows is no longer swept; it is set to a
 state that is good for an unused view, unless its own is better. Without features the first η are random, else they are
 those of the first weights.
 """
@@ -43,13 +43,13 @@ those of the first weights.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import entr, softmax
 
-from consilience.inference import Trace, gaussian_softmax, iterate
+from consilience.inference import gaussian_softmax
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.pair_evidence import PairEvidence
@@ -58,9 +58,6 @@ FIRST_DEVIATION = 0.001  # of the weights
 WEIGHT_STEPS = 3  # per sweep
 SHARES = 0.5 ** np.arange(12)  # of the update of η
 FOLLOWED = 1e-8  # expected number of annotators above which a view is swept
-LOOSE_TOL = 1e-4  # at which restarts are compared
-KEPT = 5  # restarts that continue to `tol`
-BATCH_ENTRIES = 1 << 24  # of η in memory at a time: an eighth of a gigabyte; a sweep needs nine times as much
 
 Eta = Float[np.ndarray, "items clusters columns"]
 Columns = Float[np.ndarray, " columns"]
@@ -257,37 +254,6 @@ def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float
     """E ln v_g."""
     logs = np.pad(expected_log_dirichlet(sticks), ((0, 0), (0, 1), (0, 0)))
     return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
-
-
-def run(
-    problem: Problem,
-    n_views: int,
-    *,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
-) -> tuple[Trace[State], Float[np.ndarray, " restarts"]]:
-    """Fit from several starts; return the trace of the best, and the bound of each at `LOOSE_TOL`."""
-    sweep = partial(step, problem)
-    entries = problem.evidence.n_items * problem.n_clusters * n_views
-    size = max(BATCH_ENTRIES // entries, 1)
-    best: list[State] = []
-    left: list[np.ndarray] = []
-    for first in range(0, n_init, size):
-        start = init(problem, n_views, min(size, n_init - first), rng=rng)
-        ends = iterate(start, sweep, _total, max_iter=max_iter, tol=LOOSE_TOL).state
-        left.append(ends.bounds)
-        best.append(ends.of_restarts(np.argsort(-ends.bounds)[:KEPT]))
-    bounds = np.concatenate(left)
-    traces = [iterate(few, sweep, _total, max_iter=max_iter, tol=tol) for few in best]
-    few = max(traces, key=lambda trace: trace.state.bounds.max()).state
-    winner = few.of_restarts(np.array([few.bounds.argmax()]))
-    return iterate(winner, sweep, _total, max_iter=max_iter, tol=tol), bounds
-
-
-def _total(state: State) -> float:
-    return float(state.bounds.sum())
 
 
 def _right_and_wrong(problem: Problem, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:

@@ -40,6 +40,7 @@ from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mcvc as multiple_views
+from consilience.semisupervised import mcvc_search
 from consilience.semisupervised.mcvc import Prior, Problem, State
 
 MOST_VIEWS = 10  # of "auto"
@@ -76,7 +77,8 @@ class MCVC(ViewEstimator):
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Number of restarts; the one with the highest bound is kept.
+        Number of random starts; an eighth as many more begin with the spectrum of the evidence. The one with the
+        highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6
@@ -104,8 +106,8 @@ class MCVC(ViewEstimator):
         Bound on ln p(judgements | features), nats, of the kept restart.
     lower_bounds_ : ndarray
         The same after each sweep of its last run, without other restarts.
-    restart_bounds_ : ndarray, shape (n_init,)
-        The bound at which each restart was compared with the others.
+    restart_bounds_ : ndarray, shape (n_init + n_init // 8,)
+        The bound at which each restart was compared with the others, random starts first.
     n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -182,7 +184,8 @@ class MECC(ViewEstimator):
         How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
         are "independent": m - 1 for m items.
     n_init : int, default=50
-        Number of restarts; the one with the highest bound is kept.
+        Number of random starts; an eighth as many more begin with the spectrum of the evidence. The one with the
+        highest bound is kept.
     max_iter : int, default=500
         Maximum number of sweeps of a restart.
     tol : float, default=1e-6
@@ -292,7 +295,7 @@ def _learn(
     problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(annotations)))
     rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
-        trace, model.restart_bounds_ = multiple_views.run(
+        trace, model.restart_bounds_ = mcvc_search.run(
             problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
         )
     keep_trace(model, trace)

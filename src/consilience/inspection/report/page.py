@@ -19,6 +19,7 @@ from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
+from consilience.inspection.words import Words, use_words
 
 __all__ = ["report"]
 
@@ -44,6 +45,7 @@ def report(
     scores: Any = None,
     stability: Any = None,
     certainty: Certainty | Literal["auto"] | None = "auto",
+    words: Words | str | None = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -75,6 +77,9 @@ def report(
         What another group of people would repeat, from `consilience.inspection.certainty`: for the findings, the list
         of the least certain items and a section of its own. "auto": 100 draws, fewer if the annotations are large, for
         models whose people can be weighed. None: the report has the model's own probabilities.
+    words : str or Words, optional
+        What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
+        columns of the file are called, if they were read from one and are usual words; else items and annotators.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -92,7 +97,8 @@ def report(
     ------
     InputError
         The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; or the path is empty, a folder, or in a folder that does not exist.
+        cannot be drawn; the words are not two plurals; or the path is empty, a folder, or in a folder that does not
+        exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -108,7 +114,7 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = with_certainty(Subject.of(model, groupings, X, scores, stability), certainty)
+    subject = with_certainty(Subject.of(model, groupings, X, scores, stability, words=words), certainty)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,
@@ -116,15 +122,15 @@ def report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    with plain_text():
-        content = list(sections(subject))
-    page = environment.get_template("report.html.j2").render(
-        title=default_title(subject) if title is None else as_text(title),
-        warnings=list(warnings),
-        findings=key_findings(subject),
-        sections=content,
-        assets=Assets.of(),
-    )
+    with plain_text(), use_words(subject.words):
+        page = environment.get_template("report.html.j2").render(
+            title=default_title(subject) if title is None else as_text(title),
+            warnings=list(warnings),
+            findings=key_findings(subject),
+            sections=list(sections(subject)),
+            words=subject.words,
+            assets=Assets.of(),
+        )
     if path is None:
         return Page(page)
     with replacing(path) as file:

@@ -23,6 +23,7 @@ from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.group_names import cluster_names
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
+from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
 
@@ -81,6 +82,7 @@ class Subject:
     scores: pd.DataFrame | None
     stability: pd.DataFrame | None = None
     certainty: Certainty | None = None
+    words: Words = DEFAULT
 
     @classmethod
     def of(
@@ -91,21 +93,24 @@ class Subject:
         scores: Any,
         stability: Any = None,
         certainty: Certainty | None = None,
+        words: Words | str | None = None,
     ) -> Subject:
-        """Bring annotations, features and scores into the order of the fitted items."""
+        """Bring annotations, features and scores into the order of the fitted items; for `words` see `Words.of`."""
         estimator = unwrap(model)
         if isinstance(scores, pd.Series):
             scores = scores.to_frame(0 if scores.name is None else scores.name)
         elif scores is not None and np.ndim(scores) == 1:
             scores = np.reshape(np.asarray(scores), (-1, 1))
+        given = given_or_kept(model, annotations, "report")
         return cls(
             model=model,
             estimator=estimator,
-            annotations=given_or_kept(model, annotations, "report"),
+            annotations=given,
             features=None if X is None else raw_features(model, X),
             scores=None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
             stability=None if stability is None else stability_rows(stability),
             certainty=certainty,
+            words=Words.of(words, read_as(given)),
         )
 
     @cached_property
