@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from consilience.errors import InputError
 
@@ -150,7 +151,7 @@ def placeholders(text: str) -> set[str]:
     return {name for name, _, _ in parts}
 
 
-def texts_of(replaced: Mapping[str, str] | None = None) -> dict[str, str]:
+def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return all texts by key, with those that a study replaces.
 
     Parameters
