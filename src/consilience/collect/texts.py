@@ -142,7 +142,7 @@ TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **BOARD, **STATUS, **SPOKE
 def placeholders(text: str) -> set[str]:
     """Return the words in braces; braces that do not belong together, or that format, are an error."""
     try:
-        parts = [part[1:] for part in string.Formatter().parse(text) if part[1] is not None]
+        parts = [(name, *rest) for _, name, *rest in string.Formatter().parse(text) if name is not None]
     except ValueError as error:
         raise InputError(f"The braces of the text {text!r} do not belong together: {error}.") from None
     for name, formatting, conversion in parts:
