@@ -20,8 +20,9 @@ from sklearn.datasets import load_digits
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from consilience.collect.model import StudySettings  # noqa: E402
 from consilience.collect.pages import Card  # noqa: E402
-from tests.collect.boards.board_server import Sort, serving, settings_of  # noqa: E402
+from tests.collect.boards.board_server import Sort, serving  # noqa: E402
 from tests.collect.boards.browsing import RIGHT_TO_LEFT, filled, texts  # noqa: E402
 
 FOLDER = ROOT / "docs" / "_static"
@@ -54,7 +55,7 @@ def sheet() -> Sort:
     """Return a sheet of digits, partly marked."""
     places = [f"/pictures/{number}" for number in range(N_DIGITS)]
     cards = [Card(number, "", place, place) for number, place in enumerate(places)]
-    sort = Sort(title="Handwritten digits", board="sheet", cards=cards, settings=settings_of(group_names="none"))
+    sort = Sort(title="Handwritten digits", board="sheet", cards=cards, settings=StudySettings(group_names="none"))
     sort.draw = digit
     for group in range(5):
         sort.change(kind="move", items=list(range(group, N_DIGITS, 10)), group=f"g{group + 1}")
@@ -63,7 +64,7 @@ def sheet() -> Sort:
 
 def right_to_left(board: str) -> Sort:
     """Return a board in Hebrew."""
-    settings = settings_of(language="he", direction="rtl")
+    settings = StudySettings(language="he", direction="rtl")
     return filled(Sort(title="צבעים", board=board, cards=texts(RIGHT_TO_LEFT), settings=settings), "בהיר", "כהה")
 
 

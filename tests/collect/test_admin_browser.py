@@ -1,9 +1,6 @@
 """The pages of the administration in a real browser: a study from its cards to its clusters, legible and accessible."""
 
 import shutil
-import socket
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -15,28 +12,9 @@ from .conftest import PASSWORD
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
-
-
-@pytest.fixture
-def address(sqlite_store):
-    """The address at which the application is served, with a first password to be chosen under …/admin/setup/first."""
-    from consilience.collect import create_app
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    app = create_app(sqlite_store, setup_token="first", background=False)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from consilience.errors import InputError
 
@@ -141,7 +142,7 @@ TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **BOARD, **STATUS, **SPOKE
 def placeholders(text: str) -> set[str]:
     """Return the words in braces; braces that do not belong together, or that format, are an error."""
     try:
-        parts = [part[1:] for part in string.Formatter().parse(text) if part[1] is not None]
+        parts = [(name, *rest) for _, name, *rest in string.Formatter().parse(text) if name is not None]
     except ValueError as error:
         raise InputError(f"The braces of the text {text!r} do not belong together: {error}.") from None
     for name, formatting, conversion in parts:
@@ -150,7 +151,7 @@ def placeholders(text: str) -> set[str]:
     return {name for name, _, _ in parts}
 
 
-def texts_of(replaced: Mapping[str, str] | None = None) -> dict[str, str]:
+def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return all texts by key, with those that a study replaces.
 
     Parameters

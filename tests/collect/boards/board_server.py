@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import uvicorn
 from PIL import Image, ImageDraw
@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 import consilience.collect
 from consilience.collect import board_state, pages
+from consilience.collect.model import Study, StudySettings
 from consilience.errors import InputError
 
 STATIC = Path(consilience.collect.__file__).parent / "static"
@@ -29,12 +30,6 @@ CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-
-def settings_of(**chosen):
-    """Settings of a study, as the pages read them."""
-    usual = {"language": "en", "direction": "ltr", "texts": {}, "group_names": "optional", "all_sorted": True}
-    return SimpleNamespace(**(usual | {"categories": ()} | chosen))
 
 
 def picture(number):
@@ -59,7 +54,7 @@ class Sort:
     kind: str = "open"
     board: str = "piles"
     cards: list = field(default_factory=list)
-    settings: SimpleNamespace = field(default_factory=settings_of)
+    settings: StudySettings = field(default_factory=StudySettings)
     instructions: str = ""
     number: int = 1
     total: int = 1
@@ -78,11 +73,16 @@ class Sort:
         """Take changes as the store does, or raise an InputError."""
         if self.handed_in:
             raise ClosedError
-        self.changes += [(client, board_state.checked(change, self, self.numbers)) for change in changes]
+        self.changes += [(client, board_state.checked(change, self.study, self.numbers)) for change in changes]
 
     def change(self, **change):
         """Take one change from elsewhere, such as another device."""
         self.take(f"other{len(self.changes)}", [{"sequence": 0, **change}])
+
+    @property
+    def study(self):
+        when = datetime(2026, 1, 1, tzinfo=UTC)
+        return Study("s1", self.title, self.kind, self.board, "open", self.settings, len(self.cards), "join", 0, when)
 
     @property
     def numbers(self):
@@ -106,12 +106,14 @@ def app_of(sort):
 
     def board(notice="", status=200):
         given = {"number": sort.number, "total": sort.total, "instructions": sort.instructions}
-        return html("board", pages.board_context(sort, sort.cards, sort.state, notice=notice, **given), status)
+        return html("board", pages.board_context(sort.study, sort.cards, sort.state, notice=notice, **given), status)
 
     async def show(_):
         if sort.handed_in:
-            return html("thanks", pages.thanks_context(sort))
-        return board() if sort.begun else html("instructions", pages.instructions_context(sort, sort.instructions))
+            return html("thanks", pages.thanks_context(sort.study))
+        return (
+            board() if sort.begun else html("instructions", pages.instructions_context(sort.study, sort.instructions))
+        )
 
     async def begin(_):
         sort.begun = True
@@ -155,7 +157,7 @@ def app_of(sort):
         form = await request.form()
         try:
             state = board_state.BoardState.of_json(sort.state)
-            board_state.require_submittable(state, sort, confirmed="confirmed" in form)
+            board_state.require_submittable(state, sort.study, confirmed="confirmed" in form)
         except InputError as error:
             return board(str(error), 422)
         sort.handed_in = True

@@ -1,7 +1,8 @@
 """What the tests of the boards in a browser have in common."""
 
+from consilience.collect.model import StudySettings
 from consilience.collect.pages import Card
-from tests.collect.boards.board_server import Sort, settings_of
+from tests.collect.boards.board_server import Sort
 
 ANIMALS = ["Robin", "Sparrow", "Eagle", "Owl", "Salmon", "Trout", "Shark", "Wolf", "Fox", "Cat"]
 RIGHT_TO_LEFT = ["אדום", "כחול", "ירוק", "צהוב", "לבן", "שחור", "ורוד", "סגול"]
@@ -35,7 +36,11 @@ def filled(sort, *names, each=2):
 
 def looks():
     """Boards that differ in how they look, by name."""
-    hebrew = {"title": "צבעים", "cards": texts(RIGHT_TO_LEFT), "settings": settings_of(language="he", direction="rtl")}
+    hebrew = {
+        "title": "צבעים",
+        "cards": texts(RIGHT_TO_LEFT),
+        "settings": StudySettings(language="he", direction="rtl"),
+    }
     return {
         "piles": filled(Sort(cards=both(ANIMALS * 2), total=3), "Birds", "", each=3),
         "sheet": filled(Sort(board="sheet", cards=pictures(20)), "Round", "", each=3),

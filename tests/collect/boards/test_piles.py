@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from tests.collect.boards.board_server import Sort, settings_of
+from consilience.collect.model import StudySettings
+from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, filled, focused, groups_of, pictures, settled, texts
 
 BIRDS, FISH, MAMMALS = frozenset({1, 2, 3, 4}), frozenset({5, 6, 7}), frozenset({8, 9, 10})
@@ -103,7 +104,7 @@ def test_a_finger_that_moves_at_once_scrolls_and_drags_nothing(visit):
 
 
 def test_a_whole_sort_by_keyboard_alone(visit):
-    sort = Sort(cards=texts(), settings=settings_of(group_names="required"))
+    sort = Sort(cards=texts(), settings=StudySettings(group_names="required"))
     page = visit(sort)
     press = page.keyboard.press
     for _ in range(20):
@@ -131,8 +132,10 @@ def test_a_whole_sort_by_keyboard_alone(visit):
     settled(page)
     assert groups_of(sort) == WHOLE
     page.get_by_text("Cat is now in Group 3. Not sorted yet: 0.").wait_for()
-    assert focused(page) == 10
+    assert focused(page) == "unsorted-title"
+    card(page, "Cat").focus()
     press("Delete")
+    assert focused(page) == 9  # the card before it in its group
     press("Control+z")
     settled(page)
     assert groups_of(sort) == WHOLE
@@ -207,7 +210,7 @@ def test_search_shows_what_is_found_and_moves_nothing_that_is_hidden(visit):
 
 def test_a_closed_sort_offers_its_categories_and_no_others(visit):
     sort = Sort(
-        kind="closed", cards=texts(), settings=settings_of(categories=("Birds", "Others"), all_sorted="required")
+        kind="closed", cards=texts(), settings=StudySettings(categories=("Birds", "Others"), all_sorted="required")
     )
     page = visit(sort)
     assert page.locator("#new-group, .group-name").count() == 0

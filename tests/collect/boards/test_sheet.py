@@ -4,14 +4,15 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from tests.collect.boards.board_server import Sort, settings_of
+from consilience.collect.model import StudySettings
+from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, filled, focused, groups_of, pictures, settled
 
 WHOLE = {frozenset({1, 2, 3, 4}), frozenset({5, 6, 7}), frozenset({8, 9})}
 
 
 def sheet(**chosen):
-    return Sort(board="sheet", cards=pictures(9), settings=settings_of(**chosen))
+    return Sort(board="sheet", cards=pictures(9), settings=StudySettings(**chosen))
 
 
 def choice(page, name):

@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from consilience.collect.board_state import fold, initial
-from tests.collect.boards.board_server import Sort, settings_of
+from consilience.collect.model import StudySettings
+from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, filled, groups_of, pictures, settled, texts
 
 
@@ -74,7 +75,7 @@ def test_an_answer_that_gets_lost_does_not_double_the_change(visit):
 
 
 def test_offline_and_back(visit):
-    sort = Sort(cards=texts(), settings=settings_of(all_sorted=False))
+    sort = Sort(cards=texts(), settings=StudySettings(all_sorted=False))
     page = visit(sort)
     page.context.set_offline(True)
     put(page, "Robin", 1)

@@ -39,6 +39,11 @@ export class Board {
     return this.cards.get(item).label;
   }
 
+  /** What a card without a text is called: what its picture shows is not told to those who shall judge it. */
+  placeOf(item) {
+    return this.text("card", { number: this.presented.indexOf(item) + 1 });
+  }
+
   /** Name of a group, or its number. */
   title(group) {
     return group.name || this.text("group", { number: this.groups.indexOf(group) + 1 });

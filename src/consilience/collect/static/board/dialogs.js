@@ -8,7 +8,7 @@ export function showZoom(board, item, among, back) {
   const show = (next) => {
     shown = next;
     const card = board.cards.get(shown);
-    document.getElementById("zoom-title").textContent = card.text || card.label;
+    document.getElementById("zoom-title").textContent = card.text || board.placeOf(shown);
     picture.hidden = !card.picture;
     if (card.picture) picture.src = card.picture;
     picture.alt = card.alt || card.label;

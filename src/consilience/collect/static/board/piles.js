@@ -85,7 +85,7 @@ export class Piles {
   // ---- searching
 
   prepareSearch() {
-    const texts = this.board.data.cards.filter((card) => card.text || card.alt);
+    const texts = this.board.data.cards.filter((card) => card.text);
     document.getElementById("search-box").hidden = this.cards.size < FROM_HOW_MANY || !texts.length;
     this.field = document.getElementById("search");
     this.field.addEventListener("input", () => {
@@ -185,9 +185,13 @@ export class Piles {
     const focused = document.activeElement;
     const fromCard = !focused || focused === document.body || focused.closest(".card, .bar, dialog");
     const next = this.cardAfter(items);
+    const list = this.cards.get(items[0]).parentElement;
     const id = this.board.move(items, target);
     this.selection.clear();
-    if (id !== null && fromCard) focusCard(next ?? this.cards.get(items.at(-1)));
+    if (id === null || !fromCard) return;
+    if (next) focusCard(next);
+    else if (list === this.unsorted) document.getElementById("unsorted-title").focus();
+    else list.parentElement.querySelector(".here").focus();
   }
 
   /** The card that comes after those that move, or before them, in the list of the first. */

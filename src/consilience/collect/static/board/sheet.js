@@ -73,7 +73,7 @@ export class Sheet {
   // ---- searching
 
   prepareSearch() {
-    const texts = this.board.data.cards.filter((card) => card.text || card.alt);
+    const texts = this.board.data.cards.filter((card) => card.text);
     document.getElementById("search-box").hidden = this.cards.size < FROM_HOW_MANY || !texts.length;
     const field = document.getElementById("search");
     field.addEventListener("input", () => {
