@@ -2,8 +2,11 @@
 
 import contextlib
 import itertools
+import socket
 import sys
 import tempfile
+import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -114,3 +117,22 @@ def script(visit, sqlite_store):
     """A client of the API, with a token, which is no browser."""
     _, token = sqlite_store.create_token("tests")
     return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
+@pytest.fixture
+def address(sqlite_store):
+    """The address at which the application is served, with a first password to be chosen under …/admin/setup/first."""
+    uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    from consilience.collect import create_app
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    app = create_app(sqlite_store, setup_token="first", background=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    listening.close()

@@ -1,7 +1,11 @@
 """The API: what scripts can do, what it says of itself, and what it does with requests that nobody would send."""
 
 import io
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -255,3 +259,13 @@ def test_none_of_ten_thousand_requests_leads_to_a_failure(script, study):
     statuses = requests_by_schemathesis(script, study, 12_000)
     assert sum(statuses.values()) >= 10_000
     assert max(statuses) < 500
+
+
+def test_the_script_of_the_documentation_runs(address, sqlite_store):
+    root = Path(__file__).parents[2]
+    _, token = sqlite_store.create_token("crowd")
+    command = [sys.executable, str(root / "docs" / "collect" / "crowd.py"), address]
+    environment = os.environ | {"CONSILIENCE_TOKEN": token}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["1 3 5 7 9 11", "2 4 6 8 10 12"]

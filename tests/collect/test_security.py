@@ -335,4 +335,5 @@ def test_logging_in_joining_and_wrong_tokens_are_limited(visit, sqlite_store, st
         use.counters[name]._left.clear()
         first, second = request(), request()
         assert first.status_code in (401, 403, 404), name
-        assert (second.status_code, second.headers["retry-after"]) == (429, "600"), name
+        assert second.status_code == 429, name
+        assert 500 < int(second.headers["retry-after"]) <= 600

@@ -7,7 +7,7 @@ import logging
 import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import click
@@ -24,17 +24,15 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
 
         from consilience.collect import Store, create_app
     store = Store.open(db)
-    try:
+    with closing(store):
         setup_token = _first_password(store, password)
         _make_demo(store, demo)
-        listening = _listening(host, port)
-        _say_where(host, listening.getsockname()[1], setup_token)
-        _log()
-        app = create_app(store, setup_token=setup_token)
-        config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
-        uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        store.close()
+        with _listening(host, port) as listening:
+            app = create_app(store, setup_token=setup_token)
+            config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
+            _say_where(host, listening.getsockname()[1], setup_token)
+            _log()
+            uvicorn.Server(config).run(sockets=[listening])
 
 
 @contextmanager
@@ -77,9 +75,13 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen(WAITING)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(WAITING)
+        except OSError:
+            found.close()
+            raise
     except OSError as error:
         reason = error.strerror or str(error)
         if error.errno == errno.EADDRINUSE:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from consilience.active.named_strategies import STRATEGIES
+from consilience.annotations.types import Real
 from consilience.errors import InputError
 
 OPEN, CLOSED, HYBRID = "open", "closed", "hybrid"
@@ -90,8 +91,8 @@ class StudySettings:
     per_participant: int = 1
     max_per_item: int | None = None
     strategy: str = "informative"
-    random_share: float = 0.15
-    repeat_share: float = 0.0
+    random_share: Real = 0.15
+    repeat_share: Real = 0.0
     stop_rule: str = "reliability"
     parameters: tuple[str, ...] = ()
 

@@ -37,7 +37,7 @@ def progress_of(store: Store, study: Study) -> dict[str, Any]:
 def _clusters(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return title, items and names of each cluster, or of each category of a closed sort that is given to an item."""
     if study.kind == CLOSED:
-        members = [
+        members: list[tuple[str, list[int], list[Any]]] = [
             (name, [place for place, label in enumerate(found["labels"]) if label == number], [])
             for number, name in enumerate(found["categories"])
         ]
@@ -47,7 +47,7 @@ def _clusters(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> 
         {
             "title": title,
             "size": len(numbers),
-            "items": [items[number] for number in numbers[:MOST_SHOWN] if number < len(items)],
+            "cards": [items[number] for number in numbers[:MOST_SHOWN] if number < len(items)],
             "names": names,
         }
         for title, numbers, names in members

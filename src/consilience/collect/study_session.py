@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from consilience.active import ActiveSession, Subset
-from consilience.collect.model import Study
+from consilience.collect.model import Assignment, Study
 from consilience.collect.store import Prepared, Submitted
 from consilience.errors import InputError
 
@@ -64,7 +64,7 @@ class StudySession:
         self._strategy = settings.strategy
         self._rng = np.random.default_rng([study.seed, 1])
         self._told: dict[int, str] = {}  # participants, by assignment
-        self._waiting: dict[int, Subset] = {}  # by prepared subset
+        self._waiting: dict[int, Subset] = {}  # by prepared subset, or by assignment with a minus
         self._n_composed = 0  # answers when the prepared subsets were composed
 
     def hear(self, rows: Sequence[Submitted], given: Iterable[tuple[Prepared, str]]) -> None:
@@ -83,7 +83,8 @@ class StudySession:
         for one in rows:
             if one.assignment not in self._told:
                 groups = [list(group["items"]) for group in one.groups]
-                subset = self._waiting.pop(subset_of.get(one.assignment, 0), None)
+                general = self._waiting.pop(subset_of.get(one.assignment, 0), None)
+                subset = self._waiting.pop(-one.assignment, general)
                 self.session.tell(groups, subset=subset, annotator=one.participant)
                 self._told[one.assignment] = one.participant
 
@@ -93,14 +94,25 @@ class StudySession:
         n_told = len(self._told)
         return abs(n_told - self._n_composed) >= max(1, n_told // 20)
 
-    def wait_for(self, prepared: Sequence[Prepared]) -> None:
-        """Wait for the answers to these prepared subsets, and for no others."""
-        held = {one.id: one for one in prepared}
-        for number in [number for number in self._waiting if number not in held]:
+    def wait_for(self, prepared: Sequence[Prepared], going_on: Sequence[Assignment]) -> None:
+        """Wait for the answers to these subsets, and for no others.
+
+        Parameters
+        ----------
+        prepared : prepared subsets, given or not
+        going_on : assignments of people who will get another after it
+            The session has to know what they see, since nobody sees an item twice.
+        """
+        theirs = {-one.id: one for one in going_on}
+        held = {one.id: one for one in prepared if one.assignment is None or -one.assignment not in theirs}
+        for number in [number for number in self._waiting if number not in held and number not in theirs]:
             self._withdraw(number)
-        for one in prepared:
-            if one.id not in self._waiting and one.source == self._strategy != RANDOM:
-                self._present_again(one)
+        for number, one in held.items():
+            if number not in self._waiting and one.source == self._strategy != RANDOM:
+                self._present_again(number, one.items, one.participant)
+        for number, sorting in theirs.items():
+            if number not in self._waiting and self._strategy != RANDOM:
+                self._present_again(number, sorting.items, sorting.participant)
 
     def compose(
         self, n_general: int, people: Mapping[str, Iterable[int]], allowed: Bool[np.ndarray, " items"]
@@ -162,12 +174,12 @@ class StudySession:
             for subset in subsets
         ]
 
-    def _present_again(self, one: Prepared) -> None:
+    def _present_again(self, number: int, items: Sequence[int], participant: str | None) -> None:
         try:
-            (subset,) = self.session.ask(1, annotators=[one.participant], candidates=[list(one.items)])
+            (subset,) = self.session.ask(1, annotators=[participant], candidates=[list(items)])
         except InputError:  # by now an item of it may not be presented any more
             return
-        self._waiting[one.id] = subset
+        self._waiting[number] = subset
 
     def _withdraw(self, number: int) -> None:
         subset = self._waiting.pop(number)

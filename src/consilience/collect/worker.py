@@ -14,7 +14,7 @@ import numpy as np
 
 from consilience.collect import consensus
 from consilience.collect.errors import NotFoundError
-from consilience.collect.model import CLOSED, Study
+from consilience.collect.model import CLOSED, Assignment, Study
 from consilience.collect.store import Job, Prepared, Store, Submitted
 from consilience.collect.store.database import now
 from consilience.collect.study_session import StudySession, key_of
@@ -46,7 +46,7 @@ class Worker:
     ...     store = Store.open(f"sqlite:///{folder}/studies.db")
     ...     study = store.create_study("Letters", list("abcdef"), settings=StudySettings(subset_size=3))
     ...     _ = store.open_study(study.id)
-    ...     Worker(store, ahead=2).run()
+    ...     _ = Worker(store, ahead=2).run()
     ...     n_prepared = len(store.prepared_subsets(study.id))
     ...     store.close()
     >>> n_prepared
@@ -140,34 +140,36 @@ class Worker:
         prepared = self.store.prepared_subsets(study.id)
         old = [one for one in prepared if one.participant is None] if mine.is_stale else []
         kept = [one for one in prepared if one not in old]
-        mine.wait_for([*kept, *self._in_progress(study)])
+        going_on = self._going_on(study)
+        mine.wait_for([*kept, *self._in_progress(study)], going_on)
         allowed = np.full(study.n_items, True)
         if study.settings.max_per_item is not None:
             allowed = self.store.times_presented(study.id) < study.settings.max_per_item
         n_general = self.ahead - sum(one.participant is None for one in kept)
-        composed = mine.compose(max(n_general, 0), self._going_on(study, kept), allowed)
+        composed = mine.compose(max(n_general, 0), self._seen(going_on, kept), allowed)
         new = [(one.items, one.source, one.participant) for one in composed]
         mine.prepared(composed, self.store.put_subsets(study.id, new, instead_of=[one.id for one in old]))
 
     def _in_progress(self, study: Study) -> list[Prepared]:
         return [one for one, state in self.store.given_subsets(study.id) if state == "open"]
 
-    def _going_on(self, study: Study, kept: list[Prepared]) -> dict[str, list[int]]:
-        """Return the participants who will need another subset after the one that they are sorting, and what they saw.
+    def _going_on(self, study: Study) -> list[Assignment]:
+        """Return what people are sorting who will get another subset after it, previews apart."""
+        most = study.settings.per_participant
+        if most == 1:
+            return []
+        counted = {one.id for one in self.store.participants(study.id) if not (one.preview or one.excluded)}
+        return [
+            one
+            for one in self.store.assignments(study.id)
+            if one.state == "open" and one.number < most and one.participant in counted
+        ]
 
-        Those for whom one is prepared are left out, and previews.
-        """
-        if study.settings.per_participant == 1:
-            return {}
+    def _seen(self, going_on: list[Assignment], kept: list[Prepared]) -> dict[str, list[int]]:
+        """Return the items that each of these people saw, but for those for whom a subset is prepared."""
         served = {one.participant for one in kept}
-        served |= {person.id for person in self.store.participants(study.id) if person.preview or person.excluded}
-        seen: dict[str, list[int]] = {}
-        sorting = set()
-        for one in self.store.assignments(study.id):
-            seen.setdefault(one.participant, []).extend(one.items)
-            if one.state == "open" and one.number < study.settings.per_participant:
-                sorting.add(one.participant)
-        return {person: seen[person] for person in seen if person in sorting - served}
+        people = [one.participant for one in going_on if one.participant not in served]
+        return {person: [item for one in self.store.assignments_of(person) for item in one.items] for person in people}
 
     def _in_step(self, study: Study, rows: list[Submitted]) -> StudySession:
         """Return the session of a study, which has heard all answers."""

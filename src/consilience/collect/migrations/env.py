@@ -4,10 +4,17 @@ from alembic import context
 
 from consilience.collect.tables import metadata
 
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    render_as_batch=True,
-    transactional_ddl=True,
-)
-context.run_migrations()
+
+def run() -> None:
+    """Run the steps that were asked for."""
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=metadata,
+        render_as_batch=True,
+        transactional_ddl=True,
+    )
+    context.run_migrations()
+
+
+if hasattr(context, "config"):  # else it is imported by somebody else than Alembic
+    run()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from consilience.collect.store.access import Access, Token
-from consilience.collect.store.jobs import Job, Jobs, Prepared
+from consilience.collect.store.access import Access
+from consilience.collect.store.access import Token as Token
+from consilience.collect.store.jobs import Job as Job
+from consilience.collect.store.jobs import Jobs
+from consilience.collect.store.jobs import Prepared as Prepared
 from consilience.collect.store.people import People
-from consilience.collect.store.results import Results, Submitted
-from consilience.collect.store.studies import Studies, new_picture
+from consilience.collect.store.results import Results
+from consilience.collect.store.results import Submitted as Submitted
+from consilience.collect.store.studies import Studies
+from consilience.collect.store.studies import new_picture as new_picture
 from consilience.collect.store.work import Work
-
-__all__ = ["Job", "Prepared", "Store", "Submitted", "Token", "new_picture"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
 
 
 class Store(Studies, People, Work, Results, Jobs, Access):

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from consilience.annotations.types import Real
 from consilience.collect import tables
 from consilience.collect.store.database import Database, now
 
@@ -61,7 +62,7 @@ class Prepared:
 class Jobs(Database):
     """What the store knows of the work behind the scenes."""
 
-    def request_job(self, study_id: str, kind: str, *, delay: float = 0.0) -> None:
+    def request_job(self, study_id: str, kind: str, *, delay: Real = 0.0) -> None:
         """Ask the worker for something; requests that wait for it already are one.
 
         Parameters

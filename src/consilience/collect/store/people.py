@@ -136,6 +136,7 @@ class People(Database):
             There is no such participant.
         """
         with self.write() as db:
+            study_in(db, participant_in(db, participant_id).study, lock=True)
             participant = participant_in(db, participant_id, lock=True)
             columns = tables.participants.c
             db.execute(update(tables.participants).where(columns.id == participant_id).values(excluded=excluded))
@@ -187,7 +188,7 @@ def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -
         There is no such participant.
     """
     query = select(tables.participants).where(tables.participants.c.id == clean(str(participant_id)))
-    row = db.execute(query.with_for_update() if lock else query).first()
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
     if row is None:
         raise NotFoundError("There is no such participant.")
     return _participant_of(row)

@@ -77,6 +77,7 @@ class Results(Database):
 
         Raises
         ------
+        NotFoundError
             There is no such study.
         """
         with self.read() as db:
@@ -96,6 +97,7 @@ class Results(Database):
 
         Raises
         ------
+        NotFoundError
             There is no such study.
         InputError
             Nothing was submitted yet.
@@ -119,6 +121,7 @@ class Results(Database):
 
         Raises
         ------
+        NotFoundError
             There is no such study.
         InputError
             The study is no closed sort, or nothing was submitted yet.
@@ -148,6 +151,7 @@ class Results(Database):
 
         Raises
         ------
+        NotFoundError
             There is no such study.
         """
         with self.read() as db:
@@ -179,6 +183,7 @@ class Results(Database):
 
         Raises
         ------
+        NotFoundError
             There is no such study.
         InputError
             An item or a label is unknown, an annotator was imported before, or the annotations are of another kind.

@@ -291,13 +291,15 @@ def new_picture(data: bytes, mime: str, width: int, height: int) -> Picture:
 def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
     """Return a study; `lock` makes other writers of it wait until the transaction ends.
 
+    Whoever locks a study and something else locks the study first, so that nobody waits for each other.
+
     Raises
     ------
     NotFoundError
         There is no such study.
     """
     query = select(tables.studies).where(tables.studies.c.id == clean(str(study_id)))
-    row = db.execute(query.with_for_update() if lock else query).first()
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
     if row is None:
         raise NotFoundError(f"There is no study {clean(str(study_id))[:SAID]!r}.")
     return _study_of(row)

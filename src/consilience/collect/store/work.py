@@ -181,10 +181,10 @@ class Work(Database):
             No card is in a group, or a group has no name and the study asks for one.
         """
         with self.write() as db:
+            study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
             row = _row(db, assignment_id, participant_id, lock=True)
             if row.state == "submitted":
                 return _assignment_of(row)
-            study = study_in(db, row.study)
             state = _state_of(row)
             board_state.require_submittable(state, study, confirmed=confirmed)
             moment = now()
@@ -255,7 +255,7 @@ def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, 
     if not isinstance(assignment_id, int) or isinstance(assignment_id, bool) or not 0 < assignment_id < 2**31:
         raise NotFoundError("There is no such assignment.")
     query = select(tables.assignments).where(columns.id == assignment_id)
-    row = db.execute(query.with_for_update() if lock else query).first()
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
     if row is None or (participant_id is not None and row.participant != participant_id):
         raise NotFoundError("There is no such assignment.")
     return row
