@@ -142,13 +142,17 @@ TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **BOARD, **STATUS, **SPOKE
 def placeholders(text: str) -> set[str]:
     """Return the words in braces; braces that do not belong together, or that format, are an error."""
     try:
-        parts = [(name, *rest) for _, name, *rest in string.Formatter().parse(text) if name is not None]
+        parts = [part[1:] for part in string.Formatter().parse(text)]
     except ValueError as error:
         raise InputError(f"The braces of the text {text!r} do not belong together: {error}.") from None
+    found = set()
     for name, formatting, conversion in parts:
+        if name is None:  # no braces
+            continue
         if not name.isidentifier() or formatting or conversion:
             raise InputError(f"The text {text!r} holds braces around something else than one of its words.")
-    return {name for name, _, _ in parts}
+        found.add(name)
+    return found
 
 
 def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
