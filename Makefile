@@ -5,16 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 REPORT := consilience-report
+DB ?= sqlite:///consilience.db
 DATA ?=
 FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo test test-all test-model test-lowest lint format hooks docs dist papers people speed papers-check serve clean
+.PHONY: help setup demo report serve test test-all test-model test-lowest lint format hooks docs dist papers people speed papers-check clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
 	@echo "make demo      cluster digits from a simulated crowd, or DATA=file.csv [FEATURES=file.csv]; writes $(REPORT)/report.html"
+	@echo "make report    show the report of make demo at http://127.0.0.1:8000/report.html"
+	@echo "make serve     collect groupings in the browser, with a demo study, at http://127.0.0.1:8000/admin; keeps them in $(DB)"
 	@echo "make test      the test suite"
 	@echo "make test-all  the slow tests too"
 	@echo "make test-model MODEL=dawid_skene  the tests that concern one model, by its module or class"
@@ -27,7 +30,6 @@ help:
 	@echo "make people    the pages on data of people, in the same way"
 	@echo "make speed     the page of seconds and memory, against peers and against the machine, in the same way"
 	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
-	@echo "make serve     show the report of make demo at http://127.0.0.1:8000/report.html"
 	@echo "make clean     remove what these targets made"
 
 $(VENV)/bin/python:
@@ -36,6 +38,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 	@test -e $(VENV)/.full || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.collect: $(VENV)/bin/python pyproject.toml
+	@test -e $(VENV)/.full || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[collect,parquet]'
 	@touch $@
 
 $(VENV)/.full: $(VENV)/bin/python pyproject.toml
@@ -111,9 +117,12 @@ speed: setup
 papers-check: setup
 	@status=0; for package in papers people speed; do $(BIN)/python -m benchmarks.$$package --check || status=1; done; exit $$status
 
-serve: $(VENV)/.core
+report: $(VENV)/.core
 	@test -e $(REPORT)/report.html || { echo "There is no $(REPORT)/report.html; run make demo first." >&2; exit 2; }
 	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory $(REPORT)
+
+serve: $(VENV)/.collect
+	$(BIN)/consilience serve --demo --db "$(DB)"
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(REPORT) docs/_build docs/gallery docs/generated dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -48,12 +48,13 @@ def test_items_and_pairs_missing_from_an_answer(presented, data):
     there = [data.draw(st.booleans()) for _ in presented]
     grouped = [item for item, is_there in zip(presented, there) if is_there]
     answer = answers.as_groupings({1: grouped[:1], 2: grouped[1:]}, ITEMS, ("Ann", 1))
-    missing, unanswered = answers.left_out(answer, assignments.Placed.of(Subset(1, presented, "Ann"), ITEMS))
+    missing = answers.left_out(answer, assignments.Placed.of(Subset(1, presented, "Ann"), ITEMS), "Ann")
     assert missing.subset == Subset(1, [item for item in presented if item not in grouped], "Ann")
     assert ITEMS[missing.places].tolist() == missing.subset.items
     pairs = {frozenset(pair) for pair in combinations(presented, 2) if not set(pair) <= set(grouped)}
-    assert {frozenset(ITEMS[pair]) for pair in unanswered} == pairs
-    assert len(unanswered) == len(pairs)
+    assert {frozenset(ITEMS[pair]) for pair in missing.pairs} == pairs
+    assert len(missing.pairs) == len(pairs)
+    assert ITEMS[missing.answered].tolist() == grouped
 
 
 def test_the_key_of_an_answer_is_new():

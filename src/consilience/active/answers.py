@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import combinations, compress
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
 
-from consilience.active.assignments import Placed, Subset, places_of
+from consilience.active.assignments import LeftOut, Placed, Subset, places_of
 from consilience.active.grouping_store import Key
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.name_lists import listed
@@ -124,13 +123,8 @@ def require_new(groupings: Groupings, used: set[Key]) -> None:
             )
 
 
-def left_out(answer: Groupings, presented: Placed) -> tuple[Placed, list[Int[np.ndarray, " 2"]]]:
-    """Return the items of a subset that are missing from the answer, and the pairs that include them.
-
-    They count as presented all the same.
-    """
+def left_out(answer: Groupings, presented: Placed, annotator: Any) -> LeftOut:
+    """Return the items of a subset that are missing from an answer, which counts as presented all the same."""
     there = np.diff(answer.incidence.indptr)[presented.places] > 0
-    missing = replace(presented.subset, items=list(compress(presented.subset.items, ~there)))
-    pairs = [np.array([one, other]) for one, other in combinations(presented.places, 2)]
-    unanswered = [not (one and other) for one, other in combinations(there, 2)]
-    return Placed(missing, presented.places[~there]), list(compress(pairs, unanswered))
+    missing = replace(presented.subset, items=list(compress(presented.subset.items, ~there)), annotator=annotator)
+    return LeftOut(missing, presented.places[~there], presented.places[there])

@@ -59,6 +59,23 @@ class Placed:
         return cls(subset, places_of(items, subset.items))
 
 
+@dataclass(frozen=True)
+class LeftOut(Placed):
+    """The items of a subset that are missing from its answer, by the annotator of the answer; they were presented too.
+
+    answered : places of the items of the subset that are in the answer.
+    """
+
+    answered: Int[np.ndarray, " answered"]
+
+    @property
+    def pairs(self) -> list[Int[np.ndarray, " 2"]]:
+        """The pairs that were presented and not answered: those with a missing item."""
+        together = np.concatenate([self.places, self.answered])
+        one, other = np.triu_indices(len(together), 1)
+        return list(np.column_stack([together[one], together[other]])[one < len(self.places)])
+
+
 def listed(items: Any) -> Any:
     """Return the items of a session as a list or an index.
 

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from sklearn.base import BaseEstimator, clone
 
 from consilience.active import answers, assignments, posterior_samples
-from consilience.active.assignments import Placed, Subset
+from consilience.active.assignments import LeftOut, Placed, Subset
 from consilience.active.candidates import Pool
 from consilience.active.grouping_store import GroupingStore
 from consilience.active.named_strategies import STRATEGIES
@@ -32,7 +32,9 @@ from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import facts
+from consilience.annotations.name_lists import listed
 from consilience.annotations.names import is_default, plain
+from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings.subset_fusion_estimator import require_at_most
@@ -164,7 +166,7 @@ class ActiveSession(BaseEstimator):
             require_at_most(self.fusion, len(self.items_))
         self._store = GroupingStore(len(self.items_))
         self._pending: dict[int, Placed] = {}  # by number
-        self._left_out: list[Placed] = []  # items of subsets that are missing from their answers
+        self._left_out: list[LeftOut] = []  # items of subsets that are missing from their answers
         self._strategy = self.strategy if isinstance(self.strategy, Strategy) else STRATEGIES[self.strategy]()
         self._random = check_random_state(self.random_state)
         self._counts = PairCounts.none(len(self.items_))
@@ -179,7 +181,10 @@ class ActiveSession(BaseEstimator):
         state: dict[str, Any] = vars(self).copy()
         state["_groupings"] = state.pop("_store").joined()
         state["_pending"] = [_values(placed.subset) for placed in self._pending.values()]
-        state["_left_out"] = [_values(placed.subset) for placed in self._left_out]
+        state["_left_out"] = [
+            (*_values(missing.subset), [plain(name) for name in self.items_[missing.answered]])
+            for missing in self._left_out
+        ]
         state["_counts"] = _values(self._counts)
         state["_history"] = [_values(done) for done in self._history]
         return state
@@ -193,7 +198,11 @@ class ActiveSession(BaseEstimator):
         self._store = GroupingStore(len(items), [] if groupings is None else [replace(groupings, named=True)])
         pending = [Placed.of(Subset(*values), items) for values in state["_pending"]]
         self._pending = {placed.subset.number: placed for placed in pending}
-        self._left_out = [Placed.of(Subset(*values), items) for values in state["_left_out"]]
+        self._left_out = [
+            LeftOut(subset, assignments.places_of(items, subset.items), assignments.places_of(items, answered))
+            for *values, answered in state["_left_out"]
+            for subset in [Subset(*values)]
+        ]
         self._counts = PairCounts(*state["_counts"])
         self._history = [Round(*values) for values in state["_history"]]
 
@@ -315,6 +324,58 @@ class ActiveSession(BaseEstimator):
         del self._pending[subset.number]
         return self
 
+    def without(self, annotators: Names) -> ActiveSession:
+        """Return a new session that never heard some annotators, such as people who did not take the task seriously.
+
+        The session itself stays as it is. The new one has the same items and parameters, the groupings of everybody
+        else, and waits for the subsets that others were given, under the same numbers. Nothing that was derived from
+        the annotators is left: no round of `stability_`, no consensus, and random numbers begin again with
+        `random_state`. So it equals a session that was told only what the others said.
+
+        Parameters
+        ----------
+        annotators : iterable of names, or one name
+            Annotators of `groupings_`, or those for whom a subset is pending.
+
+        Returns
+        -------
+        ActiveSession
+
+        Raises
+        ------
+        InputError
+            The session does not know an annotator.
+
+        Notes
+        -----
+        A session that an earlier version saved does not know which of the items that an annotator left out of an answer
+        were presented with which others; the new session counts only their pairs among each other as presented.
+
+        Examples
+        --------
+        >>> from consilience.active import ActiveSession
+        >>> session = ActiveSession(["ant", "bee", "cow"], random_state=0)
+        >>> _ = session.tell([["ant", "bee"], ["cow"]], annotator="Ann")
+        >>> _ = session.tell([["ant"], ["bee", "cow"]], annotator="Mallory")
+        >>> session.without("Mallory").groupings_.annotators.tolist()
+        ['Ann']
+        """
+        dropped = self._known_annotators(annotators)
+        new: ActiveSession = clone(self)
+        groupings = self.groupings_
+        if groupings is not None:
+            others = [name for name in groupings.annotators if name not in dropped]
+            if others:
+                new.tell(groupings.restrict(annotators=others))
+        for missing in self._left_out:
+            if missing.subset.annotator not in dropped:
+                new._count_left_out(missing)
+        new._pending = {
+            number: placed for number, placed in self._pending.items() if placed.subset.annotator not in dropped
+        }
+        new._n_asked = self._n_asked
+        return new
+
     @property
     def pending_(self) -> list[Subset]:
         """Subsets presented and not yet answered."""
@@ -431,6 +492,18 @@ class ActiveSession(BaseEstimator):
             )
         return forecast(groupings, self._reliability(n_splits), target, n_items=len(self.items_))
 
+    def _known_annotators(self, annotators: Names) -> set[Any]:
+        """Return annotators as a set of names; raise an InputError if the session does not know one."""
+        known = {name for name, _ in self._store.keys}
+        known |= {placed.subset.annotator for placed in (*self._pending.values(), *self._left_out)} - {None}
+        names = listed(annotators, "annotators")
+        for name in names:
+            assignments.require_annotator(name)
+            if name not in known:
+                hint = near_spelling(name, known)
+                raise InputError(f"The session does not know the annotator {name!r}.{hint}")
+        return set(names)
+
     def _allowed(
         self, annotator: Any, times_asked: Int[np.ndarray, " items"], new: list[np.ndarray]
     ) -> Bool[np.ndarray, " items"]:
@@ -459,11 +532,17 @@ class ActiveSession(BaseEstimator):
 
     def _record_left_out(self, answer: Groupings, subset: Subset, annotator: Any) -> None:
         """Record the items of a subset that are missing from the answer: they count as presented all the same."""
-        annotator = subset.annotator if annotator is None else annotator
-        missing, unanswered = answers.left_out(answer, Placed.of(replace(subset, annotator=annotator), self.items_))
+        if len(answer.annotators):  # else nothing was answered, and only what was told says by whom
+            annotator = answer.annotators[0]
+        elif annotator is None:
+            annotator = subset.annotator
+        missing = answers.left_out(answer, self._pending[subset.number], annotator)
         if missing.subset.items:
-            self._left_out.append(missing)
-            self._counts = self._counts.with_subsets(unanswered)
+            self._count_left_out(missing)
+
+    def _count_left_out(self, missing: LeftOut) -> None:
+        self._left_out.append(missing)
+        self._counts = self._counts.with_subsets(missing.pairs)
 
     def _require_pending(self, subset: Any) -> None:
         if not isinstance(subset, Subset):

@@ -49,7 +49,9 @@ from consilience.cli.options import (
 )
 from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
+from consilience.cli.serving_command import serve
 from consilience.cli.simulators import simulate
+from consilience.cli.study_commands import study
 
 
 class Span(Between):
@@ -478,7 +480,9 @@ def predict(
 
 main.add_command(difference)
 main.add_command(plan)
+main.add_command(serve)
 main.add_command(simulate)
+main.add_command(study)
 
 
 @main.command(

@@ -169,7 +169,7 @@ def _session(state: SimpleNamespace) -> Broken:
     numbers = {number for number, *_ in state._pending}
     if len(numbers) < len(state._pending) or not all(_are_items(items, state.items_) for _, items, _ in state._pending):
         yield "_pending"
-    if not all(_are_items(items, state.items_) for _, items, _ in state._left_out):
+    if not all(_are_items(items + answered, state.items_) for _, items, _, answered in state._left_out):
         yield "_left_out"
 
 

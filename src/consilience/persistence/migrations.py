@@ -37,7 +37,7 @@ def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) 
     """
     if name == "ActiveSession":
         found = {key: value for key, value in attributes.items() if key != "_pending_places"}
-        return {"_n_sampled": 0} | found | {"_left_out": _as_subsets(attributes.get("_left_out", []))}
+        return {"_n_sampled": 0} | found | {"_left_out": _with_answered(attributes.get("_left_out", []))}
     if name == "StagewiseEM" and "n_components" in parameters:
         return _of_named_pairs(attributes)
     if name in ("BayesSCDC", "SCDC") and "_trained_annotators" not in attributes:
@@ -48,11 +48,15 @@ def upgraded(name: str, attributes: dict[str, Any], parameters: dict[str, Any]) 
     return attributes
 
 
-def _as_subsets(left_out: Any) -> Any:
-    """Add the subset number 0 to items that were left out of a grouping, if only their annotator was stored."""
+def _with_answered(left_out: Any) -> Any:
+    """Complete items that were left out of a grouping.
+
+    At first only their annotator was stored, later the number of the subset, and now the other items of the subset.
+    """
     if type(left_out) is not list:
         return left_out
-    return [(0, *part) if type(part) is tuple and len(part) == 2 else part for part in left_out]
+    complete = {2: lambda part: (0, *part, []), 3: lambda part: (*part, [])}
+    return [complete.get(len(part), tuple)(part) if type(part) is tuple else part for part in left_out]
 
 
 def _of_named_pairs(attributes: dict[str, Any]) -> dict[str, Any]:

@@ -103,6 +103,7 @@ def _are_counts(value: Any, sizes: Sizes) -> bool:
 
 
 SUBSET = tuple_of(whole(), list_of(NAME), NAME)  # number, items, annotator
+LEFT_OUT = tuple_of(whole(), list_of(NAME), NAME, list_of(NAME))  # also the items that were answered
 OF_FEATURES = reals("features", nan=True)
 INPUT: Attributes = {
     "n_features_in_": size("features"),
@@ -177,7 +178,7 @@ ATTRIBUTES: dict[str, Attributes] = {
         "items_": names("items"),
         "_groupings": ANYTHING,
         "_pending": list_of(SUBSET),
-        "_left_out": list_of(SUBSET),
+        "_left_out": list_of(LEFT_OUT),
         "_strategy": instance_of(*STRATEGIES),
         "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),
         "_counts": Check("counts of pairs", _are_counts),

@@ -1,0 +1,112 @@
+"""Serving studies until the program is interrupted."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import click
+
+from consilience.errors import InputError, MissingDependencyError
+
+WAITING = 128  # connections that may wait to be accepted
+
+
+def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
+    """Open the database and serve it."""
+    with _needed():
+        import uvicorn
+
+        from consilience.collect import Store, create_app
+    store = Store.open(db)
+    with closing(store):
+        setup_token = _first_password(store, password)
+        _make_demo(store, demo)
+        with _listening(host, port) as listening:
+            app = create_app(store, setup_token=setup_token)
+            config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
+            _say_where(host, listening.getsockname()[1], setup_token)
+            _log()
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _needed() -> Iterator[None]:
+    """Say how to install what serving needs, where it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"Serving needs packages that are not installed ({error.name}); install them with: "
+            "pip install 'consilience[collect]'"
+        ) from error
+
+
+def _first_password(store: Any, ask: bool) -> str | None:
+    """Set the password that is typed, or return a token for the link under which the first one is chosen."""
+    from consilience.collect.security import hashed_password
+
+    if ask:
+        typed = click.prompt("New password", hide_input=True, confirmation_prompt="The same again", err=True)
+        store.set_password_hash(hashed_password(typed))
+    return None if store.password_hash() is not None else secrets.token_urlsafe(24)
+
+
+def _make_demo(store: Any, wanted: bool) -> None:
+    if wanted and not store.studies():
+        from consilience.collect import demo
+
+        demo.make(store)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises
+    ------
+    InputError
+        The address is none of this machine, or the port is taken or reserved.
+    """
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(WAITING)
+        except OSError:
+            found.close()
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.EADDRINUSE:
+            reason = "another program does; choose another port with --port"
+        raise InputError(f"Cannot listen at {host}, port {port}: {reason}.") from error
+    return found
+
+
+def _say_where(host: str, port: int, setup_token: str | None) -> None:
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(
+        host, host
+    )  # by this machine, where all addresses are listened at
+    address = f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
+    click.echo(f"Studies are served at {address}/admin")
+    if setup_token is not None:
+        click.echo(f"Choose the password first, at this address, which works once: {address}/admin/setup/{setup_token}")
+    click.echo("Ctrl-C ends it.")
+
+
+def _log() -> None:
+    """Write requests and failures to standard error, a line each; addresses are logged without tokens."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    for name, level in (("consilience", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        logger.addHandler(handler)
+        logger.propagate = False

@@ -1,0 +1,54 @@
+"""``consilience serve``: its options and help; the work is in `consilience.cli.serving`.
+
+Nothing here imports a web framework or a database.
+"""
+
+from __future__ import annotations
+
+import click
+
+from consilience.cli.options import Whole, example
+from consilience.cli.program import Command
+
+DATABASE = "sqlite:///consilience.db"
+
+
+@click.command(
+    cls=Command,
+    short_help="Collect groupings in the browser: a sort board for people, pages and an API for you.",
+    epilog=example(
+        "consilience serve --demo",
+        "consilience serve --db postgresql://sorter@localhost/studies --host 0.0.0.0 --port 80",
+    ),
+)
+@click.option(
+    "--db",
+    metavar="URL",
+    default=DATABASE,
+    show_default=True,
+    envvar="CONSILIENCE_DB",
+    help="Database of the studies: sqlite:///FILE, or postgresql://USER@HOST/NAME. It is made if it does not exist. "
+    "The environment variable CONSILIENCE_DB can hold it, too.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at; by default this machine alone can reach it, with 0.0.0.0 all of its network.",
+)
+@click.option(
+    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="Port to listen at; 0 for a free one."
+)
+@click.option("--password", is_flag=True, help="Ask for a new password of the administration before serving.")
+@click.option("--demo", is_flag=True, help="Make the demo study first, if there is no study.")
+def serve(db: str, host: str, port: int, password: bool, demo: bool) -> None:
+    """Serve studies: people sort cards in their browsers, and you watch clusters form.
+
+    Open the address that is printed. The first start prints a link under which the password of the administration is
+    chosen; there, studies are made, opened and closed, and their results exported. While the server runs, it composes
+    the subsets that people get next, and keeps the consensus up to date. Ctrl-C ends it; nothing that was sorted is
+    lost.
+    """
+    from consilience.cli.serving import serve as run
+
+    run(db=db, host=host, port=port, password=password, demo=demo)

@@ -1,0 +1,206 @@
+"""``consilience study``: studies in the database that ``consilience serve`` serves."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from consilience.cli.messages import note, say, say_json
+from consilience.cli.outputs import require_outputs, write_files
+from consilience.cli.reading import read_noted
+from consilience.errors import InputError, MissingDependencyError
+
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+
+
+@contextlib.contextmanager
+def opened_store(db: str) -> Iterator[Any]:
+    """Open the database, and close it at the end.
+
+    Raises
+    ------
+    MissingDependencyError
+        What collecting needs is not installed.
+    InputError
+        The database cannot be opened.
+    """
+    try:
+        from consilience.collect.store import Store
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"Studies need packages that are not installed ({error.name}); install them with: "
+            "pip install 'consilience[collect]'"
+        ) from error
+    store = Store.open(db)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def create(
+    cards: Path | None,
+    *,
+    images: Path | None,
+    title: str,
+    settings: dict[str, Any],
+    opened: bool,
+    db: str,
+    as_json: bool,
+) -> None:
+    """Make a study; see `consilience.cli.study_commands.create`."""
+    if cards is None and images is None:
+        raise InputError("Give a file of cards, a folder of pictures with --images, or both.")
+    kind, board = settings.pop("kind"), settings.pop("board")
+    with opened_store(db) as store:
+        from consilience.collect.model import StudySettings
+
+        items, pictures = _items(cards, images)
+        found = StudySettings(**_settings(settings, kind))
+        study = store.create_study(title, items, kind=kind, board=board, settings=found, pictures=pictures)
+        if opened:
+            study = store.open_study(study.id)
+        _say_study(store, study, as_json=as_json)
+
+
+def list_all(*, db: str, as_json: bool) -> None:
+    """List all studies."""
+    with opened_store(db) as store:
+        found = [_facts(store, study) for study in store.studies()]
+    if as_json:
+        say_json(found)
+        return
+    if not found:
+        say("There are no studies yet; make one with 'consilience study create'.")
+    for one in found:
+        submitted = one["submitted"] + one["imported"]
+        say(
+            f"{one['id']}  {one['status']:6}  {one['kind']:6}  {one['n_items']} cards, {submitted} sorts  "
+            f"{one['title']}"
+        )
+
+
+def show(study_id: str, *, db: str, as_json: bool) -> None:
+    """Show how far a study is."""
+    with opened_store(db) as store:
+        _say_study(store, store.study(study_id), as_json=as_json)
+
+
+def change_status(study_id: str, to: str, *, db: str) -> None:
+    """Open or close a study."""
+    with opened_store(db) as store:
+        study = store.open_study(study_id) if to == "open" else store.close_study(study_id)
+        say(f"The study {study.title!r} is {study.status}.")
+        if to == "open":
+            say(f"People join at /join/{study.join_token}, after the address of the server.")
+
+
+def bring_in(study_id: str, path: Path, *, reading: Mapping[str, Any], db: str) -> None:
+    """Take in groupings from a file."""
+    with opened_store(db) as store:
+        study = store.study(study_id)
+        if study.kind == "closed":
+            reading = {"kind": "labels", **reading}
+        annotations, _ = read_noted(path, reading)
+        count = store.import_groupings(study_id, annotations)
+        say(f"{count} {'grouping' if count == 1 else 'groupings'} taken into the study {study.title!r}.")
+
+
+def export(study_id: str, out: Path, *, db: str) -> None:
+    """Write what was sorted to a file."""
+    kind = out.suffix.lower().removeprefix(".")
+    with opened_store(db) as store:
+        from consilience.collect.exporting import MIMES, exported
+
+        if kind not in MIMES:
+            raise InputError(f"The file name must end in {', '.join(f'.{name}' for name in MIMES)}. Got {out.name!r}.")
+        require_outputs([out], [])
+        data = exported(store, store.study(study_id), kind).data
+
+        def write(file: IO[bytes]) -> None:
+            file.write(data)
+
+        write_files({out: write})
+        say(f"{out}: {len(data):,} bytes")
+
+
+def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any]]:
+    """Read cards and pictures, and note what was not used."""
+    from consilience.collect.cards import decoded, items_of, read_cards
+
+    read = None if cards is None else read_cards(decoded(cards.read_bytes()))
+    files = {} if images is None else _pictures(images)
+    items, pictures, notes = items_of(read, files)
+    for text in notes:
+        note(text)
+    return items, pictures
+
+
+def _pictures(folder: Path) -> dict[str, bytes]:
+    """Read the pictures of a folder, without those of folders in it."""
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES and path.is_file())
+    if not paths:
+        raise InputError(f"{folder} holds no picture; their names must end in {', '.join(PICTURES)}.")
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def _settings(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the settings of a study from the options of the command."""
+    found = dict(options)
+    closed = kind == "closed"
+    found["strategy"] = found["strategy"] or ("random" if closed else "informative")
+    found["stop_rule"] = found["stop_rule"] or ("none" if closed else "reliability")
+    found["instructions"] = "" if found["instructions"] is None else _text(found["instructions"])
+    found["texts"] = {} if found["texts"] is None else _texts(found["texts"])
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a text file in UTF-8.") from error
+
+
+def _texts(path: Path) -> dict[str, str]:
+    from consilience.collect.texts import texts_of
+
+    try:
+        found = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}.") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} must hold a JSON object: sentences by their keys.")
+    texts_of(found)  # which names the key or the sentence at fault
+    return found
+
+
+def _facts(store: Any, study: Any) -> dict[str, Any]:
+    return {
+        **{name: getattr(study, name) for name in ("id", "title", "kind", "board", "status", "n_items")},
+        "join": f"/join/{study.join_token}",
+        **store.progress(study.id),
+    }
+
+
+def _say_study(store: Any, study: Any, *, as_json: bool) -> None:
+    found, consensus = _facts(store, study), store.consensus(study.id)
+    if as_json:
+        say_json({**found, "settings": study.settings.as_json(), "consensus": consensus})
+        return
+    say(f"{study.id}  {study.title}")
+    say(f"{study.status}, {study.kind} sort of {study.n_items} cards, {study.subset_size} at a time")
+    say(f"join link     {found['join']}  (after the address of the server)")
+    say(f"participants  {found['participants']} ({found['excluded']} left out)")
+    say(f"sorts         {found['submitted']} submitted, {found['open']} in progress, {found['imported']} imported")
+    if consensus is None:
+        say("consensus     none yet; it is found while 'consilience serve' runs")
+    elif consensus["kind"] == "groupings":
+        say(f"consensus     {consensus['n_clusters']} clusters from {consensus['n_groupings']} sorts")
+    else:
+        say(f"consensus     categories of {consensus['n_items_grouped']} cards from {consensus['n_groupings']} sorts")
+    if consensus is not None and consensus["advice"] is not None:
+        say(f"advice        {'stop' if consensus['advice']['stop'] else 'go on'}: {consensus['advice']['reason']}")

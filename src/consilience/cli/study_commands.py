@@ -1,0 +1,264 @@
+"""``consilience study``: its commands, their options and help; the work is in `consilience.cli.studies`.
+
+Nothing here imports a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from consilience.cli.options import FILE, SOURCE, Function, Real, Whole, example, json_option, reading_options
+from consilience.cli.program import Program, show_help
+from consilience.cli.serving_command import DATABASE
+
+UNSORTED = {"ask": True, "allow": False, "forbid": "required"}
+STRATEGIES = ("informative", "random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit")
+
+db_option = click.option(
+    "--db",
+    metavar="URL",
+    default=DATABASE,
+    show_default=True,
+    envvar="CONSILIENCE_DB",
+    help="Database of the studies, as for 'consilience serve'.",
+)
+
+
+@click.group(
+    cls=Program,
+    short_help="Make studies for 'consilience serve', open and close them, bring groupings in and out.",
+    epilog=example(
+        "consilience study create cards.csv --title Fruit --open",
+        "consilience study list",
+        "consilience study export k7m2pq4xzr --out fruit.csv",
+    ),
+)
+def study() -> None:
+    """Make studies in which people sort cards, open and close them, and export what they sorted.
+
+    'consilience serve' shows the same studies in the browser, also while these commands run.
+    """
+    show_help()
+
+
+def settings_options(function: Function) -> Function:
+    """Add the options on how a study is run."""
+    options: list[Callable[[Any], Any]] = [
+        click.option(
+            "--kind",
+            type=click.Choice(["open", "closed", "hybrid"]),
+            default="open",
+            show_default=True,
+            help="Whether people make their own groups, use the categories, or both.",
+        ),
+        click.option(
+            "--board",
+            type=click.Choice(["piles", "sheet"]),
+            default="piles",
+            show_default=True,
+            help="Cards that are moved into groups, or pictures that are marked where they are.",
+        ),
+        click.option(
+            "--category",
+            "categories",
+            multiple=True,
+            metavar="NAME",
+            help="A category of a closed or hybrid sort; repeat for each.",
+        ),
+        click.option("--size", "subset_size", type=Whole(2), help="Cards that are sorted at a time.  [default: all]"),
+        click.option(
+            "--per-participant",
+            type=Whole(1, 1000),
+            default=1,
+            show_default=True,
+            help="Subsets that one person sorts.",
+        ),
+        click.option(
+            "--groupings",
+            "groupings_wanted",
+            type=Whole(1, 1_000_000),
+            help="Give no more subsets once so many are sorted or in progress.",
+        ),
+        click.option("--max-per-item", type=Whole(1, 1_000_000), help="Present no card more often than this."),
+        click.option(
+            "--strategy",
+            type=click.Choice(STRATEGIES),
+            help="How subsets are composed.  [default: informative; random in a closed sort]",
+        ),
+        click.option(
+            "--random-share",
+            type=Real(0, 1),
+            default=0.15,
+            show_default=True,
+            help="Share of random subsets among the composed ones.",
+        ),
+        click.option(
+            "--repeat-share",
+            type=Real(0, 1),
+            default=0.0,
+            show_default=True,
+            help="Share of subsets that show a person an earlier one again.",
+        ),
+        click.option(
+            "--stop-rule",
+            type=click.Choice(["reliability", "none"]),
+            help="Whether advice to stop is given.  [default: reliability; none in a closed sort]",
+        ),
+        click.option(
+            "--group-names",
+            type=click.Choice(["none", "optional", "required"]),
+            default="optional",
+            show_default=True,
+            help="Whether people name their groups.",
+        ),
+        click.option(
+            "--unsorted",
+            type=click.Choice(list(UNSORTED)),
+            default="ask",
+            show_default=True,
+            help="What happens if cards are left unsorted when a sort is submitted.",
+        ),
+        click.option("--instructions", type=FILE, metavar="FILE", help="Markdown that is shown before the first sort."),
+        click.option(
+            "--texts",
+            type=FILE,
+            metavar="FILE",
+            help="JSON object of sentences that replace those of the board, by their keys.",
+        ),
+        click.option("--language", default="en", show_default=True, help="Language of the study, such as pt-BR."),
+        click.option(
+            "--direction",
+            type=click.Choice(["ltr", "rtl"]),
+            default="ltr",
+            show_default=True,
+            help="Direction of its writing.",
+        ),
+        click.option(
+            "--parameter",
+            "parameters",
+            multiple=True,
+            metavar="NAME",
+            help="Parameter of the participants' address to be stored, such as PROLIFIC_PID; may be repeated.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@study.command(
+    short_help="Make a study from a list of cards, from pictures, or from both.",
+    epilog=example(
+        "consilience study create cards.csv --title Fruit --instructions fruit.md --open",
+        "consilience study create --images digits --title Digits --size 36 --per-participant 3 --board sheet",
+        "consilience study create cards.csv --title Menu --kind closed --category Starters --category Mains",
+    ),
+)
+@click.argument("cards", type=FILE, required=False)
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="Folder of pictures, which CARDS names; without CARDS each is a card.",
+)
+@click.option("--title", required=True, help="Title of the study.")
+@settings_options
+@click.option("--open", "opened", is_flag=True, help="Open the study at once.")
+@db_option
+@json_option
+def create(
+    cards: Path | None, images: Path | None, title: str, opened: bool, db: str, as_json: bool, **settings: Any
+) -> None:
+    """Make a study of the CARDS of a file: one on each line, or a table with the columns text, name, picture and alt.
+
+    The study is a draft that can be previewed in the browser, until it is opened.
+    """
+    from consilience.cli.studies import create as run
+
+    settings["all_sorted"] = UNSORTED[settings.pop("unsorted")]
+    run(cards, images=images, title=title, settings=settings, opened=opened, db=db, as_json=as_json)
+
+
+@study.command("list", short_help="List all studies.")
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_(db: str, as_json: bool) -> None:
+    """List all studies, the newest first: id, status, kind, cards, groupings and title."""
+    from consilience.cli.studies import list_all as run
+
+    run(db=db, as_json=as_json)
+
+
+@study.command(short_help="Show how far a study is.", epilog=example("consilience study show k7m2pq4xzr --json"))
+@click.argument("study_id", metavar="STUDY")
+@db_option
+@json_option
+def show(study_id: str, db: str, as_json: bool) -> None:
+    """Show the link to STUDY, how many people took part, and the consensus as far as it was found while serving."""
+    from consilience.cli.studies import show as run
+
+    run(study_id, db=db, as_json=as_json)
+
+
+@study.command("open", short_help="Let people join a study.")
+@click.argument("study_id", metavar="STUDY")
+@db_option
+def open_(study_id: str, db: str) -> None:
+    """Let people join STUDY, for the first time or again."""
+    from consilience.cli.studies import change_status as run
+
+    run(study_id, "open", db=db)
+
+
+@study.command(short_help="Close a study.")
+@click.argument("study_id", metavar="STUDY")
+@db_option
+def close(study_id: str, db: str) -> None:
+    """Give nobody a subset of STUDY any more; sorts in progress can still be submitted."""
+    from consilience.cli.studies import change_status as run
+
+    run(study_id, "close", db=db)
+
+
+@study.command(
+    "import",
+    short_help="Take in groupings that were collected elsewhere.",
+    epilog=example("consilience study import k7m2pq4xzr pilot.csv"),
+)
+@click.argument("study_id", metavar="STUDY")
+@click.argument("annotations", type=SOURCE)
+@reading_options
+@db_option
+def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) -> None:
+    """Take the groupings of ANNOTATIONS, in any format that 'fit' reads, into STUDY; its items must be cards of it.
+
+    A closed sort takes labels: give --kind labels for a wide table.
+    """
+    from consilience.cli.studies import bring_in as run
+
+    run(study_id, annotations, reading=reading, db=db)
+
+
+@study.command(
+    short_help="Write what was sorted, or the report on it, to a file.",
+    epilog=example(
+        "consilience study export k7m2pq4xzr --out fruit.csv",
+        "consilience study export k7m2pq4xzr --out report.html",
+    ),
+)
+@click.argument("study_id", metavar="STUDY")
+@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="CSV, Parquet, JSON or HTML file to write.")
+@db_option
+def export(study_id: str, out: Path, db: str) -> None:
+    """Write the long table of what was sorted in STUDY, a row for each card presented; or, as HTML, the report.
+
+    The table has the columns item, annotator, grouping, group, group_name, source (why the person got this subset),
+    assigned, started, submitted, preview, excluded, and one for each stored parameter. 'consilience fit' reads it.
+    """
+    from consilience.cli.studies import export as run
+
+    run(study_id, out, db=db)

@@ -1,0 +1,144 @@
+"""The web application: routes, errors and the background worker around a store; importing it opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from consilience import __version__
+from consilience.collect import admin, admin_studies, api, participant
+from consilience.collect.api import API
+from consilience.collect.errors import NotFoundError, NotOpenError
+from consilience.collect.middleware import Guarded, refusal_in
+from consilience.collect.openapi import DESCRIPTION, describe
+from consilience.collect.security import RefusedError
+from consilience.collect.serving import STATIC, Limits, Served, refusal, see
+from consilience.collect.store import Store
+from consilience.errors import InputError
+
+MOST_BYTES = 1_000_000  # of the body of a request
+MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
+MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
+SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
+
+
+def create_app(
+    store: Store, *, setup_token: str | None = None, limits: Limits | None = None, background: bool = True
+) -> FastAPI:
+    """Return the application that serves a store: boards, administration, API, and the worker beside them.
+
+    Parameters
+    ----------
+    store : Store
+        An open one; whoever opened it closes it.
+    setup_token : str, optional
+        Secret part of the address ``/admin/setup/…`` under which the first password is chosen. It works until there is
+        a password.
+    limits : Limits, optional
+        How many requests a visitor may send.
+    background : bool, default=True
+        Whether the application runs the worker that composes subsets and computes the consensus while it is served.
+
+    Returns
+    -------
+    FastAPI
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from consilience.collect import Store, create_app
+    >>> folder = TemporaryDirectory()
+    >>> store = Store.open(f"sqlite:///{folder.name}/studies.db")
+    >>> create_app(store).title
+    'Consilience'
+    >>> store.close()
+    >>> folder.cleanup()
+    """
+    app = FastAPI(
+        title="Consilience",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # their scripts come from elsewhere
+        redoc_url=None,
+        lifespan=_with_worker(store) if background else None,
+        exception_handlers=HANDLERS,
+    )
+    app.state.served = Served(store, setup_token, limits or Limits())
+    app.add_route("/", lambda request: see("/admin"))
+    app.mount("/static", StaticFiles(directory=str(STATIC)))
+    for module in (participant, admin, admin_studies):
+        app.include_router(module.router, include_in_schema=False)
+    app.include_router(api.router)
+    app.add_middleware(
+        Guarded,
+        answer=lambda scope, refused: refusal(Request(scope), refused),
+        most_bytes=_most_bytes,
+        without_cookies=lambda path: path.startswith(API),
+    )
+    describe(app)
+    return app
+
+
+def _with_worker(store: Store) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Return the lifespan of an application: its worker runs from its start to its end."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        from consilience.collect.worker import Worker
+
+        worker = Worker(store)
+        worker.start()
+        yield
+        worker.stop()
+
+    return lifespan
+
+
+def _most_bytes(path: str) -> int:
+    """Return how large the body of a request may be."""
+    if path == "/admin/new":
+        return MOST_BYTES_OF_UPLOADS
+    return MOST_BYTES_OF_API if path.startswith(API) or path.endswith("/import") else MOST_BYTES
+
+
+# ---- errors, each one sentence
+
+
+def _refused(request: Request, error: Any) -> Response:
+    return refusal(request, error)
+
+
+def _bad_input(request: Request, error: Any) -> Response:
+    statuses = {NotFoundError: 404, NotOpenError: 409}
+    status = next((code for kind, code in statuses.items() if isinstance(error, kind)), 422)
+    return refusal(request, RefusedError(status, str(error)))
+
+
+def _malformed(request: Request, error: Any) -> Response:
+    """Say what is wrong with the first wrong part of a request."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
+    message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    return refusal(request, RefusedError(422, f"{place}: {message}."[:500]))
+
+
+def _of_http(request: Request, error: Any) -> Response:
+    refused = refusal_in(error) or RefusedError(error.status_code, SENTENCES.get(error.status_code, f"{error.detail}."))
+    answer = refusal(request, refused)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+HANDLERS: dict[Any, Any] = {
+    RefusedError: _refused,
+    InputError: _bad_input,
+    RequestValidationError: _malformed,
+    HTTPException: _of_http,
+}

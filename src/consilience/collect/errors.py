@@ -1,0 +1,28 @@
+"""Errors of a store of studies, beside invalid input."""
+
+from __future__ import annotations
+
+from consilience.errors import InputError
+
+
+class NotFoundError(InputError):
+    """There is no such study, participant, assignment, picture or token."""
+
+
+class NotOpenError(InputError):
+    """A study or an assignment does not accept this any more, or not yet."""
+
+
+class UnsortedError(InputError):
+    """Cards are left unsorted, and the participant did not confirm that they are meant to be.
+
+    Attributes
+    ----------
+    count : int
+        How many cards.
+    """
+
+    def __init__(self, count: int) -> None:
+        cards = "1 card is" if count == 1 else f"{count} cards are"
+        super().__init__(f"{cards} not in a group yet.")
+        self.count = count

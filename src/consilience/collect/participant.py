@@ -1,0 +1,313 @@
+"""What a participant asks of the server: to join, the board, every change, the submission, and pictures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Annotated, Any
+from uuid import uuid4
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import FormData
+
+from consilience.collect import pages, pictures
+from consilience.collect.board_state import BoardState
+from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
+from consilience.collect.forms import sent_form, text_of
+from consilience.collect.instructions import as_html
+from consilience.collect.model import Assignment, Participant, Study, StudySettings
+from consilience.collect.security import RefusedError
+from consilience.collect.serving import PARTICIPANT, SESSION, address, see, served, set_cookie
+from consilience.collect.texts import texts_of
+from consilience.errors import InputError
+
+DAYS = 90  # that a participant's cookie lasts
+LONGEST_ID = 64  # of an assignment, a client or a group, as it is sent
+
+router = APIRouter()
+Form = Annotated[FormData, Depends(sent_form)]
+
+
+class Changes(BaseModel):
+    """What the board sends: the changes that one tab made since it sent the last."""
+
+    model_config = ConfigDict(extra="forbid")
+    assignment: int = Field(ge=1, le=2**31 - 1)
+    client: str = Field(max_length=LONGEST_ID)
+    changes: list[dict[str, Any]] = Field(max_length=500)
+
+
+# ---- who it is
+
+
+def participant_of(request: Request) -> Participant:
+    """Return the participant whose cookie a request carries."""
+    token = request.cookies.get(PARTICIPANT, "")
+    try:
+        found = served(request).store.participant_by_token(token)
+    except NotFoundError as error:
+        raise RefusedError(
+            403, "Please open the link to the study again; this browser does not know who you are."
+        ) from error
+    served(request).count("board", found.id)
+    return found
+
+
+Known = Annotated[Participant, Depends(participant_of)]
+
+
+@router.get("/join/{token}")
+def join(request: Request, token: str) -> Response:
+    """Exchange the token of a link for a cookie, and go on to an address that holds none.
+
+    The link of a study makes a new participant, unless this browser has one of the study already; a personal link is
+    that of one participant.
+    """
+    served(request).count("join", address(request))
+    store = served(request).store
+    try:
+        study = store.study_by_join_token(token)
+    except NotFoundError:
+        return _join_personally(request, token)
+    if _returns(request, study):
+        return see("/sort")
+    try:
+        _, secret = store.new_participant(study.id, dict(request.query_params))
+    except NotOpenError:
+        return _message(study, "closed")
+    return _with_cookie(request, secret)
+
+
+def _join_personally(request: Request, token: str) -> Response:
+    try:
+        served(request).store.participant_by_token(token)
+    except NotFoundError:
+        return _message(None, "unknown_link", 404)
+    return _with_cookie(request, token)
+
+
+def _returns(request: Request, study: Study) -> bool:
+    """Whether this browser has a participant of the study, who is no preview."""
+    try:
+        found = served(request).store.participant_by_token(request.cookies.get(PARTICIPANT, ""))
+    except NotFoundError:
+        return False
+    return found.study == study.id and not found.preview
+
+
+def _with_cookie(request: Request, token: str) -> Response:
+    answer = see("/sort")
+    set_cookie(request, answer, PARTICIPANT, token, seconds=DAYS * 86400)
+    return answer
+
+
+def begin_preview(request: Request, study_id: str) -> Response:
+    """Return a redirection to the board, as a participant whose answers do not count."""
+    _, token = served(request).store.new_participant(study_id, preview=True)
+    return _with_cookie(request, token)
+
+
+# ---- the pages
+
+
+@router.get("/sort")
+def show(request: Request) -> Response:
+    """Show the instructions, the board, or thanks."""
+    try:
+        participant = participant_of(request)
+    except RefusedError as refused:
+        if refused.status == 429:
+            raise
+        return _message(None, "unknown_link", 403)
+    return _page(request, participant)
+
+
+@router.post("/sort/begin")
+def begin(request: Request, participant: Known) -> Response:
+    """Give the participant something to sort."""
+    store = served(request).store
+    if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
+        study = store.study(participant.study)
+        return _message(study, "nothing_left" if study.status == "open" else "closed")
+    return see("/sort")
+
+
+def _page(request: Request, participant: Participant, *, notice: str = "", status: int = 200) -> Response:
+    store = served(request).store
+    study = store.study(participant.study)
+    mine = store.assignments_of(participant.id)
+    current = next((one for one in mine if one.state != "submitted"), None)
+    instructions = Markup(as_html(study.settings.instructions)) if study.settings.instructions else ""
+    if current is not None:
+        context = _board(request, study, participant, current, store.board_state(current.id), instructions, notice)
+        return HTMLResponse(pages.render("board", context), status)
+    takes_part = (study.status == "open" or participant.preview) and not participant.excluded
+    if not mine:
+        if not takes_part:
+            return _message(study, "closed")
+        if _nothing_left(request, study, participant):
+            return _message(study, "nothing_left")
+        context = pages.instructions_context(study, instructions, preview=participant.preview)
+        return HTMLResponse(pages.render("instructions", context), status)
+    more = takes_part and len(mine) < study.settings.per_participant and not _nothing_left(request, study, participant)
+    context = pages.thanks_context(study, more=more, preview=participant.preview)
+    return HTMLResponse(pages.render("thanks", context), status)
+
+
+def _nothing_left(request: Request, study: Study, participant: Participant) -> bool:
+    """Whether as many groupings as are wanted were submitted or begun."""
+    wanted = study.settings.groupings_wanted
+    if wanted is None or participant.preview:
+        return False
+    counts = served(request).store.progress(study.id)
+    return counts["open"] + counts["submitted"] >= wanted
+
+
+def _board(
+    request: Request,
+    study: Study,
+    participant: Participant,
+    assignment: Assignment,
+    state: BoardState,
+    instructions: Markup | str,
+    notice: str,
+) -> dict[str, Any]:
+    items = served(request).store.items(study.id)
+    cards = []
+    for number in assignment.items:
+        item = items[number]
+        place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
+        cards.append(pages.Card(number, item.text, place, f"{place}/small" if place else None, item.alt))
+    return pages.board_context(
+        study,
+        cards,
+        state.as_json(),
+        number=assignment.number,
+        total=max(study.settings.per_participant, assignment.number),
+        instructions=instructions,
+        preview=participant.preview,
+        notice=notice,
+    )
+
+
+def _message(study: Study | None, key: str, status: int = 200) -> Response:
+    """Return a page that says why there is nothing to sort; in English if the study is not known."""
+    shown = study or SimpleNamespace(title="Consilience", settings=StudySettings())
+    return HTMLResponse(pages.render("message", pages.message_context(shown, key)), status)
+
+
+# ---- the board
+
+
+@router.post("/sort/changes")
+def record(request: Request, participant: Known, sent: Changes) -> Response:
+    """Keep changes; those that arrive again change nothing."""
+    state = served(request).store.record_changes(sent.assignment, participant.id, sent.client, sent.changes)
+    return JSONResponse(state.as_json())
+
+
+@router.get("/sort/state")
+def state(request: Request, participant: Known, assignment: Annotated[int, Query(ge=1, le=2**31 - 1)]) -> Response:
+    """Return the groups of an assignment, of all tabs together."""
+    return JSONResponse(served(request).store.board_state(assignment, participant.id).as_json())
+
+
+@router.post("/sort/move")
+def move(request: Request, participant: Known, form: Form) -> Response:
+    """Move cards, without scripts."""
+    items = [int(value) for value in form.getlist("items") if isinstance(value, str) and _is_number(value)]
+    if items:
+        group = text_of(form, "group") or None
+        assignment = _assignment_in(form)
+        if group == "new":
+            group = _new_group(served(request).store.board_state(assignment, participant.id))
+        _change(request, participant, assignment, {"kind": "move", "items": items, "group": group})
+    return see("/sort")
+
+
+@router.post("/sort/name")
+def name(request: Request, participant: Known, form: Form) -> Response:
+    """Name a group, without scripts."""
+    change = {"kind": "name", "group": text_of(form, "group"), "name": text_of(form, "name")}
+    _change(request, participant, _assignment_in(form), change)
+    return see("/sort")
+
+
+@router.post("/sort/submit")
+def submit(request: Request, participant: Known, form: Form) -> Response:
+    """Submit an assignment; the board comes back with a sentence if something is missing."""
+    store = served(request).store
+    try:
+        store.submit(_assignment_in(form), participant.id, confirmed=bool(text_of(form, "confirmed")))
+    except (NotFoundError, NotOpenError):
+        raise
+    except UnsortedError as error:
+        settings = store.study(participant.study).settings
+        texts = texts_of(settings.texts)
+        key = "sort_all_text" if settings.all_sorted == "required" else "still_unsorted_text"
+        return _page(request, participant, notice=texts[key].format(count=error.count), status=422)
+    except InputError as error:
+        return _page(request, participant, notice=str(error), status=422)
+    return see("/sort")
+
+
+def _change(request: Request, participant: Participant, assignment: int, change: Mapping[str, Any]) -> None:
+    """Record one change by a form, as a client of its own."""
+    sent = {"sequence": time.time_ns() // 1000, **change}
+    served(request).store.record_changes(assignment, participant.id, f"form-{uuid4()}", [sent])
+
+
+def _assignment_in(form: FormData) -> int:
+    text = text_of(form, "assignment")
+    if not _is_number(text):
+        raise InputError("The form does not say which set of cards it is about.")
+    return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 9
+
+
+def _new_group(state: BoardState) -> str:
+    """Return the id of the next group, after all that were ever on the board in this order."""
+    numbers = [int(group.id[1:]) for group in state.groups if group.id.startswith("g")]
+    return f"g{max(numbers, default=0) + 1}"
+
+
+# ---- pictures
+
+
+@router.get("/pictures/{study}/{picture}")
+def show_picture(request: Request, study: str, picture: str) -> Response:
+    """Send a picture of a study to its participants and to the administration."""
+    kept = _picture(request, study, picture)
+    return _sent_picture(kept.data, kept.mime)
+
+
+@router.get("/pictures/{study}/{picture}/small")
+def show_small_picture(request: Request, study: str, picture: str) -> Response:
+    """Send a picture in the size of a card."""
+    reduced = pictures.small(_picture(request, study, picture).data)
+    return _sent_picture(reduced.data, reduced.mime)
+
+
+def _picture(request: Request, study: str, picture: str) -> Any:
+    store = served(request).store
+    if not store.is_session(request.cookies.get(SESSION, "")):
+        try:
+            allowed = store.participant_by_token(request.cookies.get(PARTICIPANT, "")).study == study
+        except NotFoundError:
+            allowed = False
+        if not allowed:
+            raise RefusedError(404, "There is no such picture.")
+    return store.picture(study, picture)
+
+
+def _sent_picture(data: bytes, mime: str) -> Response:
+    """Return a picture, which never changes under its address and is kept by this browser alone."""
+    return Response(data, media_type=mime, headers={"Cache-Control": "private, max-age=86400, immutable"})

@@ -1,0 +1,186 @@
+"""Passwords, tokens, rate limits, and which page a request comes from; no web framework, no database."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from urllib.parse import urlsplit
+
+from consilience.errors import InputError
+
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200  # characters
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+MOST_VISITORS = 20_000  # that a rate limit remembers
+
+
+class RefusedError(Exception):
+    """A request that is not answered as asked: a status of HTTP and one sentence.
+
+    Parameters
+    ----------
+    status : int
+    sentence : str
+    retry_after : int, optional
+        Seconds after which it may be tried again.
+    """
+
+    def __init__(self, status: int, sentence: str, retry_after: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.retry_after = status, sentence, retry_after
+
+
+# ---- passwords
+
+
+def hashed_password(password: str) -> str:
+    """Return the Argon2id hash of a new password, with its salt and its parameters.
+
+    Raises
+    ------
+    InputError
+        The password is too short or too long.
+    """
+    from argon2 import PasswordHasher
+
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise InputError(f"The password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
+    return PasswordHasher().hash(password)
+
+
+def matches(hashed: str | None, password: str) -> bool:
+    """Whether a password is the one that was hashed; False if there is none."""
+    from argon2 import PasswordHasher
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    if hashed is None or len(password) > LONGEST_PASSWORD:
+        return False
+    try:
+        return PasswordHasher().verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+def equal(given: str, expected: str) -> bool:
+    """Compare two secrets in a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
+
+
+# ---- where a request comes from
+
+
+def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> None:
+    """Refuse a request that changes something unless one of this server's own pages sent it.
+
+    Browsers say which page sends a request: all in ``Origin``, current ones in ``Sec-Fetch-Site`` too. A request that
+    says neither, or says ``null``, is refused.
+
+    Parameters
+    ----------
+    method : str
+    headers : Mapping
+        By name, in lower case.
+    scheme : {"http", "https"}
+        Of this request.
+
+    Raises
+    ------
+    RefusedError
+        With status 403.
+
+    Examples
+    --------
+    >>> require_own_page("POST", {"host": "sort.example", "origin": "https://sort.example"}, "https")
+    >>> require_own_page("POST", {"host": "sort.example", "origin": "https://evil.example"}, "https")
+    Traceback (most recent call last):
+    ...
+    consilience.collect.security.RefusedError: This request was sent by a page of another site, and was refused.
+    """
+    if method in SAFE_METHODS:
+        return
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is None and site is None:
+        raise RefusedError(403, "This request does not say which page sent it, and was refused.")
+    known = origin is not None and origin != "null"
+    same = (_place(origin or "") == _place(f"{scheme}://{headers.get('host', '')}")) if known else site == "same-origin"
+    if not same or site not in (None, "same-origin"):
+        raise RefusedError(403, "This request was sent by a page of another site, and was refused.")
+
+
+def _place(origin: str) -> tuple[str, str | None, int | None] | None:
+    """Return scheme, host and port of an origin, None if it is malformed."""
+    try:
+        parts = urlsplit(origin)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname, port) if parts.hostname else None
+
+
+# ---- rate limits
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many requests, at once or spread, and again as many in so many seconds."""
+
+    most: int
+    seconds: int | float
+
+
+class RateLimit:
+    """Counts the requests of each visitor in a bucket that fills steadily.
+
+    Parameters
+    ----------
+    rate : Rate
+    sentence : str
+        For those who are refused.
+    clock : callable, default=time.monotonic
+
+    Examples
+    --------
+    >>> limit = RateLimit(Rate(2, 60), "Too many.")
+    >>> limit.count("ann"), limit.count("ann"), limit.count("bo")
+    (None, None, None)
+    >>> limit.count("ann")
+    Traceback (most recent call last):
+    ...
+    consilience.collect.security.RefusedError: Too many.
+    """
+
+    def __init__(self, rate: Rate, sentence: str, clock: Callable[[], int | float] = time.monotonic) -> None:
+        self.rate, self.sentence, self.clock = rate, sentence, clock
+        self._left: OrderedDict[str, tuple[float, int | float]] = OrderedDict()  # requests left, and when that was
+        self._lock = Lock()
+
+    def count(self, visitor: str) -> None:
+        """Count a request, or refuse it with status 429."""
+        with self._lock:
+            now = self.clock()
+            left, then = self._left.pop(visitor, (float(self.rate.most), now))
+            left = min(self.rate.most, left + (now - then) * self.rate.most / self.rate.seconds)
+            self._left[visitor] = (left - 1 if left >= 1 else left, now)
+            if len(self._left) > MOST_VISITORS:
+                self._left.popitem(last=False)  # who has not come for longest
+        if left < 1:
+            raise RefusedError(429, self.sentence, max(1, round((1 - left) * self.rate.seconds / self.rate.most)))
+
+
+def visitor(address: str | None) -> str:
+    """Return by what a rate limit knows an address: IPv6 by the network of which one visitor has all addresses.
+
+    Examples
+    --------
+    >>> visitor("192.0.2.7"), visitor("2001:db8:1:2:3::4"), visitor(None), visitor("testclient")
+    ('192.0.2.7', '2001:db8:1:2::/64', 'unknown', 'testclient')
+    """
+    try:
+        parsed = ipaddress.ip_address(address or "")
+    except ValueError:
+        return address or "unknown"
+    return str(ipaddress.ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else str(parsed)

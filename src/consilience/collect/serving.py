@@ -1,0 +1,167 @@
+"""What all routes share: the store, the templates, the limits, and how a refusal looks."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from consilience.collect.instructions import as_html
+from consilience.collect.security import Rate, RateLimit, RefusedError, visitor
+from consilience.collect.store import Store
+
+STATIC = files("consilience.collect") / "static"
+SESSION, PARTICIPANT, SETUP = "session", "participant", "setup"  # cookies
+HEADINGS = {
+    401: "Please log in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    409: "Not possible now",
+    413: "Too large",
+    429: "Too many requests",
+    500: "Something went wrong",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a visitor may ask: by address, those of the API by token, those of the board by participant."""
+
+    login: Rate = field(default=Rate(10, 600))
+    join: Rate = field(default=Rate(120, 60))  # a class behind one address begins at the same time
+    board: Rate = field(default=Rate(1200, 60))
+    api: Rate = field(default=Rate(3000, 60))
+    strangers: Rate = field(default=Rate(60, 60))  # requests to the API with a wrong token
+
+
+@dataclass
+class Served:
+    """What the routes of one application use.
+
+    Attributes
+    ----------
+    store : Store
+    setup_token : str or None
+        The secret part of the link under which the first password is chosen; None where none is needed.
+    limits : Limits
+    notices : dict of str
+        What the page of a study says once, when it is next shown, by the id of the study.
+    """
+
+    store: Store
+    setup_token: str | None
+    limits: Limits
+    notices: dict[str, str] = field(default_factory=dict)
+    counters: dict[str, RateLimit] = field(init=False)
+    pages: Environment = field(init=False)
+
+    def __post_init__(self) -> None:
+        sentences = {
+            "login": "Too many attempts to log in. Wait some minutes, then try again.",
+            "join": "Too many people begin from this place at once. Wait a moment, then open the link again.",
+            "board": "Too many changes at once. Wait a moment.",
+            "api": "Too many requests at once; 'Retry-After' says when to try again.",
+            "strangers": "Too many requests without a valid token; 'Retry-After' says when to try again.",
+        }
+        self.counters = {name: RateLimit(getattr(self.limits, name), text) for name, text in sentences.items()}
+        self.pages = environment()
+
+    def count(self, limit: str, who: str) -> None:
+        """Count a request by somebody, or refuse it."""
+        self.counters[limit].count(who)
+
+
+def served(request: Request) -> Served:
+    """Return what the application of a request uses."""
+    found: Served = request.app.state.served
+    return found
+
+
+def address(request: Request) -> str:
+    """Return by what the visitor is known to the rate limits."""
+    return visitor(request.client.host if request.client else None)
+
+
+def environment() -> Environment:
+    """Return the templates, which escape all that they are given, and refuse names that they are not."""
+    pages = Environment(
+        loader=PackageLoader("consilience.collect"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters["day"] = day
+    pages.filters["markdown"] = as_html
+    return pages
+
+
+def day(moment: datetime) -> str:
+    """Show a moment to the minute.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> day(datetime(2026, 3, 1, 14, 5, 9, tzinfo=UTC))
+    '2026-03-01 14:05 UTC'
+    """
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def page(request: Request, name: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """Return a page of the administration, from its template."""
+    given = {"signed_in": getattr(request.state, "signed_in", False), "here": None, "error": None} | context
+    return HTMLResponse(served(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
+
+
+def see(path: str) -> RedirectResponse:
+    """Return a redirection after a form was accepted."""
+    return RedirectResponse(path, 303)
+
+
+def set_cookie(request: Request, answer: Response, name: str, value: str, *, seconds: int | None = None) -> None:
+    """Set a cookie that scripts cannot read and that forms of other sites do not send."""
+    answer.set_cookie(
+        name, value, max_age=seconds, httponly=True, samesite="lax", secure=request.url.scheme == "https", path="/"
+    )
+
+
+def refusal(request: Request, refused: RefusedError) -> Response:
+    """Return the answer to a refused request: JSON to scripts, a page to people."""
+    headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
+    if refused.status == 401 and request.url.path.startswith("/api/"):
+        headers["WWW-Authenticate"] = "Bearer"
+    if wants_json(request):
+        return JSONResponse({"error": refused.sentence}, refused.status, headers)
+    if refused.status == 401 and request.method == "GET":
+        return see("/admin/login")
+    heading = HEADINGS.get(refused.status, "Please check what you sent")
+    answer = page(request, "error", status=refused.status, heading=heading, sentence=refused.sentence)
+    answer.headers.update(headers)
+    return answer
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a request is sent by a script."""
+    path = request.url.path
+    return (
+        path.startswith(("/api/", "/sort/changes", "/sort/state"))
+        or path.endswith("/progress")
+        or request.headers.get("content-type", "").startswith("application/json")
+    )
+
+
+def tagged(request: Request, answer: Response) -> Response:
+    """Return an answer with an ETag of its content, or 304 if the sender has it already."""
+    tag = f'"{zlib.crc32(bytes(answer.body)):x}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    answer.headers.update({"ETag": tag, "Cache-Control": "no-store"})
+    return answer

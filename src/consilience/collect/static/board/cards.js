@@ -1,0 +1,97 @@
+// Cards: their elements, and the keys that go from one to another within a list.
+
+import { fill } from "./texts.js";
+
+const LONG = 140; // letters of a text that is cut on its card, and can be enlarged
+
+/** An element for each card, by its number; the view hangs listeners on them. */
+export function makeCards(cards, texts) {
+  const template = document.getElementById("card-template").content.firstElementChild;
+  return new Map(cards.map((card) => [card.number, makeCard(template.cloneNode(true), card, texts)]));
+}
+
+function makeCard(element, card, texts) {
+  element.dataset.item = card.number;
+  const [image, text, zoom] = ["img", ".card-text", ".zoom"].map((selector) => element.querySelector(selector));
+  const address = card.small ?? card.picture;
+  if (address) {
+    image.src = address;
+    image.alt = card.text ? "" : card.label;
+    image.addEventListener("error", () => showInstead(image, text, card), { once: true });
+  } else image.remove();
+  if (card.text || !address) text.textContent = card.text || card.label;
+  else text.remove();
+  element.classList.toggle("pictured", Boolean(address));
+  element.classList.toggle("long", card.text.length > LONG);
+  if (card.picture || card.text.length > LONG) zoom.setAttribute("aria-label", fill(texts.enlarge, { card: card.label }));
+  else zoom.remove();
+  element.querySelector(".pick").tabIndex = -1;
+  return element;
+}
+
+/** A picture that cannot be loaded gives way to its name. */
+function showInstead(image, text, card) {
+  if (!text.isConnected) image.after(text);
+  text.textContent = card.label;
+  image.remove();
+}
+
+/** The item of the card that an element is in, or null. */
+export function itemOf(element) {
+  const card = element?.closest?.(".card[data-item]");
+  return card ? Number(card.dataset.item) : null;
+}
+
+/** Cards of a list that are shown. */
+export function shownIn(list) {
+  return [...list.children].filter((card) => !card.hidden);
+}
+
+/** Set the cards of a list, touching only what differs. */
+export function fillList(list, elements) {
+  elements.forEach((element, place) => {
+    if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
+  });
+  while (list.children.length > elements.length) list.lastElementChild.remove();
+}
+
+/** One card of each list can be reached with Tab, the others with the arrow keys. */
+export function keepOneStop(list, wanted = null) {
+  const shown = shownIn(list);
+  const current = wanted ?? shown.find((card) => card.querySelector(".pick").tabIndex === 0) ?? shown[0];
+  for (const card of list.children)
+    for (const button of card.querySelectorAll("button")) button.tabIndex = card === current ? 0 : -1;
+}
+
+export function focusCard(card) {
+  const pick = card.querySelector(".pick");
+  keepOneStop(card.parentElement, card);
+  pick.focus();
+}
+
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: "up", ArrowDown: "down", Home: "first", End: "last" };
+
+/** The card to which a key leads from a card, or undefined. */
+export function cardTowards(card, key) {
+  const shown = shownIn(card.parentElement);
+  const place = shown.indexOf(card);
+  const step = STEPS[key];
+  if (step === "first") return shown[0];
+  if (step === "last") return shown.at(-1);
+  if (typeof step === "number") return shown[place + (getComputedStyle(card).direction === "rtl" ? -step : step)];
+  return step && nearest(shown, card, step === "down");
+}
+
+/** The card above or below that is nearest to a card. */
+function nearest(shown, card, below) {
+  const from = card.getBoundingClientRect();
+  const centre = (box) => box.left + box.width / 2;
+  let [best, least] = [undefined, Infinity];
+  for (const other of shown) {
+    const box = other.getBoundingClientRect();
+    const down = below ? box.top - from.bottom : from.top - box.bottom;
+    const distance = down * 1000 + Math.abs(centre(box) - centre(from));
+    if (down > -4 && distance < least) [best, least] = [other, distance];
+  }
+  return best;
+}

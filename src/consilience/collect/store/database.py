@@ -1,0 +1,150 @@
+"""Opening a database, and its transactions: on SQLite every write begins with ``BEGIN IMMEDIATE``.
+
+A transaction of SQLite that reads and then writes fails at once with "database is locked" if another wrote in between,
+whatever the timeout; one that begins as a write waits for its turn. `synchronous` is FULL: what was acknowledged
+survives a power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+
+from consilience.collect.store import schema
+from consilience.errors import InputError, MissingDependencyError
+
+BUSY = 5000  # milliseconds that a write waits for its turn
+PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+THREADS = 10  # connections that are kept
+MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
+
+
+def now() -> datetime:
+    """Return this moment, in UTC."""
+    return datetime.now(UTC)
+
+
+Kind = TypeVar("Kind", bound="Database")
+
+
+class Database:
+    """A database that is open: transactions that read, and transactions that write.
+
+    Attributes
+    ----------
+    url : str
+        Without the password.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._reading = engine
+        self._writing = engine.execution_options(immediate=True)
+        self.url = engine.url.render_as_string(hide_password=True)
+
+    @classmethod
+    def open(cls: type[Kind], url: str) -> Kind:
+        """Open a database, make its tables or bring them up to date.
+
+        Parameters
+        ----------
+        url : str
+            ``sqlite:///file.db``, or ``postgresql://user@host/database``.
+
+        Raises
+        ------
+        InputError
+            The address is none of these, the database cannot be reached, holds another program's tables, or was
+            written by a later version of the package.
+        """
+        engine = _engine(_address(url))
+        database = cls(engine)
+        try:
+            with database.write() as db:
+                schema.bring_up_to_date(db)
+        except OperationalError as error:
+            engine.dispose()
+            raise InputError(f"The database {database.url} cannot be opened: {_reason(error)}") from error
+        except DatabaseError as error:
+            engine.dispose()
+            raise InputError(f"{database.url} is not a database of studies: {_reason(error)}") from error
+        except Exception:
+            engine.dispose()
+            raise
+        return database
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Begin a transaction that only reads."""
+        with self._reading.connect() as db:
+            yield db
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Begin a transaction that writes: all of it is kept once the block ends, or nothing if it raises."""
+        with self._writing.begin() as db:
+            yield db
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._reading.dispose()
+
+
+def _address(url: Any) -> URL:
+    """Return the address of a database, with the driver that we use."""
+    try:
+        found = make_url(url)
+    except ArgumentError as error:
+        raise InputError(
+            "The address of the database must be like sqlite:///studies.db or postgresql://user@host/database."
+        ) from error
+    backend = found.get_backend_name()
+    if backend == "sqlite":
+        if found.database in (None, "", ":memory:"):
+            raise InputError("A store needs a file: give its path after three slashes, such as sqlite:///studies.db.")
+        return found.set(drivername="sqlite")
+    if backend in ("postgresql", "postgres"):
+        return found.set(drivername="postgresql+psycopg")
+    raise InputError(f"The database must be SQLite or PostgreSQL. Got an address that begins with {backend!r}.")
+
+
+def _engine(address: URL) -> Engine:
+    try:
+        engine = create_engine(address, pool_size=THREADS, max_overflow=MORE_THREADS, pool_pre_ping=True)
+    except ImportError as error:
+        raise MissingDependencyError(
+            "PostgreSQL needs psycopg; install it with: pip install 'consilience[postgres]'"
+        ) from error
+    if address.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _: Any) -> None:
+    """Set up a new connection to SQLite, and check that it took the settings."""
+    connection.isolation_level = None  # so that transactions begin as `_begin` says, not as the driver does
+    cursor = connection.cursor()
+    for name, value in PRAGMAS.items():
+        cursor.execute(f"PRAGMA {name} = {value}")
+        found = cursor.execute(f"PRAGMA {name}").fetchone()[0]
+        if found != value:
+            raise InputError(
+                f"SQLite does not accept {name} = {value} for this file (it answers {found}); network drives and "
+                "read-only folders cannot hold a store."
+            )
+    cursor.close()
+
+
+def _begin(db: Connection) -> None:
+    immediate = db.get_execution_options().get("immediate", False)
+    db.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def _reason(error: DatabaseError) -> str:
+    return " ".join(str(error.orig).split()).rstrip(".") + "."

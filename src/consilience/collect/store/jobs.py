@@ -1,0 +1,231 @@
+"""Prepared subsets, jobs of the background worker, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from consilience.annotations.types import Real
+from consilience.collect import tables
+from consilience.collect.store.database import Database, now
+
+KINDS = ("subsets", "consensus")
+ABANDONED = timedelta(minutes=15)  # after which a job of a worker that died is done again
+LONGEST_ERROR = 2000  # characters
+LOCK = 7_313_460_216  # of PostgreSQL, held while a worker takes a job
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that the worker has to do.
+
+    Attributes
+    ----------
+    id : int
+    study : str
+    kind : {"subsets", "consensus"}
+        Prepare subsets; or find the consensus, how stable it is, and whether to stop.
+    """
+
+    id: int
+    study: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A subset that was composed beforehand.
+
+    Attributes
+    ----------
+    id : int
+    items : tuple of int
+    source : str
+        The strategy that composed it.
+    participant : str, optional
+        Whom it was composed for.
+    assignment : int, optional
+        The assignment by which it was given.
+    """
+
+    id: int
+    items: tuple[int, ...]
+    source: str
+    participant: str | None
+    assignment: int | None
+
+
+class Jobs(Database):
+    """What the store knows of the work behind the scenes."""
+
+    def request_job(self, study_id: str, kind: str, *, delay: Real = 0.0) -> None:
+        """Ask the worker for something; requests that wait for it already are one.
+
+        Parameters
+        ----------
+        study_id : str
+        kind : {"subsets", "consensus"}
+        delay : float, default=0
+            Seconds until it is due.
+        """
+        with self.write() as db:
+            request(db, study_id, kind, now() + timedelta(seconds=delay))
+
+    def claim_job(self) -> Job | None:
+        """Take the job that is due first, of a study at which no other worker is at work; None if there is none."""
+        columns, moment = tables.jobs.c, now()
+        running = select(columns.study).where(columns.state == "running", columns.started > moment - ABANDONED)
+        with self.write() as db:
+            if db.dialect.name == "postgresql":  # one worker after the other
+                db.execute(select(func.pg_advisory_xact_lock(LOCK)))
+            _take_back_abandoned(db, moment)
+            row = db.execute(
+                select(tables.jobs)
+                .where(columns.state == "waiting", columns.due <= moment, columns.study.not_in(running))
+                .order_by(columns.due, columns.id)
+                .limit(1)
+                .with_for_update(skip_locked=True)
+            ).first()
+            if row is None:
+                return None
+            db.execute(update(tables.jobs).where(columns.id == row.id).values(state="running", started=moment))
+            return Job(row.id, row.study, row.kind)
+
+    def finish_job(self, job: Job, error: str | None = None) -> None:
+        """Forget a job that is done, and the earlier failures of its kind; keep it if it failed."""
+        columns = tables.jobs.c
+        with self.write() as db:
+            failed = (columns.study == job.study, columns.kind == job.kind, columns.state == "failed")
+            db.execute(delete(tables.jobs).where(*failed))
+            if error is None:
+                db.execute(delete(tables.jobs).where(columns.id == job.id))
+            else:
+                values = {"state": "failed", "finished": now(), "error": error[:LONGEST_ERROR]}
+                db.execute(update(tables.jobs).where(columns.id == job.id).values(**values))
+
+    def failures(self, study_id: str) -> dict[str, str]:
+        """Return why the last jobs of a study failed, by their kind."""
+        columns = tables.jobs.c
+        query = select(columns.kind, columns.error).where(columns.study == study_id, columns.state == "failed")
+        with self.read() as db:
+            return {row.kind: row.error for row in db.execute(query)}
+
+    def next_due(self) -> datetime | None:
+        """Return when the next job is due."""
+        columns = tables.jobs.c
+        with self.read() as db:
+            return db.scalar(select(columns.due).where(columns.state == "waiting").order_by(columns.due).limit(1))
+
+    def put_subsets(
+        self,
+        study_id: str,
+        subsets: Iterable[tuple[Sequence[int], str, str | None]],
+        *,
+        instead_of: Iterable[int] = (),
+    ) -> list[Prepared]:
+        """Add subsets to those that are prepared.
+
+        Parameters
+        ----------
+        study_id : str
+        subsets : triples of the numbers of the items, the source, and the participant that it is for or None
+        instead_of : ids of prepared subsets that are dropped, unless they were given in the meantime
+
+        Returns
+        -------
+        list of Prepared
+        """
+        columns = tables.subsets.c
+        added = []
+        with self.write() as db:
+            dropped = list(instead_of)
+            if dropped:
+                db.execute(delete(tables.subsets).where(columns.id.in_(dropped), columns.assignment.is_(None)))
+            for items, source, participant in subsets:
+                values = {
+                    "study": study_id,
+                    "items": [int(item) for item in items],
+                    "source": source,
+                    "participant": participant,
+                    "created": now(),
+                }
+                row = db.execute(insert(tables.subsets).values(**values).returning(tables.subsets)).one()
+                added.append(_prepared_of(row))
+        return added
+
+    def prepared_subsets(self, study_id: str) -> list[Prepared]:
+        """Return the subsets of a study that were not given yet, in the order in which they will be."""
+        with self.read() as db:
+            return prepared_in(db, study_id)
+
+    def given_subsets(self, study_id: str) -> list[tuple[Prepared, str]]:
+        """Return the prepared subsets that were given, each with the state of its assignment."""
+        columns, work = tables.subsets.c, tables.assignments.c
+        query = (
+            select(tables.subsets, work.state)
+            .join(tables.assignments, work.id == columns.assignment)
+            .where(columns.study == study_id)
+            .order_by(columns.id)
+        )
+        with self.read() as db:
+            return [(_prepared_of(row), row.state) for row in db.execute(query)]
+
+    def put_consensus(self, study_id: str, summary: Mapping[str, Any], n_groupings: int) -> None:
+        """Keep what the worker found."""
+        values = {"study": study_id, "created": now(), "n_groupings": n_groupings, "summary": dict(summary)}
+        with self.write() as db:
+            db.execute(insert(tables.consensuses).values(**values))
+
+    def consensus(self, study_id: str) -> dict[str, Any] | None:
+        """Return the newest consensus of a study as the worker wrote it, see `consilience.collect.consensus`."""
+        columns = tables.consensuses.c
+        query = select(columns.summary).where(columns.study == study_id).order_by(columns.id.desc()).limit(1)
+        with self.read() as db:
+            return db.scalar(query)
+
+
+def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:
+    """Ask for a job within a transaction; one that waits already is done no later than the earlier of the two times."""
+    columns = tables.jobs.c
+    waiting = (columns.study == study_id, columns.kind == kind, columns.state == "waiting")
+    row = db.execute(select(columns.id, columns.due).where(*waiting).with_for_update()).first()
+    if row is not None:
+        if due < row.due:
+            db.execute(update(tables.jobs).where(columns.id == row.id).values(due=due))
+        return
+    values = {"study": study_id, "kind": kind, "state": "waiting", "due": due}
+    if db.dialect.name == "postgresql":  # where another transaction may ask for the same at this moment
+        from sqlalchemy.dialects.postgresql import insert as insert_or_not
+
+        db.execute(insert_or_not(tables.jobs).values(**values).on_conflict_do_nothing())
+    else:
+        db.execute(insert(tables.jobs).values(**values))
+
+
+def prepared_in(db: Connection, study_id: str, *, lock: bool = False) -> list[Prepared]:
+    """Return the subsets of a study that were not given yet, in the order in which they will be.
+
+    With `lock`, those that another transaction is giving at this moment are left out, and the others stay as they are
+    until this one ends.
+    """
+    columns = tables.subsets.c
+    query = select(tables.subsets).where(columns.study == study_id, columns.assignment.is_(None)).order_by(columns.id)
+    return [_prepared_of(row) for row in db.execute(query.with_for_update(skip_locked=True) if lock else query)]
+
+
+def _prepared_of(row: Any) -> Prepared:
+    return Prepared(row.id, tuple(row._mapping["items"]), row.source, row.participant, row.assignment)
+
+
+def _take_back_abandoned(db: Connection, moment: datetime) -> None:
+    """Ask again for the jobs of workers that died."""
+    columns = tables.jobs.c
+    dead = (columns.state == "running", columns.started <= moment - ABANDONED)
+    rows = db.execute(select(tables.jobs).where(*dead).with_for_update(skip_locked=True)).all()
+    for row in rows:
+        db.execute(delete(tables.jobs).where(columns.id == row.id))
+        request(db, row.study, row.kind, moment)

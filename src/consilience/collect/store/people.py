@@ -1,0 +1,200 @@
+"""Participants in the store, and the tokens of their links and cookies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from consilience.collect import tables
+from consilience.collect.errors import NotFoundError, NotOpenError
+from consilience.collect.model import Participant, checked_parameters, clean
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.jobs import request
+from consilience.collect.store.secret import hashed, new_id, new_token
+from consilience.collect.store.studies import study_in
+
+
+class People(Database):
+    """What the store knows of participants."""
+
+    def new_participant(
+        self, study_id: str, parameters: Mapping[str, Any] | None = None, preview: bool = False
+    ) -> tuple[Participant, str]:
+        """Let somebody take part.
+
+        Parameters
+        ----------
+        study_id : str
+        parameters : dict of str, optional
+            All parameters of the address by which they came; those that the study stores are kept.
+        preview : bool, default=False
+            Whether it is a preview, whose answers do not count; a draft can only be previewed.
+
+        Returns
+        -------
+        participant : Participant
+        token : str
+            Their secret, which is not stored and cannot be read again; see `renew_token`.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        NotOpenError
+            The study is not open.
+        """
+        token = new_token()
+        with self.write() as db:
+            study = study_in(db, study_id)
+            if study.status != "open" and not preview:
+                raise NotOpenError("This study has not begun." if study.status == "draft" else "This study is over.")
+            kept = checked_parameters(parameters or {}, study.settings.parameters)
+            participant = Participant(new_id(), study.id, None, kept, preview, False, now())
+            db.execute(insert(tables.participants).values(**vars(participant), token_hash=hashed(token)))
+        return participant, token
+
+    def renew_token(self, participant_id: str) -> str:
+        """Replace the secret of a participant, for a personal link; what was valid before is not any more.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        token = new_token()
+        with self.write() as db:
+            participant_in(db, participant_id, lock=True)
+            columns = tables.participants.c
+            db.execute(update(tables.participants).where(columns.id == participant_id).values(token_hash=hashed(token)))
+        return token
+
+    def participant_by_token(self, token: str) -> Participant:
+        """Return the participant to whom a token belongs.
+
+        Raises
+        ------
+        NotFoundError
+            It belongs to nobody.
+        """
+        columns = tables.participants.c
+        with self.read() as db:
+            row = db.execute(select(tables.participants).where(columns.token_hash == hashed(token))).first()
+        if row is None:
+            raise NotFoundError("This link or cookie belongs to no participant.")
+        return _participant_of(row)
+
+    def participant(self, participant_id: str) -> Participant:
+        """Return a participant.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        with self.read() as db:
+            return participant_in(db, participant_id)
+
+    def participants(self, study_id: str) -> list[Participant]:
+        """Return the participants of a study in the order in which they came, previews included.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        columns = tables.participants.c
+        query = select(tables.participants).where(columns.study == study_id).order_by(columns.created, columns.id)
+        with self.read() as db:
+            study_in(db, study_id)
+            return [_participant_of(row) for row in db.execute(query)]
+
+    def participant_with(self, study_id: str, name: str, value: str) -> Participant | None:
+        """Return the first participant of a study with a value of a stored parameter, such as a panel's id; or None."""
+        columns = tables.participants.c
+        query = (
+            select(tables.participants)
+            .where(
+                columns.study == study_id,
+                columns.preview.is_(False),
+                columns.parameters[name].as_string() == value,
+            )
+            .order_by(columns.created, columns.id)
+            .limit(1)
+        )
+        with self.read() as db:
+            row = db.execute(query).first()
+        return None if row is None else _participant_of(row)
+
+    def exclude(self, participant_id: str, excluded: bool = True) -> Participant:
+        """Leave the answers of a participant out of every result, or take them in again; nothing is deleted.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        with self.write() as db:
+            study_in(db, participant_in(db, participant_id).study, lock=True)
+            participant = participant_in(db, participant_id, lock=True)
+            columns = tables.participants.c
+            db.execute(update(tables.participants).where(columns.id == participant_id).values(excluded=excluded))
+            if participant.excluded != excluded:
+                request(db, participant.study, "subsets", now())
+                request(db, participant.study, "consensus", now())
+            return participant_in(db, participant_id)
+
+    def progress(self, study_id: str) -> dict[str, int]:
+        """Count participants and assignments that are no previews, repeats included.
+
+        Returns
+        -------
+        dict
+            ``participants``, ``excluded``, ``open``, ``withdrawn``, ``submitted``, ``imported``.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        people, work = tables.participants.c, tables.assignments.c
+        with self.read() as db:
+            study_in(db, study_id)
+            mine = (people.study == study_id, people.preview.is_(False))
+            counted = select(func.count()).select_from(tables.participants).where(*mine, people.name.is_(None))
+            found = {
+                "participants": db.scalar(counted) or 0,
+                "excluded": db.scalar(counted.where(people.excluded.is_(True))) or 0,
+            }
+            by_state = dict.fromkeys(("open", "withdrawn", "submitted", "imported"), 0)
+            rows = db.execute(
+                select(work.state, work.source, func.count())
+                .select_from(tables.assignments.join(tables.participants, people.id == work.participant))
+                .where(*mine)
+                .group_by(work.state, work.source)
+            )
+            for state, source, count in rows:
+                by_state["imported" if source == "imported" else state] += count
+            return found | by_state
+
+
+def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -> Participant:
+    """Return a participant; `lock` makes other writers of them wait until the transaction ends.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such participant.
+    """
+    query = select(tables.participants).where(tables.participants.c.id == clean(str(participant_id)))
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    if row is None:
+        raise NotFoundError("There is no such participant.")
+    return _participant_of(row)
+
+
+def _participant_of(row: Any) -> Participant:
+    values = dict(row._mapping)
+    del values["token_hash"]
+    return Participant(**values)

@@ -1,0 +1,129 @@
+"""Which subset a participant is given: a prepared one, or a random one where none fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Select, func, select
+
+from consilience.collect import tables
+from consilience.collect.model import Participant, Study
+from consilience.collect.store.jobs import Prepared, prepared_in
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Items for a participant.
+
+    items : numbers of the items.
+    source : why these; see `Assignment`.
+    prepared : id of the prepared subset, if it is one.
+    """
+
+    items: tuple[int, ...]
+    source: str
+    prepared: int | None = None
+
+
+@dataclass(frozen=True)
+class Presented:
+    """What was presented so far.
+
+    earlier : assignments of the participant: their items and sources.
+    times : how often each item was presented to anybody, previews and repeats apart.
+    """
+
+    earlier: list[tuple[tuple[int, ...], str]]
+    times: np.ndarray
+
+
+def choose(db: Connection, study: Study, participant: Participant, rng: np.random.Generator) -> Chosen | None:
+    """Choose what a participant sorts next; None if they are done or the study needs no more."""
+    presented = _presented(db, study, participant)
+    settings = study.settings
+    if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
+        return None
+    if settings.repeat_share and presented.earlier and rng.random() < settings.repeat_share:
+        return Chosen(presented.earlier[rng.integers(len(presented.earlier))][0], "repeat")
+    allowed = _allowed(study, participant, presented)
+    if participant.preview:
+        return _random(study, allowed, rng, "all" if not study.composes_subsets else "random")
+    if not study.composes_subsets:
+        return _random(study, allowed, rng, "all")
+    fitting = [one for one in prepared_in(db, study.id, lock=True) if _fits(one, participant, allowed)]
+    if fitting:
+        first = min(fitting, key=lambda one: (one.participant is None, one.id))
+        return Chosen(first.items, first.source, first.id)
+    return _random(study, allowed, rng, "dry")
+
+
+def times_presented(db: Connection, study: Study) -> np.ndarray:
+    """Count how often each item was presented, in all that counts towards quotas; see `_that_count`."""
+    return np.bincount(_joined(db.scalars(_that_count(study, tables.assignments.c["items"]))), minlength=study.n_items)
+
+
+def _that_count(study: Study, selected: Any) -> Select[Any]:
+    """Select from the assignments that count towards quotas.
+
+    They are submitted or in progress, not of previews or people who are left out, and not repeated or imported.
+    """
+    columns, people = tables.assignments.c, tables.participants.c
+    return (
+        select(selected)
+        .select_from(tables.assignments.join(tables.participants, people.id == columns.participant))
+        .where(
+            columns.study == study.id,
+            columns.state != "withdrawn",
+            columns.source.not_in(("repeat", "imported")),
+            people.preview.is_(False),
+            people.excluded.is_(False),
+        )
+    )
+
+
+def _presented(db: Connection, study: Study, participant: Participant) -> Presented:
+    columns = tables.assignments.c
+    mine = (
+        select(columns["items"], columns.source).where(columns.participant == participant.id).order_by(columns.number)
+    )
+    earlier = [(tuple(row[0]), row[1]) for row in db.execute(mine)]
+    counts = np.zeros(study.n_items, dtype=int)
+    if study.settings.max_per_item is not None:
+        counts = times_presented(db, study)
+    return Presented(earlier, counts)
+
+
+def _is_full(db: Connection, study: Study, participant: Participant) -> bool:
+    """Whether as many groupings as wanted were submitted or are in progress."""
+    if study.settings.groupings_wanted is None or participant.preview:
+        return False
+    return (db.scalar(_that_count(study, func.count())) or 0) >= study.settings.groupings_wanted
+
+
+def _allowed(study: Study, participant: Participant, presented: Presented) -> np.ndarray:
+    """Whether each item may be presented to a participant: not twice, and not more often than the quota."""
+    allowed = np.full(study.n_items, True)
+    if study.settings.max_per_item is not None and not participant.preview:
+        allowed &= presented.times < study.settings.max_per_item
+    allowed[_joined(items for items, _ in presented.earlier)] = False
+    return allowed
+
+
+def _fits(prepared: Prepared, participant: Participant, allowed: np.ndarray) -> bool:
+    mine = prepared.participant in (None, participant.id)
+    return mine and bool(allowed[list(prepared.items)].all())
+
+
+def _random(study: Study, allowed: np.ndarray, rng: np.random.Generator, source: str) -> Chosen | None:
+    left = np.flatnonzero(allowed)
+    if len(left) < study.subset_size:
+        return None
+    return Chosen(tuple(int(item) for item in rng.choice(left, study.subset_size, replace=False)), source)
+
+
+def _joined(lists: Iterable[Iterable[int]]) -> np.ndarray:
+    parts = [np.array(list(items), dtype=np.intp) for items in lists]
+    return np.concatenate([np.zeros(0, dtype=np.intp), *parts])

@@ -1,0 +1,366 @@
+"""Studies, their items and their pictures in the store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from consilience.collect import tables
+from consilience.collect.errors import NotFoundError, NotOpenError
+from consilience.collect.model import (
+    OPEN,
+    Item,
+    Picture,
+    Study,
+    StudySettings,
+    checked_items,
+    checked_settings,
+    checked_title,
+    clean,
+)
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.jobs import request
+from consilience.collect.store.secret import new_id, new_seed, new_token
+from consilience.errors import InputError
+
+SAID = 40  # characters of an unknown id in a message
+
+
+class Studies(Database):
+    """What the store knows of studies."""
+
+    def create_study(
+        self,
+        title: str,
+        items: Iterable[Item | str],
+        *,
+        kind: str = OPEN,
+        board: str = "piles",
+        settings: StudySettings | None = None,
+        pictures: Iterable[Picture] = (),
+    ) -> Study:
+        """Make a study, as a draft.
+
+        Parameters
+        ----------
+        title : str
+        items : iterable of Item, or of names
+        kind : {"open", "closed", "hybrid"}
+        board : {"piles", "sheet"}
+        settings : StudySettings, optional
+        pictures : iterable of Picture
+            Those that the items name by their hashes; see `new_picture`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InputError
+            Something is wrong with the title, an item or a setting, or a picture is missing.
+        """
+        found = checked_items(items)
+        held = {picture.hash: picture for picture in pictures}
+        for item in found:
+            _require_picture(item, held)
+        settings = checked_settings(settings or StudySettings(), kind, board, len(found))
+        study = Study(
+            new_id(), checked_title(title), kind, board, "draft", settings, len(found), new_token(), new_seed(), now()
+        )
+        with self.write() as db:
+            db.execute(insert(tables.studies), [_row_of(study)])
+            if held:
+                db.execute(insert(tables.pictures), [_row_of_picture(study.id, one) for one in held.values()])
+            _insert_items(db, study.id, found)
+        return study
+
+    def study(self, study_id: str) -> Study:
+        """Return a study.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return study_in(db, study_id)
+
+    def studies(self) -> list[Study]:
+        """Return all studies, the newest first."""
+        query = select(tables.studies).order_by(tables.studies.c.created.desc(), tables.studies.c.id)
+        with self.read() as db:
+            return [_study_of(row) for row in db.execute(query)]
+
+    def items(self, study_id: str) -> list[Item]:
+        """Return the items of a study, in order.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            study_in(db, study_id)
+            return items_in(db, study_id)
+
+    def update_study(
+        self,
+        study_id: str,
+        *,
+        title: str | None = None,
+        kind: str | None = None,
+        board: str | None = None,
+        settings: StudySettings | None = None,
+        items: Iterable[Item | str] | None = None,
+    ) -> Study:
+        """Change a study.
+
+        Once people have begun, its kind, its items and the settings that their sorts depend on (categories, names of
+        groups) stay as they are.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        NotOpenError
+            People have begun to sort, previews apart.
+        InputError
+            A value is wrong.
+        """
+        with self.write() as db:
+            old = study_in(db, study_id, lock=True)
+            found = None if items is None else checked_items(items)
+            n_items = old.n_items if found is None else len(found)
+            new = replace(
+                old,
+                title=old.title if title is None else checked_title(title),
+                kind=old.kind if kind is None else kind,
+                board=old.board if board is None else board,
+                n_items=n_items,
+            )
+            new = replace(new, settings=checked_settings(settings or old.settings, new.kind, new.board, n_items))
+            if found is not None or _sort_of(new) != _sort_of(old):
+                _require_not_begun(db, study_id)
+                _forget_previews(db, study_id)
+            db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(new)))
+            if found is not None:
+                held = _pictures_held(db, study_id)
+                for item in found:
+                    _require_picture(item, held)
+                db.execute(delete(tables.items).where(tables.items.c.study == study_id))
+                _insert_items(db, study_id, found)
+            if new.settings != old.settings or found is not None:
+                _forget_prepared(db, study_id)
+                request(db, study_id, "subsets", now())
+        return new
+
+    def open_study(self, study_id: str) -> Study:
+        """Let people join, for the first time or again.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.write() as db:
+            study = study_in(db, study_id, lock=True)
+            if study.status != "open":
+                study = replace(study, status="open", opened=study.opened or now(), closed=None)
+                db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(study)))
+                request(db, study_id, "subsets", now())
+        return study
+
+    def close_study(self, study_id: str) -> Study:
+        """Give no more assignments; those in progress can still be submitted.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        NotOpenError
+            The study was never opened.
+        """
+        with self.write() as db:
+            study = study_in(db, study_id, lock=True)
+            if study.status == "draft":
+                raise NotOpenError("The study is a draft and was never open.")
+            if study.status != "closed":
+                study = replace(study, status="closed", closed=now())
+                db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(study)))
+                request(db, study_id, "consensus", now())
+        return study
+
+    def delete_study(self, study_id: str) -> None:
+        """Delete a study and all that was collected in it; no other study is concerned.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.write() as db:
+            study_in(db, study_id, lock=True)
+            db.execute(delete(tables.items).where(tables.items.c.study == study_id))
+            db.execute(delete(tables.studies).where(tables.studies.c.id == study_id))
+
+    def join_link(self, study_id: str) -> str:
+        """Return the secret part of the link by which people join; it can be read again at any time.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        return self.study(study_id).join_token
+
+    def renew_join_link(self, study_id: str) -> str:
+        """Replace the secret part of the link by which people join; the old link leads nowhere from now on.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        token = new_token()
+        with self.write() as db:
+            study_in(db, study_id, lock=True)
+            db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(join_token=token))
+        return token
+
+    def study_by_join_token(self, token: str) -> Study:
+        """Return the study that a link leads to.
+
+        Raises
+        ------
+        NotFoundError
+            The link is wrong, or was replaced.
+        """
+        with self.read() as db:
+            row = db.execute(select(tables.studies).where(tables.studies.c.join_token == clean(token))).first()
+        if row is None:
+            raise NotFoundError("This link leads to no study; ask whoever gave it to you for a new one.")
+        return _study_of(row)
+
+    def add_picture(self, study_id: str, data: bytes, mime: str, width: int, height: int) -> str:
+        """Keep a picture that was checked and encoded again; the same picture is kept once.
+
+        Returns
+        -------
+        str
+            Its hash.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        picture = new_picture(data, mime, width, height)
+        with self.write() as db:
+            study_in(db, study_id, lock=True)
+            if picture.hash not in _pictures_held(db, study_id):
+                db.execute(insert(tables.pictures), [_row_of_picture(study_id, picture)])
+        return picture.hash
+
+    def picture(self, study_id: str, picture_hash: str) -> Picture:
+        """Return a picture.
+
+        Raises
+        ------
+        NotFoundError
+            The study has no such picture.
+        """
+        columns = tables.pictures.c
+        query = select(tables.pictures).where(columns.study == clean(study_id), columns.hash == clean(picture_hash))
+        with self.read() as db:
+            row = db.execute(query).first()
+        if row is None:
+            raise NotFoundError("The study has no such picture.")
+        return Picture(row.hash, row.mime, row.width, row.height, row.data)
+
+
+def new_picture(data: bytes, mime: str, width: int, height: int) -> Picture:
+    """Return a picture with its hash."""
+    return Picture(hashlib.sha256(data).hexdigest(), mime, width, height, data)
+
+
+def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
+    """Return a study; `lock` makes other writers of it wait until the transaction ends.
+
+    Whoever locks a study and something else locks the study first, so that nobody waits for each other.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such study.
+    """
+    query = select(tables.studies).where(tables.studies.c.id == clean(str(study_id)))
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    if row is None:
+        raise NotFoundError(f"There is no study {clean(str(study_id))[:SAID]!r}.")
+    return _study_of(row)
+
+
+def items_in(db: Connection, study_id: str) -> list[Item]:
+    """Return the items of a study, in order."""
+    columns = tables.items.c
+    query = select(tables.items).where(columns.study == study_id).order_by(columns.number)
+    return [Item(row.number, row.name, row.text, row.picture, row.alt) for row in db.execute(query)]
+
+
+def _study_of(row: Any) -> Study:
+    values = dict(row._mapping)
+    return Study(**{**values, "settings": StudySettings.of_json(values["settings"])})
+
+
+def _row_of(study: Study) -> dict[str, Any]:
+    return {**vars(study), "settings": study.settings.as_json()}
+
+
+def _row_of_picture(study_id: str, picture: Picture) -> dict[str, Any]:
+    return {"study": study_id, **vars(picture)}
+
+
+def _insert_items(db: Connection, study_id: str, items: Sequence[Item]) -> None:
+    db.execute(insert(tables.items), [{"study": study_id, **vars(item)} for item in items])
+
+
+def _require_picture(item: Item, held: Any) -> None:
+    if item.picture is not None and item.picture not in held:
+        raise InputError(f"The picture of item {item.name!r} is not in the study.")
+
+
+def _pictures_held(db: Connection, study_id: str) -> set[str]:
+    return set(db.scalars(select(tables.pictures.c.hash).where(tables.pictures.c.study == study_id)))
+
+
+def _sort_of(study: Study) -> tuple[Any, ...]:
+    """Return what the sorts of a study depend on."""
+    return study.kind, study.settings.categories
+
+
+def _require_not_begun(db: Connection, study_id: str) -> None:
+    columns, people = tables.assignments.c, tables.participants.c
+    count = db.scalar(
+        select(func.count())
+        .select_from(tables.assignments.join(tables.participants, people.id == columns.participant))
+        .where(columns.study == study_id, people.preview.is_(False))
+    )
+    if count:
+        raise NotOpenError(
+            "People have begun to sort: the items, the kind and the categories of the study stay as they are."
+        )
+
+
+def _forget_previews(db: Connection, study_id: str) -> None:
+    people = tables.participants.c
+    db.execute(delete(tables.participants).where(people.study == study_id, people.preview.is_(True)))
+
+
+def _forget_prepared(db: Connection, study_id: str) -> None:
+    columns = tables.subsets.c
+    db.execute(delete(tables.subsets).where(columns.study == study_id, columns.assignment.is_(None)))

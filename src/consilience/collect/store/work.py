@@ -1,0 +1,307 @@
+"""Assignments in the store: what a participant sorts next, every change as it happens, and the submission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from sqlalchemy import Connection, func, insert, select, update
+
+from consilience.collect import board_state, tables
+from consilience.collect.board_state import BoardState
+from consilience.collect.errors import NotFoundError, NotOpenError
+from consilience.collect.model import Assignment, Participant, Study
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.jobs import request
+from consilience.collect.store.people import participant_in
+from consilience.collect.store.presenting import Chosen, choose, times_presented
+from consilience.collect.store.studies import study_in
+from consilience.errors import InputError
+
+MOST_CHANGES = 500  # in one request
+MOST_CHANGES_KEPT = 50_000  # of an assignment
+DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
+IDLE = timedelta(hours=24)  # after which an assignment that nobody touches no longer counts towards quotas
+
+
+class Work(Database):
+    """What the store knows of assignments."""
+
+    def assignment_for(self, participant: Participant | str, rng: np.random.Generator) -> Assignment | None:
+        """Return what a participant sorts next: what they have begun, else something new.
+
+        Parameters
+        ----------
+        participant : Participant, or its id
+        rng : numpy Generator
+            For the order of the cards, and the subset if none is prepared.
+
+        Returns
+        -------
+        Assignment or None
+            None if they are done, the study needs no more, or is closed; what they have begun is returned all the
+            same.
+        """
+        participant_id = participant.id if isinstance(participant, Participant) else participant
+        with self.write() as db:
+            study = study_in(db, participant_in(db, participant_id).study, lock=True)  # so that quotas are kept
+            found = participant_in(db, participant_id, lock=True)
+            begun = _begun(db, found.id)
+            if begun is not None:
+                return _resumed(db, begun)
+            if found.excluded or study.status not in (("draft", "open") if found.preview else ("open",)):
+                return None
+            _withdraw_idle(db, study)
+            chosen = choose(db, study, found, rng)
+            if chosen is None:
+                return None
+            if not found.preview:
+                request(db, study.id, "subsets", now())
+            return _assigned(db, study, found, chosen, rng)
+
+    def assignment(self, assignment_id: int) -> Assignment:
+        """Return an assignment.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment.
+        """
+        with self.read() as db:
+            return _assignment_of(_row(db, assignment_id))
+
+    def assignments(self, study_id: str) -> list[Assignment]:
+        """Return all assignments of a study, previews included, in the order in which they were given."""
+        columns = tables.assignments.c
+        query = select(tables.assignments).where(columns.study == study_id).order_by(columns.id)
+        with self.read() as db:
+            return [_assignment_of(row) for row in db.execute(query)]
+
+    def assignments_of(self, participant_id: str) -> list[Assignment]:
+        """Return the assignments of a participant, in the order in which they were given."""
+        columns = tables.assignments.c
+        query = select(tables.assignments).where(columns.participant == participant_id).order_by(columns.number)
+        with self.read() as db:
+            return [_assignment_of(row) for row in db.execute(query)]
+
+    def board_state(self, assignment_id: int, participant_id: str | None = None) -> BoardState:
+        """Return the groups of an assignment.
+
+        Parameters
+        ----------
+        assignment_id : int
+        participant_id : str, optional
+            Whose it must be.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment, or it is somebody else's.
+        """
+        with self.read() as db:
+            return _state_of(_row(db, assignment_id, participant_id))
+
+    def record_changes(self, assignment_id: int, participant_id: str, client: Any, changes: Any) -> BoardState:
+        """Apply changes in their order; those that were recorded before, by client and sequence number, are skipped.
+
+        All changes are recorded, or none if one of them is wrong.
+
+        Parameters
+        ----------
+        assignment_id : int
+        participant_id : str
+        client : str
+            Random name of the tab.
+        changes : list of dict
+            See `consilience.collect.board_state`.
+
+        Returns
+        -------
+        BoardState
+            With the changes of all tabs.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment, or it is somebody else's.
+        NotOpenError
+            It was submitted.
+        InputError
+            A change is wrong.
+        """
+        client = board_state.checked_client(client)
+        if not isinstance(changes, list) or len(changes) > MOST_CHANGES:
+            raise InputError(f"'changes' must be a list of at most {MOST_CHANGES} changes.")
+        with self.write() as db:
+            row = _row(db, assignment_id, participant_id, lock=True)
+            study = study_in(db, row.study)
+            checked = [board_state.checked(change, study, row._mapping["items"]) for change in changes]
+            state = _state_of(row)
+            new = _not_recorded(db, row.id, client, checked)
+            if not new:
+                return state
+            _require_open(row)
+            if state.version + len(new) > MOST_CHANGES_KEPT:
+                raise InputError(f"More than {MOST_CHANGES_KEPT:,} changes were made; submit the sort, or begin anew.")
+            after = board_state.fold(state, [(client, change) for change in new], row._mapping["items"])
+            board_state.require_few_groups(after)
+            _record(db, row, client, state.version, new)
+            moment = now()
+            _update(db, row.id, board=after.as_json(), started=row.started or moment, changed=moment, state="open")
+            return after
+
+    def changes(self, assignment_id: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return every change of an assignment in order of arrival, each with the client that sent it."""
+        columns = tables.changes.c
+        query = select(columns.client, columns.change).where(columns.assignment == assignment_id)
+        with self.read() as db:
+            return [(row.client, dict(row.change)) for row in db.execute(query.order_by(columns.number))]
+
+    def submit(self, assignment_id: int, participant_id: str, confirmed: bool = False) -> Assignment:
+        """Submit an assignment as it is; what was submitted already is returned.
+
+        Parameters
+        ----------
+        assignment_id : int
+        participant_id : str
+        confirmed : bool, default=False
+            Whether the participant agreed to leave cards unsorted.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment, or it is somebody else's.
+        UnsortedError
+            Cards are left unsorted and this was not confirmed, or the study forbids it.
+        InputError
+            No card is in a group, or a group has no name and the study asks for one.
+        """
+        with self.write() as db:
+            study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
+            row = _row(db, assignment_id, participant_id, lock=True)
+            if row.state == "submitted":
+                return _assignment_of(row)
+            state = _state_of(row)
+            board_state.require_submittable(state, study, confirmed=confirmed)
+            moment = now()
+            answer = [group.as_json() for group in state.groups if group.items]
+            _update(db, row.id, state="submitted", submitted=moment, started=row.started or moment, answer=answer)
+            if not participant_in(db, participant_id).preview:
+                request(db, study.id, "subsets", moment)
+                request(db, study.id, "consensus", moment + DEBOUNCE)
+            return _assignment_of(_row(db, assignment_id))
+
+    def times_presented(self, study_id: str) -> Int[np.ndarray, " items"]:
+        """Count how often each item was presented, as far as this counts towards `max_per_item`.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return times_presented(db, study_in(db, study_id))
+
+
+def _withdraw_idle(db: Connection, study: Study) -> None:
+    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns."""
+    columns = tables.assignments.c
+    touched = func.coalesce(columns.changed, columns.assigned)
+    untouched = (columns.study == study.id, columns.state == "open", touched < now() - IDLE)
+    db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn"))
+
+
+def _begun(db: Connection, participant_id: str) -> Any | None:
+    columns = tables.assignments.c
+    query = select(tables.assignments).where(columns.participant == participant_id, columns.state != "submitted")
+    return db.execute(query.with_for_update()).first()
+
+
+def _resumed(db: Connection, row: Any) -> Assignment:
+    if row.state == "withdrawn":
+        _update(db, row.id, state="open", changed=now())
+    return replace(_assignment_of(row), state="open")
+
+
+def _assigned(
+    db: Connection, study: Study, participant: Participant, chosen: Chosen, rng: np.random.Generator
+) -> Assignment:
+    """Give a subset to a participant, the cards in an order of their own."""
+    columns = tables.assignments.c
+    count = db.scalar(select(func.count()).where(columns.participant == participant.id)) or 0
+    order = [int(item) for item in rng.permutation(np.array(chosen.items))]
+    values = {
+        **{"study": study.id, "participant": participant.id, "items": order, "source": chosen.source},
+        **{"state": "open", "number": count + 1, "assigned": now()},
+        "board": board_state.initial(0, order, study.settings.categories).as_json(),
+    }
+    row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
+    if chosen.prepared is not None:
+        taken = tables.subsets.c.id == chosen.prepared
+        db.execute(update(tables.subsets).where(taken).values(assignment=row.id))
+    return _assignment_of(row)
+
+
+def _state_of(row: Any) -> BoardState:
+    return BoardState.of_json({**row.board, "assignment": row.id})
+
+
+def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, *, lock: bool = False) -> Any:
+    columns = tables.assignments.c
+    if not isinstance(assignment_id, int) or isinstance(assignment_id, bool) or not 0 < assignment_id < 2**31:
+        raise NotFoundError("There is no such assignment.")
+    query = select(tables.assignments).where(columns.id == assignment_id)
+    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    if row is None or (participant_id is not None and row.participant != participant_id):
+        raise NotFoundError("There is no such assignment.")
+    return row
+
+
+def _require_open(row: Any) -> None:
+    if row.state == "submitted":
+        raise NotOpenError("This sort was submitted already.")
+
+
+def _not_recorded(
+    db: Connection, assignment_id: int, client: str, changes: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the changes that are new; of two with one sequence number the first."""
+    columns = tables.changes.c
+    by_sequence: dict[int, dict[str, Any]] = {}
+    for change in changes:
+        by_sequence.setdefault(change["sequence"], change)
+    known = set(
+        db.scalars(
+            select(columns.sequence).where(
+                columns.assignment == assignment_id,
+                columns.client == client,
+                columns.sequence.in_(list(by_sequence)),
+            )
+        )
+    )
+    return [change for sequence, change in by_sequence.items() if sequence not in known]
+
+
+def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
+    moment = now()
+    rows = [
+        {
+            **{"assignment": row.id, "number": number, "client": client, "sequence": change["sequence"]},
+            **{"change": dict(change), "received": moment},
+        }
+        for number, change in enumerate(changes, version + 1)
+    ]
+    db.execute(insert(tables.changes), rows)
+
+
+def _update(db: Connection, assignment_id: int, **values: Any) -> None:
+    db.execute(update(tables.assignments).where(tables.assignments.c.id == assignment_id).values(**values))
+
+
+def _assignment_of(row: Any) -> Assignment:
+    values = {name: value for name, value in row._mapping.items() if name not in ("board", "changed")}
+    return Assignment(**{**values, "items": tuple(values["items"])})

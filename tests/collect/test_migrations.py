@@ -1,0 +1,104 @@
+"""The steps between layouts of the tables: the last is that of `tables`, and all can be undone."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, inspect, text
+
+from consilience.collect import tables
+from consilience.collect.store import Store, schema
+from consilience.errors import InputError
+from tests.collect.collecting import NAMES
+
+
+def named(store):
+    with store.read() as db:
+        return set(inspect(db).get_table_names()) - {"alembic_version"}
+
+
+def test_the_steps_lead_to_the_tables_and_back(store):
+    assert named(store) == set(tables.metadata.tables)
+    with store.read() as db:
+        assert compare_metadata(MigrationContext.configure(db, opts={"compare_type": True}), tables.metadata) == []
+        assert schema.revision(db) == schema.newest()
+    with store.write() as db:
+        schema.move_to(db, schema.BASE)
+    assert named(store) == set()
+    with store.write() as db:
+        schema.move_to(db, schema.HEAD)
+    assert named(store) == set(tables.metadata.tables)
+    assert store.create_study("Works", NAMES).title == "Works"
+
+
+def test_a_step_that_fails_leaves_nothing(store):
+    def undo():
+        with store.write() as db:
+            schema.move_to(db, schema.BASE)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        undo()
+    assert named(store) == set(tables.metadata.tables)
+
+
+def test_several_processes_open_a_new_database(url):
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(lambda _: Store.open(url), range(4)))
+    study = stores[0].create_study("One", NAMES)
+    assert all(store.studies() == [study] for store in stores)
+    for store in stores:
+        store.close()
+
+
+def test_a_database_of_a_later_version_is_refused(store, url):
+    with store.write() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(InputError, match=r"later version of consilience \(revision 9999\); update the package\.$"):
+        Store.open(url)
+
+
+def test_a_database_of_another_program_is_refused(url):
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as db:
+        db.execute(text("CREATE TABLE theirs (id INTEGER)"))
+    engine.dispose()
+    with pytest.raises(InputError, match=r"^The database holds tables of another program"):
+        Store.open(url)
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    (tmp_path / "notes.db").write_text("not a database, but long enough to be taken for one" * 50)
+    with pytest.raises(
+        InputError, match=r"^sqlite:///.*notes\.db is not a database of studies: file is not a database\.$"
+    ):
+        Store.open(f"sqlite:///{tmp_path}/notes.db")
+    with pytest.raises(InputError, match=r"cannot be opened: unable to open database file\.$"):
+        Store.open(f"sqlite:///{tmp_path}/nowhere/studies.db")
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("studies.db", r"^The address of the database must be like sqlite:///studies\.db or postgresql://"),
+        ("sqlite://", r"^A store needs a file"),
+        ("sqlite:///:memory:", r"^A store needs a file"),
+        ("mysql://host/db", r"^The database must be SQLite or PostgreSQL\. Got an address that begins with 'mysql'\.$"),
+    ],
+)
+def test_addresses_that_are_refused(url, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Store.open(url)
+
+
+def test_a_file_locked_for_long_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "studies.db"
+    Store.open(f"sqlite:///{path}").close()
+    monkeypatch.setattr("consilience.collect.store.database.PRAGMAS", {"busy_timeout": 50, "journal_mode": "wal"})
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InputError, match=r"cannot be opened: database is locked\.$"):
+        Store.open(f"sqlite:///{path}")
+    other.close()

@@ -1,0 +1,63 @@
+"""Every text of a participant can be replaced, and a text that would not work is refused with a sentence."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import consilience.collect
+from consilience.collect.texts import MOST_LETTERS, TEXTS, direction_of, placeholders, texts_of
+from consilience.errors import InputError
+
+FOLDER = Path(consilience.collect.__file__).parent
+SOURCES = [*FOLDER.glob("templates/participant/*.j2"), *FOLDER.glob("static/board/*.js"), FOLDER / "pages.py"]
+
+
+def test_texts_of_a_study_replace_english_ones_and_empty_ones_do_not():
+    found = texts_of({"start": " Los! ", "undo": "", "group": "Gruppe {number}"})
+    assert found["start"] == "Los!"
+    assert found["undo"] == TEXTS["undo"]
+    assert found["group"].format(number=3) == "Gruppe 3"
+    assert set(found) == set(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        ({"begin": "Los"}, "There is no text 'begin'; the texts are "),
+        ({"start": "x" * (MOST_LETTERS + 1)}, f"must be a string of at most {MOST_LETTERS} letters"),
+        ({"start": 3}, "must be a string"),
+        ({"group": "Gruppe"}, "braces of the text 'group' must be {number}. Got 'Gruppe' instead."),
+        ({"start": "Los {name}"}, "braces of the text 'start' must be none"),
+        ({"group": "Gruppe {number"}, "do not belong together"),
+        ({"group": "{number.real}"}, "braces around something else"),
+        ({"group": "{number!r}"}, "braces around something else"),
+        ({"group": "{number:9999999999}"}, "braces around something else"),
+    ],
+)
+def test_a_text_that_does_not_work_is_refused(texts, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        texts_of(texts)
+
+
+def test_texts_can_be_formatted_without_markup():
+    for key, text in TEXTS.items():
+        assert "<" not in text, key
+        assert text.format(**dict.fromkeys(placeholders(text), 1)), key
+
+
+def test_every_text_is_used_and_every_text_that_is_used_exists():
+    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    used = set(re.findall(r"\bt(?:exts)?\.([a-z_]+)", source)) | set(re.findall(r'"([a-z_]+)"', source))
+    computed = r"task_(open|closed|hybrid)|how_(piles|sheet)|(moved|taken_out)_(one|many)|\w+_text|closed|nothing_left"
+    unused = {key for key in TEXTS if key not in used and not re.fullmatch(computed, key)}
+    assert unused == {"unknown_link"}  # a message, which only the application chooses
+    asked = set(re.findall(r"\bt\.([a-z_]+)", source)) | set(re.findall(r'\btext\("([a-z_]+)"', source))
+    asked |= set(re.findall(r'\bsay\("([a-z_]+)"', source))
+    assert len(asked) > 60  # else the search above is wrong
+    assert asked <= set(TEXTS)
+
+
+@pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("az", "ltr")])
+def test_direction_follows_the_language(language, direction):
+    assert direction_of(language) == direction
