@@ -61,7 +61,7 @@ def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
     assert keys == ["given", "clusters", "names", "evidence", "number", "words", "annotators", "panel", "settings"]
     assert figures(fusion_page) == [
-        *("map", "map-1-3", "co-occurrence", "dendrogram", "silhouette", "word-map", "agreement", "annotator-map")
+        *("map", "map-1-3", "co-occurrence", "dendrogram", "silhouette", "word-map", "agreement", "rv-map")
     ]
     assert figures(subsets_page) == [
         *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")

@@ -104,7 +104,7 @@ def test_segments_are_described(page, sorts, fitted):
     rows = rows_of(page, "segment-pairs")[1:]
     first = expected.pairs.iloc[0]
     assert rows[0][1] == f"{first['item_a']}, {first['item_b']}"
-    assert len(file_of(page, "segments-items.csv")[0]) == 4
+    assert len(file_of(page, "segments.csv")[0]) == 4
     rows = rows_of(page, "segment-tests")[1:]
     assert rows[0][0] == "16"
     assert rows[0][-1] == "yes"

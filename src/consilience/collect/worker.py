@@ -18,6 +18,7 @@ from consilience.collect.model import CLOSED, Assignment, Study
 from consilience.collect.store import Job, Prepared, Store, Submitted
 from consilience.collect.store.database import now
 from consilience.collect.study_session import StudySession, key_of
+from consilience.inference.threads import one_blas_thread
 
 AHEAD = 8  # subsets that are prepared for whoever comes next
 POLL = 0.5  # seconds between looks for jobs
@@ -96,7 +97,8 @@ class Worker:
             return False
         error = None
         try:
-            self._do(job)
+            with one_blas_thread():  # products are small, and threads would only wait for each other
+                self._do(job)
         except NotFoundError:  # the study was deleted in the meantime
             self._sessions.pop(job.study, None)
         except Exception as failure:  # the worker goes on with other studies

@@ -17,6 +17,7 @@ from consilience.inspection.plots.style import Look, Place, axes_of, marker, mar
 from consilience.inspection.plots.text_layout import label_axes
 from consilience.inspection.rv import scalar_products
 from consilience.inspection.segments import PanelSegments
+from consilience.inspection.words import current_words
 
 __all__ = ["plot_annotator_map"]
 
@@ -95,7 +96,7 @@ def plot_annotator_map(
     ax.margins(0.12, 0.1)
     tidy(ax)
     if legend and len(np.unique(segment)) > 1:
-        legend_beside(ax, *ax.get_legend_handles_labels(), "segment (annotators)")
+        legend_beside(ax, *ax.get_legend_handles_labels(), f"segment ({current_words().annotators})")
     if labels and len(names) <= NAMED_ITEMS:
         name_points(ax, points, names)
     return ax

@@ -196,20 +196,21 @@ def _look() -> dict[str, Any]:
 def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> Table:
     """Return the table of the items that are in a grouping, with those that each was most often put together with."""
     words = current_words()
-    sure = "probability" in items
+    sure = next((name for name in ("stays", "probability") if name in items), "")
+    heading = f"Stays in its {clusters.noun}" if sure == "stays" else clusters.measure.capitalize()
     counts, of = together(memberships).toarray(), presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
     names = [name_text(name) for name in items["item"]]
     columns = [Column(words.Item, "text", of_items=True), Column(clusters.noun.title(), clusters.kind)]
-    columns += [Column(clusters.measure.capitalize())] if sure else []
+    columns += [Column(heading)] if sure else []
     columns += [Column(words.Annotators), Column("Most often put together with", "wide", of_items=True)]
     rows = []
     for place, (name, cluster, n_annotators) in enumerate(
         items[["item", "cluster", "n_annotators"]].itertuples(index=False, name=None)
     ):
-        probability = [number(items["probability"].iloc[place])] if sure else []
-        cells = [name_cell(name), cluster_cell(clusters, cluster), *probability, f"{n_annotators:,}"]
+        shown = [(percent if sure == "stays" else number)(items[sure].iloc[place])] if sure else []
+        cells = [name_cell(name), cluster_cell(clusters, cluster), *shown, f"{n_annotators:,}"]
         rows.append(row(*cells, _nearest(share[place], names)))
     return Table(
         "items",

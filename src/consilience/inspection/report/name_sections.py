@@ -249,5 +249,5 @@ def items_table(found: StandardNames) -> Table:
             "its commonest name. Names: under how many anybody put it."
         ),
         more=f"{words.n_items(left)} on which people agree more" if left > 0 else "",
-        download=download("item-agreement.csv", figures.round(4), "item"),
+        download=download("commonest-names.csv", figures.round(4), "item"),
     )

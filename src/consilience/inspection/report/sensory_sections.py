@@ -136,7 +136,7 @@ def panel_section(subject: Subject) -> Section | None:
     rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
     file = download("rv.csv", rv.round(4), "annotator")
     blocks: list[Table | Figure] = [
-        _figure("annotator-map", ax, "Scatter plot. " + caption, caption, file=file if file.address else None),
+        _figure("rv-map", ax, "Scatter plot. " + caption, caption, file=file if file.address else None),
         _annotators_table(subject, products),
     ]
     if found is None:
@@ -262,7 +262,7 @@ def _segments_table(subject: Subject, found: PanelSegments) -> Table:
             "with that of their segment. Clusters: of the members' groups alone; their agreement with the clusters of "
             "this report is the adjusted Rand index (1: the same)."
         ),
-        download=download("segments-items.csv", found.items, "item"),
+        download=download("segments.csv", found.items, "item"),
     )
 
 
