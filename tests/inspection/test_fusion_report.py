@@ -59,7 +59,10 @@ def figures(page):
 
 def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
-    assert keys == ["given", "clusters", "names", "evidence", "number", "words", "annotators", "panel", "settings"]
+    assert keys == [
+        *("given", "clusters", "names", "evidence", "number", "cuts", "standard-names", "placements", "words"),
+        *("annotators", "represented", "panel", "settings"),
+    ]
     assert figures(fusion_page) == [
         *("map", "map-1-3", "co-occurrence", "dendrogram", "silhouette", "word-map", "agreement", "rv-map")
     ]

@@ -5,6 +5,8 @@ A cluster is called by the name that most people give it; see `chosen_names`. It
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Int, Shaped
@@ -15,6 +17,7 @@ from consilience.inspection.names import HANGING, name_key, name_text
 from consilience.inspection.words import singular
 
 AT_LEAST = 2  # annotators who use a common name
+SHARE = 0.1  # of the annotators who name groups, for the name of a cluster
 
 
 def cluster_names(
@@ -137,9 +140,15 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
 
 
 def names_chosen_for(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> list[str]:
-    """Choose a name for each cluster by the groups of which more than half are in both; see `chosen_names`."""
+    """Choose a name for each cluster by the groups of which more than half are in both; see `chosen_names`.
+
+    At least a tenth of the annotators who name groups must use it.
+    """
     names = cluster_names(groupings, codes, n_clusters, above_half=True)
-    return chosen_names(names, n_clusters, groupings.n_annotators)
+    says = np.array([_is_word(name_text(name)) for name in groupings.group_names], dtype=bool)
+    n_who_name = len(np.unique(groupings.annotator_of_group[says]))
+    fewest = math.ceil(SHARE * n_who_name)
+    return chosen_names(names[names["n_annotators"] >= fewest], n_clusters, groupings.n_annotators)
 
 
 def _is_word(name: str) -> bool:

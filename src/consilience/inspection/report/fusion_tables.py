@@ -124,9 +124,9 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
         rows,
         reading=(
             f"The number of {words.annotators} stands before each name. {words.An_annotator} calls a cluster by the "
-            f"name of a group if at least half of the {words.items} that they sorted into the group or that belong to "
-            "the cluster are in both. Case, accents and blanks are ignored; each name is given in its most common "
-            "spelling."
+            f"name of a group if more than half of the {words.items} that they sorted into the group or that belong to "
+            "the cluster are in both; if nobody shares a name, a few are shown. Case, accents and blanks are ignored; "
+            "each name is given in its most common spelling."
         ),
         download=download("names.csv", names),
     )

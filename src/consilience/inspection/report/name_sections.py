@@ -58,9 +58,16 @@ def _heading(subject: Subject) -> str:
 
 def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
     n_groups, n_named = len(found.code_of_group), int((found.code_of_group >= 0).sum())
-    sentences = [
-        f"{counted(len(found.grid), 'name')} as people wrote them became {counted(len(found.names), 'standard name')}."
-    ]
+    merged = f"as people wrote them became {counted(len(found.names), 'standard name')}"
+    same = "are all different: none was merged" if len(found.grid) == len(found.names) else merged
+    sentences = [f"{counted(len(found.grid), 'name')} {same}."]
+    of_group = (
+        subject.annotations.annotator_of_group if isinstance(subject.annotations, Groupings) else np.zeros(0, int)
+    )
+    n_namers = len(np.unique(of_group[found.code_of_group >= 0])) if len(of_group) else 0
+    if 0 < n_namers < subject.annotations.n_annotators:
+        who = subject.words.n_annotators(subject.annotations.n_annotators)
+        sentences.append(f"{n_namers:,} of {who} named their groups; names and their agreement are theirs.")
     if n_named < n_groups:
         rest = counted(n_groups - n_named, "group has no name", "groups have no name")
         sentences.append(f"{rest}, or only a number or a single letter, of {n_groups:,}.")
@@ -84,9 +91,10 @@ def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
     named = found.of_items[found.of_items["n_annotators"] >= AT_LEAST]
     if len(named):
         least = named.iloc[int(named["agreement"].to_numpy().argmin())]
+        n_namers = int(least["n_annotators"])
         sentences.append(
             f"They agree least on {name_text(least.name)}: its commonest name, {name_text(least['name'])}, is that of "
-            f"{percent(float(least['agreement']))} of them."
+            f"{round(least['agreement'] * n_namers):,} of the {n_namers:,} who named its group."
         )
     return sentences
 

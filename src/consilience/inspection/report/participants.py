@@ -147,12 +147,12 @@ def _groups_of(annotations: Groupings, place: int) -> Cell:
 
 
 def people_table(subject: Subject, found: Representatives) -> Table:
-    """Return the table of everybody, those who agree most with the others first."""
+    """Return the table of everybody, those who agree least with the others first."""
     words = subject.words
     frame = people_frame(subject, found)
     views = ["view"] if "view" in frame else []
     rows = []
-    for name, *figures in frame.head(SHOWN).itertuples(name=None):
+    for name, *figures in frame.iloc[::-1].head(SHOWN).itertuples(name=None):
         n_groups, n_items, agreement, nearest, *view = figures
         cells = (f"{n_groups:,}", f"{n_items:,}", number(agreement), Cell(names=(name_text(nearest),)))
         rows.append(row(name_cell(name), *cells, *(f"{each}" for each in view)))
@@ -160,7 +160,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
     heads = ("Groups", f"{words.Items} sorted", "Agreement with others")
     return Table(
         "people",
-        f"The {words.annotators}, those who agree most with the others first",
+        f"The {words.annotators}, those who agree least with the others first",
         [
             *(Column(words.Annotator, "text"), *map(Column, heads)),
             *(Column("Nearest representative", "text"), *(Column("View") for _ in views)),
@@ -170,7 +170,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
             f"agreement by chance. To repeat the fit without some {words.annotators}, name them with --leave-out."
         ),
-        more=words.n_annotators(left) + " who agree less" if left > 0 else "",
+        more=words.n_annotators(left) + " who agree more" if left > 0 else "",
         download=download("participants.csv", frame.round(4), "annotator"),
     )
 

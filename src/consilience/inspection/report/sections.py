@@ -227,7 +227,7 @@ def _called(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
         f"Names are those that at least two {words.annotators} use for the cluster, with the number of these "
         f"{words.annotators}"
     )
-    rule = f"at least half of the {words.items} in their group of this name or in the cluster are in both"
+    rule = f"more than half of the {words.items} in their group of this name or in the cluster are in both"
     reading += "; more below." if subject.can.fuses else f": {rule}."
     return called(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 
@@ -333,7 +333,7 @@ def _agreement(subject: Subject) -> Figure:
     caption = (
         f"Agreement of each pair of {words.annotators}, those who agree next to each other: 1 for the same groups, 0 "
         f"for agreement by chance; hatched where they have fewer than two {words.items} in common. Dark squares along "
-        "the diagonal are schools of thought."
+        "the diagonal are people who sort alike."
     )
     if isinstance(subject.annotations, Labels):
         caption += " It does not depend on the names of the classes."

@@ -52,11 +52,16 @@ def words_section(subject: Subject) -> Section | None:
         return None
     goes_with = found.of_items()
     n_certain = goes_with["word"].nunique()
-    sentence = (
-        f"{counted(len(found.words), 'word is', 'words are')} used by at least {FEWEST_USERS} {words.annotators} each. "
-        f"{f'{n_certain:,} of them' if n_certain else 'None of them'} go{'es' if n_certain < 2 else ''} with some "
-        f"{words.items} more often than by chance."
-    )
+    are = counted(len(found.words), "word is", "words are")
+    sentence = f"{are} used by at least {FEWEST_USERS} {words.annotators} each. "
+    if n_certain:
+        goes = "goes" if n_certain == 1 else "go"
+        sentence += f"{n_certain:,} of them {goes} with some {words.items} more often than by chance."
+    else:
+        sentence += (
+            f"No link of a word with {words.items} is certain once the number of words and {words.items} is allowed "
+            "for; the table shows the nearest."
+        )
     blocks: list[Table | Figure] = [_words_table(subject, found, goes_with)]
     given = (subject.model, None if subject.can.fuses else subject.annotations)
     if subject.groupings.n_items > 2:
@@ -181,7 +186,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
         cells = [f"{figures['weight']:.1%}", number(figures["rv_panel"])]
         cells += [number(figures[f"dimension_{axis + 1}"]) for axis in range(N_AXES)]
         rows.append(row(name_cell(name), *segment, *cells))
-    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight")]
+    columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight in DISTATIS")]
     columns += [Column("RV with the compromise")]
     columns += [Column(f"Dimension {axis + 1} ({share:.0%})") for axis, share in enumerate(shares)]
     return Table(
@@ -190,7 +195,8 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
         columns,
         rows,
         reading=(
-            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to 100%. RV "
+            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to "
+            f"100%. The {subject.clusters.nouns} and the map of the {words.items} do not use it. RV "
             "coefficient: 1 for the same groups; it is not corrected for chance, so it is above 0 for random groups."
         ),
         gap=gap,

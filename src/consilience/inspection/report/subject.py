@@ -199,7 +199,7 @@ class Subject:
     @cached_property
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
-        return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index))
+        return cluster_names(self.groupings, self.clusters.codes, len(self.clusters.index), above_half=True)
 
     @cached_property
     def group_words(self) -> GroupWords | None:
