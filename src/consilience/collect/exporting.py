@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 import pandas as pd
 
-from consilience.collect.model import CLOSED, Study
+from consilience.collect.model import CLOSED, Item, Study
 from consilience.collect.store import Store
 from consilience.errors import InputError, MissingDependencyError
 
@@ -21,6 +21,7 @@ MIMES = {
     "json": "application/json",
     "html": "text/html; charset=utf-8",
 }
+WORDS = "cards,participants"  # of the report
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet would run
 
 
@@ -94,8 +95,19 @@ def _report(store: Store, study: Study) -> bytes:
 
     with _ONE_AT_A_TIME:
         if study.kind == CLOSED:
-            labels = store.labels(study.id)
-            return str(report(DawidSkene().fit(labels), labels, title=study.title)).encode()
-        groupings = store.groupings(study.id)
+            labels = _by_text(store.labels(study.id), store.items(study.id))
+            return str(report(DawidSkene().fit(labels), labels, title=study.title, words=WORDS)).encode()
+        groupings = _by_text(store.groupings(study.id), store.items(study.id))
         fusion = SubsetFusion(random_state=study.seed).fit(groupings)
-        return str(report(fusion, groupings, title=study.title)).encode()
+        return str(report(fusion, groupings, title=study.title, words=WORDS)).encode()
+
+
+def _by_text(annotations: Any, items: Sequence[Item]) -> Any:
+    """Return annotations of cards by what these say, unless that is the same for two of them."""
+    texts = {item.name: " ".join(item.text.split()) or item.name for item in items}
+    if len(set(texts.values())) < len(texts):
+        return annotations
+    frame = annotations.to_frame()
+    return type(annotations).from_frame(
+        frame.assign(item=frame["item"].map(texts)), items=[*texts.values()], missing=[]
+    )

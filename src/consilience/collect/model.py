@@ -355,7 +355,13 @@ def _checked_item(item: Any, number: int) -> Item:
         raise InputError(f"The name {where} is empty.")
     text = clean_text(item.text, f"The text {where}", LONGEST_TEXT)
     alt = clean_text(item.alt, f"The alternative text {where}", LONGEST_TEXT, one_line=True)
-    return Item(number, name, text or ("" if item.picture else name), item.picture, alt)
+    return Item(
+        number,
+        name,
+        text or ("" if item.picture else name),
+        item.picture,
+        alt or text or ("" if item.picture else name),
+    )
 
 
 def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: int) -> StudySettings:

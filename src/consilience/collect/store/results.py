@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 
 from consilience.annotations import Groupings, Labels
 from consilience.collect import board_state, tables
-from consilience.collect.model import CLOSED, LONGEST_NAME, Participant, Study, line
+from consilience.collect.model import CLOSED, LONGEST_NAME, Item, Participant, Study, line
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
 from consilience.collect.store.secret import new_id
@@ -21,7 +21,7 @@ from consilience.errors import InputError
 
 COLUMNS = [
     *("item", "annotator", "grouping", "group", "group_name", "source"),
-    *("assigned", "started", "submitted", "preview", "excluded"),
+    *("assigned", "started", "submitted", "preview", "excluded", "text"),
 ]
 
 
@@ -147,7 +147,8 @@ class Results(Database):
         """Return everything that was submitted as a long table, a row for each card presented.
 
         Previews, repetitions and people who are left out are in it, and columns say which they are. A card that was
-        left unsorted has no group. Parameters of addresses are columns named ``parameter:NAME``.
+        left unsorted has no group. `text` is what the card says. Parameters of addresses are columns named
+        ``parameter:NAME``.
 
         Raises
         ------
@@ -156,11 +157,11 @@ class Results(Database):
         """
         with self.read() as db:
             study = study_in(db, study_id)
-            names = [item.name for item in items_in(db, study_id)]
+            items = items_in(db, study_id)
             rows = _submitted_in(db, study_id)
         stored = _parameters_of(study, rows)
         frame = pd.DataFrame(
-            [values for one in rows for values in _cards(one, names, stored)],
+            [values for one in rows for values in _cards(one, items, stored)],
             columns=[*COLUMNS, *(f"parameter:{name}" for name in stored)],
         )
         for name in ("assigned", "started", "submitted"):
@@ -248,7 +249,7 @@ def _parameters_of(study: Study, rows: Iterable[Submitted]) -> list[str]:
     return list(dict.fromkeys([*study.settings.parameters, *(name for one in rows for name in one.parameters)]))
 
 
-def _cards(one: Submitted, names: Sequence[str], stored: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+def _cards(one: Submitted, items: Sequence[Item], stored: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     """Return the rows of the long table for one answer, in the order in which the cards were presented."""
     group_of = {
         item: (label, group["name"] or None)
@@ -259,7 +260,7 @@ def _cards(one: Submitted, names: Sequence[str], stored: Sequence[str]) -> Itera
     parameters = [one.parameters.get(name) for name in stored]
     for item in one.items:
         label, name = group_of.get(item, (None, None))
-        yield (names[item], one.annotator, one.assignment, label, name, *rest, *parameters)
+        yield (items[item].name, one.annotator, one.assignment, label, name, *rest, items[item].text, *parameters)
 
 
 Answer = dict[str, list[int]]  # the items of each group, by its name
