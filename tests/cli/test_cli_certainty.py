@@ -30,10 +30,10 @@ def test_a_fit_states_it(sorts, run):
     assert found == {
         name: getattr(expected, name) for name in ("repeats", "low", "high", "chance", "n_people", "n_draws")
     }
-    line = f"Another 8 people would repeat {expected.repeats:.0%} of the pairs of items, together or apart ("
+    line = f"Another 8 people would repeat {expected.repeats:.0%} of the pairs of cards, together or apart ("
     assert line in result.stdout
     page = (sorts / "out" / "report.html").read_text()
-    assert "If another 8 people sorted these items, we expect" in page
+    assert "If another 8 people sorted these cards, we expect" in page
     run("report", "out/model.zip", "sorts.csv", "--kind", "groupings", "--certainty-draws", "25")
     assert (sorts / "report.html").read_text() == page
 

@@ -49,6 +49,8 @@ def test_commands_are_those_of_the_design():
     assert {" ".join(path) for path in commands()} == {
         *("fit", "fuse", "compare", "report", "predict", "difference", "plan", "convert", "datasets"),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
+        *("serve", "study", "study create", "study list", "study show", "study open", "study close", "study import"),
+        "study export",
     }
 
 

@@ -30,7 +30,7 @@ def findings(page):
 
 def test_sections_and_title(page):
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "clusters", "votes", "annotators", "fit", "settings"]
+    assert keys == ["given", "clusters", "votes", "placements", "annotators", "fit", "settings"]
     (h1,) = page.root.all("h1")
     assert h1.text == "42 items in 4 classes by 6 annotators"
     assert "cluster" not in page.root.text.replace("n_clusters_", "").split("main {")[-1]

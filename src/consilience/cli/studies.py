@@ -54,6 +54,8 @@ def create(
     """Make a study; see `consilience.cli.study_commands.create`."""
     if cards is None and images is None:
         raise InputError("Give a file of cards, a folder of pictures with --images, or both.")
+    if images is not None and not images.is_dir():
+        raise InputError(f"{images}: There is no such folder of pictures.")
     kind, board = settings.pop("kind"), settings.pop("board")
     with opened_store(db) as store:
         from consilience.collect.model import StudySettings

@@ -161,7 +161,7 @@ def settings_options(function: Function) -> Function:
 @click.argument("cards", type=FILE, required=False)
 @click.option(
     "--images",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Folder of pictures, which CARDS names; without CARDS each is a card.",
 )
@@ -183,7 +183,7 @@ def create(
     run(cards, images=images, title=title, settings=settings, opened=opened, db=db, as_json=as_json)
 
 
-@study.command("list", short_help="List all studies.")
+@study.command("list", short_help="List all studies.", epilog=example("consilience study list --json"))
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(db: str, as_json: bool) -> None:
@@ -204,7 +204,7 @@ def show(study_id: str, db: str, as_json: bool) -> None:
     run(study_id, db=db, as_json=as_json)
 
 
-@study.command("open", short_help="Let people join a study.")
+@study.command("open", short_help="Let people join a study.", epilog=example("consilience study open k7m2pq4xzr"))
 @click.argument("study_id", metavar="STUDY")
 @db_option
 def open_(study_id: str, db: str) -> None:
@@ -214,7 +214,7 @@ def open_(study_id: str, db: str) -> None:
     run(study_id, "open", db=db)
 
 
-@study.command(short_help="Close a study.")
+@study.command(short_help="Close a study.", epilog=example("consilience study close k7m2pq4xzr"))
 @click.argument("study_id", metavar="STUDY")
 @db_option
 def close(study_id: str, db: str) -> None:

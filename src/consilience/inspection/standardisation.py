@@ -161,9 +161,8 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     3  Mammals  Mammals     as written
     4   mammal  Mammals         plural
     5      Zoo      Zoo     as written
-    >>> names.placements
+    >>> names.placements.rename_axis(None)
     name  Birds  Mammals  Zoo
-    item
     cat       0        2    1
     dog       0        2    1
     owl       3        0    0

@@ -167,7 +167,13 @@ def table(found: CutFigures, own: tuple[int, float, float]) -> Table:
     return Table(
         "cuts",
         "The tree cut into fewer or more clusters",
-        [Column("Clusters"), Column("Agreement"), Column("Below the best"), Column("Silhouette"), Column("", "line")],
+        [
+            Column("Clusters"),
+            Column("Agreement"),
+            Column("Below the best"),
+            Column("Silhouette"),
+            Column("How good", "line"),
+        ],
         rows,
         reading=(
             "Agreement: mean adjusted Rand index of the clusters with the groups of each person, 1 for the same groups "

@@ -76,7 +76,7 @@ def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
         sentences.append(f"Corrections were given; they changed {counted(by_file, 'name')}.")
     sentences.append(
         "The machine merges carefully and knows no language. To correct it, save standard-names.csv, change its column "
-        "“standard”, and give it back with --names."
+        "“standard”, and give it to the next fit (option names)."
     )
     return sentences
 

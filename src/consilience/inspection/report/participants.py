@@ -168,7 +168,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
         rows,
         reading=(
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
-            f"agreement by chance. To repeat the fit without some {words.annotators}, name them with --leave-out."
+            "agreement by chance. The option leave-out repeats the fit without some of them."
         ),
         more=words.n_annotators(left) + " who agree more" if left > 0 else "",
         download=download("participants.csv", frame.round(4), "annotator"),
