@@ -81,7 +81,7 @@ def opened(browser: Browser, address: str, width: int, height: int, scheme: str 
 def save(page: Page, path: Path) -> None:
     """Save what the window shows, in few colours, and close the page."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
     page.close()
 
 
