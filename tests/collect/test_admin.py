@@ -204,9 +204,9 @@ def test_a_preview_does_not_count(admin, visit, sqlite_store):
     assert sqlite_store.export_frame(study.id)["preview"].all()
 
 
-def test_a_closed_study_takes_nobody_in(admin, visit, sqlite_store):
+def test_a_study_that_is_not_open_takes_nobody_in(admin, visit, sqlite_store):
     study = made(admin, sqlite_store)
-    assert "This study is closed" in visit().get(f"/join/{study.join_token}").text
+    assert "This study is not open yet" in visit().get(f"/join/{study.join_token}").text
     admin.post(f"/admin/studies/{study.id}/open")
     begun = visit()
     begun.get(f"/join/{study.join_token}")

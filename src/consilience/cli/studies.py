@@ -196,6 +196,8 @@ def _say_study(store: Any, study: Any, *, as_json: bool) -> None:
     say(f"{study.id}  {study.title}")
     say(f"{study.status}, {study.kind} sort of {study.n_items} cards, {study.subset_size} at a time")
     say(f"join link     {found['join']}  (after the address of the server)")
+    if study.status == "draft":
+        say(f"to open it    consilience study open {study.id}")
     say(f"participants  {found['participants']} ({found['excluded']} left out)")
     say(f"sorts         {found['submitted']} submitted, {found['open']} in progress, {found['imported']} imported")
     if consensus is None:

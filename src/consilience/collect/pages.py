@@ -99,7 +99,7 @@ def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> 
 
 
 def message_context(study: Any, message: str) -> dict[str, Any]:
-    """Return the context of ``message``: ``closed``, ``nothing_left`` or ``unknown_link`` by its key in the texts."""
+    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``."""
     return {**page_context(study), "message": message}
 
 

@@ -79,7 +79,7 @@ def join(request: Request, token: str) -> Response:
     try:
         _, secret = store.new_participant(study.id, dict(request.query_params))
     except NotOpenError:
-        return _message(study, "closed")
+        return _message(study, _not_open(study))
     return _with_cookie(request, secret)
 
 
@@ -133,7 +133,7 @@ def begin(request: Request, participant: Known) -> Response:
     store = served(request).store
     if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
         study = store.study(participant.study)
-        return _message(study, "nothing_left" if study.status == "open" else "closed")
+        return _message(study, "nothing_left" if study.status == "open" else _not_open(study))
     return see("/sort")
 
 
@@ -149,7 +149,7 @@ def _page(request: Request, participant: Participant, *, notice: str = "", statu
     takes_part = (study.status == "open" or participant.preview) and not participant.excluded
     if not mine:
         if not takes_part:
-            return _message(study, "closed")
+            return _message(study, _not_open(study))
         if _nothing_left(request, study, participant):
             return _message(study, "nothing_left")
         context = pages.instructions_context(study, instructions, preview=participant.preview)
@@ -193,6 +193,11 @@ def _board(
         preview=participant.preview,
         notice=notice,
     )
+
+
+def _not_open(study: Study) -> str:
+    """Return the message for people whom a study does not let in."""
+    return "not_open" if study.status == "draft" else "closed"
 
 
 def _message(study: Study | None, key: str, status: int = 200) -> Response:

@@ -37,6 +37,8 @@ PAGES = {
     "thanks_text": "Your groups have been handed in. You may close this page.",
     "more": "Sort another set",
     "more_text": "Your groups have been handed in. There is another set of cards, if you have time.",
+    "not_open": "This study is not open yet",
+    "not_open_text": "Please come back later, with the same link.",
     "closed": "This study is closed",
     "closed_text": "It takes no more answers. Thank you for your interest.",
     "nothing_left": "There is nothing left to sort",
