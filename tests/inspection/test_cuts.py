@@ -124,7 +124,7 @@ def test_the_table_of_items_names_the_nearest(fusion, read):
     model, groupings = fusion
     page = read(report(model, groupings))
     head, *rows = page.table("items")
-    assert head == ["Item", "Cluster", "Probability", "Annotators", "Most often put together with"]
+    assert head == ["Item", "Cluster", "Stays in its cluster", "Annotators", "Most often put together with"]
     assert "The 9 items that are in a grouping" in page.root.text  # and not yeti
     assert sorted(row[0] for row in rows) == sorted(set(model.items_) - {"yeti"})
     codes = [int(row[1].rpartition("(")[2].rstrip(")")) for row in rows]  # "bird (0)" is cluster 0

@@ -168,10 +168,15 @@ class Worker:
         ]
 
     def _seen(self, going_on: list[Assignment], kept: list[Prepared]) -> dict[str, list[int]]:
-        """Return the items that each of these people saw, but for those for whom a subset is prepared."""
-        served = {one.participant for one in kept}
-        people = [one.participant for one in going_on if one.participant not in served]
-        return {person: [item for one in self.store.assignments_of(person) for item in one.items] for person in people}
+        """Return the items that each of these people saw, but for those who can be given a subset that is prepared."""
+        people = {one.participant for one in going_on}
+        seen = {person: [item for one in self.store.assignments_of(person) for item in one.items] for person in people}
+        served = {
+            one.participant
+            for one in kept
+            if one.participant in seen and not set(one.items).intersection(seen[one.participant])
+        }
+        return {person: items for person, items in seen.items() if person not in served}
 
     def _in_step(self, study: Study, rows: list[Submitted]) -> StudySession:
         """Return the session of a study, which has heard all answers."""
