@@ -9,7 +9,7 @@ import pytest
 
 from consilience import Groupings, Labels
 from consilience.collect.model import StudySettings
-from consilience.collect.store import Store
+from consilience.collect.store import Store, studies
 from consilience.collect.store import work as store_work
 from consilience.collect.worker import Worker
 from consilience.metrics import ari
@@ -121,8 +121,10 @@ def test_previews_and_repetitions_stay_out(sqlite_store):
     assert worker._sessions[study.id].session.groupings_.n_groupings == len(submitted) - len(repeats)
 
 
-def test_people_who_go_on_get_subsets_of_their_own(sqlite_store):
+@pytest.mark.parametrize("seed", [1, 532361453])  # with the second, a subset prepared for somebody no longer fits
+def test_people_who_go_on_get_subsets_of_their_own(sqlite_store, monkeypatch, seed):
     """No item is presented twice to them, and what they get is composed, not dry."""
+    monkeypatch.setattr(studies, "new_seed", lambda: seed)
     study = begun(sqlite_store, subset_size=4, per_participant=3, random_share=0.3)
     worker, sources = Worker(sqlite_store), []
     for number in range(4):
