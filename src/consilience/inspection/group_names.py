@@ -26,7 +26,7 @@ def cluster_names(
     """Count what annotators call the clusters.
 
     An annotator calls a cluster by the name of a group if, of the items sorted in that grouping that are in the group
-    or in the cluster, at least half are in both. Case, accents, blanks and punctuation at the ends are ignored, and
+    or in the cluster, at least half are in both. Case, accents, blanks and punctuation are ignored, and
     singular and plural are one name. Names without letters, and those that end in a digit, are taken for numbers and
     left out.
 

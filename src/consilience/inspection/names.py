@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from consilience.inspection.folding import folded
+
 LONGEST_NAME = 160  # characters of a name in a table
-AROUND = ".,:;!?-–_/'\"()[]* "  # ignored at both ends of a name where names are compared
 HANGING = ".,:;-–_([ "  # cut from the end of a name of a group where it is shown
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SPACE = re.compile(r"\s+")
@@ -132,11 +133,5 @@ def name_key(name: str) -> str:
     >>> name_key("(Très  fort)"), name_key("G3")
     ('tres fort', '')
     """
-    bare = " ".join(_folded(name).split()).strip(AROUND)
+    bare = folded(name)
     return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""
-
-
-def _folded(name: str) -> str:
-    """Fold case, and drop accents."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(character for character in apart if not unicodedata.combining(character))
