@@ -1,4 +1,4 @@
-"""Agreement of clusterings with each other and with people; profiles of clusters."""
+"""Agreement of clusterings with each other and with people; profiles of clusters; whether strangers see them."""
 
 from consilience.metrics.agreement import annotator_agreement, mean_agreement, order_by_agreement
 from consilience.metrics.clusterings import (
@@ -11,9 +11,12 @@ from consilience.metrics.clusterings import (
     same_log_loss,
     v_measure,
 )
+from consilience.metrics.odd_one_out import OddOneOut, odd_one_out
+from consilience.metrics.odd_one_out_questions import odd_one_out_questions
 from consilience.metrics.profiles import association, cluster_profile
 
 __all__ = [
+    "OddOneOut",
     "PairScores",
     "ami",
     "annotator_agreement",
@@ -23,6 +26,8 @@ __all__ = [
     "clustering_accuracy",
     "mean_agreement",
     "nmi",
+    "odd_one_out",
+    "odd_one_out_questions",
     "order_by_agreement",
     "pairwise_f",
     "same_log_loss",
