@@ -6,16 +6,19 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from benchmarks.experiments import page as pages
+from benchmarks.experiments.page import Page
 
 CANNOT_CONFIRM = (
     "Seconds cannot be confirmed: code that gives the same answers may take longer. "
     "Measure what is stale by python -m {package}."
 )
+
+Comparison = Callable[[Page, Sequence[str], float], tuple[list[str], bool]]
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Command:
     description : what the help says first
     kernels : pages that are computed under another kernel of BLAS, which must be chosen before NumPy is imported
     is_timed : whether the figures are seconds: rows are computed one at a time, and none is confirmed
+    compare : measures the kept rows of some parts of a page again, with a limit of how many times as long they may
+        take; returns what there is to say, and whether something is slower
     """
 
     package: str
@@ -36,10 +41,13 @@ class Command:
     description: str
     kernels: Mapping[str, str] = field(default_factory=dict)
     is_timed: bool = False
+    compare: Comparison | None = None
 
     def main(self) -> int:
         """Run the command line, and return the exit status."""
         arguments = self.read()
+        if self.compare is not None and arguments.compare:
+            return self.run_comparison(arguments)
         found = [found for name in arguments.pages or self.pages for found in self.run(name, arguments)]
         for line in found:
             print(line)
@@ -56,26 +64,49 @@ class Command:
         fault = "missing or differs from the page" if self.is_timed else "stale"
         what.add_argument("--check", action="store_true", help=f"compute nothing; exit with 1 if something is {fault}")
         what.add_argument("--confirm", action="store_true", help="rerun the quickest row of each group of stale rows")
+        if self.compare is not None:
+            help = "measure the kept rows again, and keep nothing; exit with 1 if something got slower"
+            what.add_argument("--compare", action="store_true", help=help)
+            help = "with --compare: how many times as long something must take to be slower; by default 1.5"
+            parser.add_argument("--beyond", type=float, default=1.5, help=help)
         arguments = parser.parse_args()
         if unknown := set(arguments.pages) - set(self.pages):
             parser.error(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(self.pages)}.")
         if arguments.parts and len(arguments.pages or self.pages) != 1:
             parser.error("--parts needs the name of one page.")
-        if arguments.again and (arguments.check or arguments.confirm):
-            parser.error("--again computes; give it without --check and --confirm.")
+        others = [name for name in ("check", "confirm", "compare") if hasattr(arguments, name)]
+        if arguments.again and any(getattr(arguments, name) for name in others):
+            *first, last = (f"--{name}" for name in others)
+            parser.error(f"--again computes; give it without {', '.join(first)} and {last}.")
         if self.is_timed and arguments.jobs != 1:
             parser.error(f"Seconds are measured one at a time: --jobs must be 1. Got {arguments.jobs} instead.")
         if self.is_timed and arguments.confirm:
             parser.error(CANNOT_CONFIRM.format(package=self.package))
         return arguments
 
+    def run_comparison(self, arguments: argparse.Namespace) -> int:
+        """Compare kept rows with new ones, and return the exit status."""
+        status = 0
+        for name in arguments.pages or self.pages:
+            page = import_module(f"{self.package}.{name}").PAGE
+            parts = self.parts_of(page, arguments) or [part.name for part in page.parts if not part.is_optional]
+            lines, is_slower = self.compare(page, parts, arguments.beyond)
+            print(*lines, sep="\n")
+            status |= is_slower
+        return int(status)
+
+    def parts_of(self, page: Page, arguments: argparse.Namespace) -> list[str]:
+        """Return the parts that were named; end with 2 if the page has no such part."""
+        parts = [part.name for part in page.parts]
+        if unknown := set(arguments.parts or ()) - set(parts):
+            print(f"{page.name} has no part {', '.join(sorted(unknown))}; it has {', '.join(parts)}.", file=sys.stderr)
+            sys.exit(2)
+        return list(arguments.parts or ())
+
     def run(self, name: str, arguments: argparse.Namespace) -> list[str]:
         """Compute, confirm or check one page, and return what there is to say."""
         page = import_module(f"{self.package}.{name}").PAGE
-        parts = [part.name for part in page.parts]
-        if unknown := set(arguments.parts or ()) - set(parts):
-            print(f"{name} has no part {', '.join(sorted(unknown))}; it has {', '.join(parts)}.", file=sys.stderr)
-            sys.exit(2)
+        self.parts_of(page, arguments)
         if arguments.check:
             for line in pages.notes(page):
                 print(line)

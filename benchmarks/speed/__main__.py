@@ -4,6 +4,7 @@
     python -m benchmarks.speed --check            say what is stale, and where page and record differ
     python -m benchmarks.speed --parts NAME ...   measure what is missing or stale in these parts, optional ones too
     python -m benchmarks.speed --again            measure everything again
+    python -m benchmarks.speed --compare          say what takes longer than when it was kept; --parts, --beyond 1.5
 
 An interrupted run continues where it stopped.
 """
@@ -12,8 +13,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchmarks.speed import PAGES
+
+if TYPE_CHECKING:
+    from benchmarks.experiments import Page
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, whatever the machine's, unless a model is told otherwise
 
@@ -22,7 +28,12 @@ def main() -> int:
     """Run the command line."""
     from benchmarks.experiments.command import Command  # NumPy is imported only now, with one thread
 
-    return Command("benchmarks.speed", PAGES, __doc__.split("\n\n")[0], is_timed=True).main()
+    def compare(page: Page, parts: Sequence[str], beyond: float) -> tuple[list[str], bool]:
+        from benchmarks.speed import comparing
+
+        return comparing.compare(page, page.record(), parts, beyond=beyond)
+
+    return Command("benchmarks.speed", PAGES, __doc__.split("\n\n")[0], is_timed=True, compare=compare).main()
 
 
 if __name__ == "__main__":

@@ -14,17 +14,30 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.experiments import Page, Part, Record
-from benchmarks.speed import deep, labels, pairs, partition_labels, subset_groupings, telling
+from benchmarks.speed import (
+    deep,
+    labels,
+    machine,
+    pairs,
+    partition_labels,
+    pictures,
+    profiles,
+    subset_groupings,
+    telling,
+)
 from benchmarks.speed.annotations import cells_of_annotations, compute_annotations
 from benchmarks.speed.tables import (
     table_of_comparisons,
     table_of_growth,
+    table_of_machine,
+    table_of_profiles,
     table_of_start,
     table_of_sweeps,
     table_of_telling,
 )
 
 PARTS = (
+    Part("machine", machine.cells_of_machine, machine.compute_machine),
     Part("annotations", cells_of_annotations, compute_annotations),
     Part("labels", labels.cells_of_labels, labels.compute_labels),
     Part("labels_large", labels.cells_of_large_labels, labels.compute_labels, is_optional=True),
@@ -41,6 +54,7 @@ PARTS = (
     Part("pair_peers", pairs.cells_of_pair_peers, pairs.compute_pair_peers),
     Part("pair_packages", pairs.cells_of_pair_packages, pairs.compute_pair_packages, is_optional=True),
     Part("telling", telling.cells_of_telling, telling.compute_telling),
+    Part("profiles", profiles.cells_of_profiles, profiles.compute_profiles),
     Part("deep", deep.cells_of_deep, deep.compute_deep),
     Part("deep_growth", deep.cells_of_deep_growth, deep.compute_deep_growth),
     Part("deep_start", deep.cells_of_deep_start, deep.compute_deep_start),
@@ -126,6 +140,8 @@ def by_model(record: Record, part: str, **only: Any) -> dict[str, dict[str, Any]
 def tables(record: Record) -> dict[str, str]:
     """Return the tables of the parts that were measured."""
     found = {
+        "machine": table_of_machine(record),
+        "profiles": table_of_profiles(record),
         "annotations": table_of_comparisons(record, "annotations", ("megabytes",)),
         "labels": table_of_comparisons(record, "labels", ("megabytes", "sweeps", "right", "alone")),
         "labels_large": table_of_comparisons(record, "labels_large", ("megabytes", "sweeps", "right", "alone")),
@@ -200,16 +216,16 @@ def rows_of(record: Record, part: str) -> list[dict[str, Any]]:
 def machines(record: Record) -> list[dict[str, Any]]:
     """Return each environment in which rows were measured, with the parts and the commits of such rows."""
     found = []
-    for key, machine in record.shared["environment"].items():
+    for key, one in record.shared["environment"].items():
         rows = [row for row in record.rows.values() if row["environment"] == key]
         parts = dict.fromkeys(row["part"] for row in rows)
         commits = dict.fromkeys(row["commit"].removesuffix("-dirty") for row in rows)
-        versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+        versions = ", ".join(f"{name} {version}" for name, version in one["versions"].items())
         found.append(
-            machine
+            one
             | {
                 "versions": versions,
-                "blas": ", ".join(machine["blas"]),
+                "blas": ", ".join(one["blas"]),
                 "parts": ", ".join(parts),
                 "commits": ", ".join(commits),
             }
@@ -235,6 +251,8 @@ PAGE = Page(
     tables=lambda record: {},
     quotes=quotes,
     plots={
+        "speed_peers.svg": pictures.draw_peers,
+        "speed_growth.svg": pictures.draw_growth,
         "models/bayes_scdc_speed.svg": deep.draw,
         "models/subset_fusion_speed.svg": subset_groupings.draw,
     },

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.experiments import Record
+from benchmarks.speed.machine import LIMITS
 from benchmarks.speed.measuring import exponent
 
 NAME = 50  # characters
@@ -133,3 +134,37 @@ def table_of_start(record: Record) -> list[str]:
         for name, run in row["runs"].items():
             lines.append(f"{name:>10s}{run['import']:8.1f} s{run['training']:10.1f} s{run['end']:8.1f} s")
     return lines
+
+
+def table_of_machine(record: Record) -> list[str]:
+    """Return the rates of the machine."""
+    return [
+        f"{name:18s}{rate:10.3g} {LIMITS[name]}"
+        for _, row in record.frame("machine").iterrows()
+        for name, rate in row["rates"].items()
+    ]
+
+
+def table_of_profiles(record: Record) -> list[str]:
+    """Return what the seconds of each model go into, the models with most lines first."""
+    rows = record.frame("profiles")
+    if not len(rows):
+        return []
+    lines = [
+        f"{'':22s}{'items':>6s}{'seconds':>9s}{'lines':>11s}{'Python':>8s}{'× items':>9s}{'× annot.':>9s}  longest"
+    ]
+    for _, row in rows.sort_values("lines", ascending=False).iterrows():
+        longest = ", ".join(f"{short(name)} {share:.0%}" for name, share in list(row["longest"].items())[:3])
+        lines.append(
+            f"{row['model']:22s}{row['n_items']:6d}{row['run']['busy']:9.2f}{row['lines']:11,d}{row['interpreter']:8.0%}"
+            f"{row['times_with_items']:9.1f}{row['times_with_annotators']:9.1f}  {longest}"
+        )
+        for what in ("items", "annotators"):
+            for name, share in row[f"loops_over_{what}"].items():
+                lines.append(f"{'':22s}  grows with {what}: {name}, {share:.0%} of the lines")
+    return lines
+
+
+def short(name: str) -> str:
+    """Return the last two parts of the name of a function."""
+    return ".".join(name.replace("built-in method ", "").split(".")[-2:])
