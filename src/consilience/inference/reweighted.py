@@ -13,18 +13,20 @@ of the whole population. That is too little: another group differs from the popu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from consilience.inference.memberships import Memberships
-from consilience.inference.spectral import EMBEDDING_TOLERANCE, WEAK_EDGE, leading_eigenpairs
+from consilience.inference.spectral import DENSE_SIZE, EMBEDDING_TOLERANCE, WEAK_EDGE, leading_eigenpairs
 
 CONCENTRATION = 0.5  # of the Dirichlet distribution of the weights, so that their variance is about 2
+MOST_DENSE = 1 << 22  # entries of a table of items and groups
 
 Weights = Float[np.ndarray, " annotators"]
 Clusters = Int[np.ndarray, " items"]
@@ -55,33 +57,53 @@ def weighted(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) ->
     return csr_array((of_entries, incidence.indices, incidence.indptr), shape=incidence.shape)
 
 
-def weighted_embedding(
-    memberships: Memberships, weights: Weights, n_components: int
-) -> Float[np.ndarray, "items components"]:
+@dataclass(frozen=True)
+class WeightedEmbedding:
     """`spectral.degree_normalised_embedding` of items that are in some grouping, where annotators have weights.
 
     A group of weight w is as w equal groups. A weak edge between every item and every group connects the graph.
+
+    item : of each membership.
+    of_group : annotator of each group.
+    connected : whether no such edge is needed.
     """
-    of_groups = weights[memberships.annotator_of_grouping][memberships.grouping_of_group]
-    of_entries, sizes = of_groups[memberships.group], memberships.group_sizes.astype(float)
-    degree = np.bincount(memberships.item, of_entries, memberships.n_items)
-    used = of_groups * (sizes > 0)
-    edge = 0.0
-    if not _is_connected(memberships):
-        edge = WEAK_EDGE * degree.sum() / (memberships.n_items * used.sum())
-    degree, sizes = degree + edge * used.sum(), sizes + edge * memberships.n_items
-    entries = np.sqrt(of_entries) / np.sqrt(degree[memberships.item] * sizes[memberships.group])
-    scaled = weighted(memberships.in_group, entries)
-    back = scaled.T.tocsr()
-    of_items, to_groups = 1 / np.sqrt(degree), edge * np.sqrt(used / np.maximum(sizes, 1e-300))
 
-    def product(vectors: np.ndarray) -> np.ndarray:
-        inner = back @ vectors + np.multiply.outer(to_groups, of_items @ vectors)
-        return np.asarray(scaled @ inner + np.multiply.outer(of_items, to_groups @ inner))
+    memberships: Memberships
+    item: Int[np.ndarray, " rows"]
+    of_group: Int[np.ndarray, " groups"]
+    sizes: Float[np.ndarray, " groups"]
+    connected: bool
 
-    size = memberships.n_items
-    gram = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
-    return leading_eigenpairs(gram, n_components, tol=EMBEDDING_TOLERANCE)[1]
+    @classmethod
+    def of(cls, memberships: Memberships) -> WeightedEmbedding:
+        """Prepare what does not depend on the weights."""
+        of_group = memberships.annotator_of_grouping[memberships.grouping_of_group]
+        sizes = memberships.group_sizes.astype(float)
+        return cls(memberships, memberships.item, of_group, sizes, _is_connected(memberships))
+
+    def points(self, weights: Weights, n_components: int) -> Float[np.ndarray, "items components"]:
+        """Return the coordinates of the items under these weights."""
+        memberships, n_items = self.memberships, self.memberships.n_items
+        of_groups = weights[self.of_group]
+        of_entries, sizes = of_groups[memberships.group], self.sizes
+        degree = np.bincount(self.item, of_entries, n_items)
+        used = of_groups * (sizes > 0)
+        edge = 0.0 if self.connected else WEAK_EDGE * degree.sum() / (n_items * used.sum())
+        degree, sizes = degree + edge * used.sum(), sizes + edge * n_items
+        entries = np.sqrt(of_entries / (degree[self.item] * sizes[memberships.group]))
+        scaled = weighted(memberships.in_group, entries)
+        of_items, to_groups = 1 / np.sqrt(degree), edge * np.sqrt(used / np.maximum(sizes, 1e-300))
+        if n_items <= DENSE_SIZE and n_items * len(sizes) <= MOST_DENSE:
+            table = scaled.toarray() + np.multiply.outer(of_items, to_groups)
+            return leading_eigenpairs(aslinearoperator(table @ table.T), n_components)[1]
+        back = scaled.T.tocsr()
+
+        def product(vectors: np.ndarray) -> np.ndarray:
+            inner = back @ vectors + np.multiply.outer(to_groups, of_items @ vectors)
+            return np.asarray(scaled @ inner + np.multiply.outer(of_items, to_groups @ inner))
+
+        gram = LinearOperator((n_items, n_items), matvec=product, matmat=product, dtype=np.float64)
+        return leading_eigenpairs(gram, n_components, tol=EMBEDDING_TOLERANCE)[1]
 
 
 def _is_connected(memberships: Memberships) -> bool:

@@ -20,7 +20,7 @@ from consilience.consensus.groupings.weighted_mixture import (
     silhouette,
 )
 from consilience.inference.memberships import Memberships, shares_together
-from consilience.inference.reweighted import weighted_embedding
+from consilience.inference.reweighted import WeightedEmbedding
 from consilience.inference.spectral import degree_normalised_embedding
 
 N_ITEMS, N_PEOPLE = 18, 6
@@ -90,14 +90,14 @@ def test_the_weighted_silhouette_is_that_of_annotators_twice():
 
 
 def test_the_weighted_embedding_is_that_of_annotators_twice():
-    found, expected = weighted_embedding(ONCE, WEIGHTS, 3), degree_normalised_embedding(TWICE.in_group, 3)
+    found, expected = WeightedEmbedding.of(ONCE).points(WEIGHTS, 3), degree_normalised_embedding(TWICE.in_group, 3)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-9)  # any rotation of equal eigenvalues
 
 
 def test_the_weighted_embedding_of_a_graph_in_pieces_is_connected():
     pieces = [[["ant", "bee"], ["cow", "pig"], ["elk", "fox"]]] * 3
     given = Memberships.of(Groupings.from_lists(pieces))
-    found = weighted_embedding(given, np.array([0.5, 1.0, 1.5]), 3)
+    found = WeightedEmbedding.of(given).points(np.array([0.5, 1.0, 1.5]), 3)
     assert np.isfinite(found).all()
     # items of one piece have one place
     np.testing.assert_allclose(found[::2], found[1::2], atol=1e-9)

@@ -248,8 +248,8 @@ def test_recovers_classes_and_accuracies(confusion, prior):
 def test_learned_prior_on_a_sparse_crowd():
     """500 labels per annotator for a hundred cells: single rows are noise, their common structure is not."""
     rng = np.random.default_rng(0)
-    true, accuracy = rng.integers(10, size=20_000), rng.uniform(0.4, 0.92, 200)
-    labels = simulate_labels(true, n_annotators=200, accuracy=accuracy, annotators_per_item=5, random_state=0)
+    true, accuracy = rng.integers(10, size=10_000), rng.uniform(0.4, 0.92, 100)
+    labels = simulate_labels(true, n_annotators=100, accuracy=accuracy, annotators_per_item=5, random_state=0)
     best = best_possible(labels, true, accuracy)
     learned, alone = (np.mean(DawidSkene(prior=p, tol=1e-5).fit(labels).labels_ == true) for p in ("learned", None))
     assert learned > best - 0.004

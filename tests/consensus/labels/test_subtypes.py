@@ -1,6 +1,7 @@
 """Subtypes of classes: the bound term by term and below the exact evidence, divisions, and what crowds show."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,6 +33,12 @@ def crowd_with_subtypes(seed, n_items=800, n_annotators=20, each=10):
     said = np.where(rng.random(right.shape) < right, true[:, None], 1 - true[:, None])
     given = rng.random(said.shape).argsort(1) < each
     return Labels.from_matrix(np.where(given, said, -1), missing=-1, classes=[0, 1]), true, is_hard
+
+
+@cache
+def fitted(seed):
+    """A model of `crowd_with_subtypes`, for tests that only read it."""
+    return DawidSkene().fit(crowd_with_subtypes(seed)[0])
 
 
 def one_hot(labels):
@@ -188,7 +195,7 @@ def test_sums_over_subtypes():
 @pytest.mark.parametrize("seed", range(4))
 def test_shared_errors_are_found_and_made_up_for(seed):
     labels, true, is_hard = crowd_with_subtypes(seed)
-    model, one = DawidSkene().fit(labels), DawidSkene(subtypes=1).fit(labels)
+    model, one = fitted(seed), DawidSkene(subtypes=1).fit(labels)
     assert model.n_subtypes_ == 2
     assert model.lower_bound_ > one.lower_bound_ + 10
     assert np.mean(model.labels_ == true) > np.mean(one.labels_ == true)
@@ -212,7 +219,7 @@ def test_independent_errors_have_one_subtype():
 def test_order_of_items_and_names_of_classes_change_nothing():
     labels, _, _ = crowd_with_subtypes(0)
     shuffled = np.random.default_rng(0).permutation(len(labels))
-    there, here = DawidSkene().fit(labels), DawidSkene().fit(labels[shuffled])
+    there, here = fitted(0), DawidSkene().fit(labels[shuffled])
     assert here.n_subtypes_ == 2
     np.testing.assert_allclose(here.responsibilities_, there.responsibilities_[shuffled], atol=1e-4)
     np.testing.assert_array_equal(here.subtypes_, there.subtypes_[shuffled])

@@ -8,16 +8,19 @@ The rest is that of `co_occurrence.partition`: the leading eigenvectors of the n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float
+from scipy.sparse import csr_array
 
 from consilience.consensus.groupings.co_occurrence import Seen, eigengap, own_of_parts
-from consilience.inference.clusters import determined_clusters, kmeans
+from consilience.inference.clusters import determined_clusters, quick_kmeans
 from consilience.inference.memberships import shares_together
-from consilience.inference.reweighted import Clusters, Weights
+from consilience.inference.reweighted import MOST_DENSE, Clusters, Weights
 from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of_length_one
 
-STARTS = 3  # of k-means
+STARTS = 2  # of k-means
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,46 @@ class Partitioning:
     n_clusters: int | None
     max_clusters: int
 
+    @cached_property
+    def determined(self) -> bool:
+        """Whether the clusters follow from the groupings whoever is weighed how."""
+        seen = self.seen
+        return self.n_clusters is None and determined_clusters(seen.memberships, seen.part) is not None
+
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Partition under these weights."""
         memberships, part = self.seen.memberships, self.seen.part
-        share = shares_together(memberships, weights[memberships.annotator_of_grouping])
+        share = self._shares(weights[memberships.annotator_of_grouping])
         linked = np.flatnonzero(np.asarray(share.sum(1)) > 0)
-        determined = self.n_clusters is None and determined_clusters(memberships, part) is not None
-        if determined or not len(linked):
+        if self.determined or not len(linked):
             return self.fitted
         n_parts = len(np.unique(part[linked]))
         wanted = max(self.max_clusters + 1, n_parts) if self.n_clusters is None else self.n_clusters
         values, vectors = degree_normalised_eigenpairs(share[linked][:, linked], min(wanted, len(linked)))
         auto = eigengap(values, max(2, n_parts))
         number = auto if self.n_clusters is None else min(self.n_clusters, len(linked))
-        found = kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=STARTS)
+        found = quick_kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=STARTS)
         found = own_of_parts(found, part[linked])
         cluster = int(found.max()) + 1 + self.fitted
         cluster[linked] = found
         return np.unique(cluster, return_inverse=True)[1]
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Items of groups and of groupings as tables; None if they are large."""
+        memberships = self.seen.memberships
+        if memberships.n_items * memberships.n_groups > MOST_DENSE:
+            return None
+        return memberships.in_group.toarray().astype(float), memberships.in_grouping.toarray().astype(float)
+
+    def _shares(self, weights: Float[np.ndarray, " groupings"]) -> csr_array:
+        """`shares_together`, by dense products if the tables are small."""
+        memberships = self.seen.memberships
+        if self._tables is None:
+            return shares_together(memberships, weights)
+        in_group, in_grouping = self._tables
+        counts = in_group * weights[memberships.grouping_of_group] @ in_group.T
+        held = in_grouping * weights @ in_grouping.T
+        share = np.divide(counts, held, out=np.zeros_like(counts), where=held > 0)
+        np.fill_diagonal(share, 0.0)
+        return csr_array(share)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from consilience.consensus.groupings.kcc import Problem, run
-from consilience.inference.clusters import kmeans
+from consilience.inference.clusters import quick_kmeans
 from consilience.inference.memberships import Memberships
-from consilience.inference.reweighted import Clusters, Weights, weighted_embedding
+from consilience.inference.reweighted import Clusters, WeightedEmbedding, Weights
 from consilience.inference.spectral import rows_of_length_one
 
 
@@ -22,12 +23,17 @@ class WeightedUtility:
     fitted: Clusters
     max_iter: int
 
+    @cached_property
+    def embedding(self) -> WeightedEmbedding:
+        """Coordinates of the items, from which k-means starts."""
+        return WeightedEmbedding.of(self.memberships)
+
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Return the clusters of the larger utility, of two runs."""
         of_groupings = weights[self.memberships.annotator_of_grouping]
         problem = replace(self.problem, weights=self.problem.weights * of_groupings)
         number = problem.n_clusters
-        points = weighted_embedding(self.memberships, weights, min(number, self.memberships.n_items))
-        starts = [self.fitted, kmeans(rows_of_length_one(points), number, rng=rng)]
+        points = self.embedding.points(weights, min(number, self.memberships.n_items))
+        starts = [self.fitted, quick_kmeans(rows_of_length_one(points), number, rng=rng)]
         traces = [run(problem, start, max_iter=self.max_iter) for start in starts]
         return max(traces, key=lambda trace: trace.lower_bound).state.cluster

@@ -21,6 +21,7 @@ crowd's labels: a Dirichlet process prior (T. S. Ferguson 1973, Annals of Statis
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -39,7 +40,7 @@ from consilience.inference.product_distributions import (
 )
 from consilience.inference.reweighted import CONCENTRATION, Clusters, Weights
 
-SWEEPS = 5  # of a draw
+SWEEPS = 3  # of a draw
 SWEEPS_AT_FIT = 10  # to learn the crowd's prior again from the fitted classes
 
 
@@ -160,12 +161,17 @@ class WeightedMixture:
     smoothing: float
     from_votes: bool
 
+    @cached_property
+    def once(self) -> OneHotLabels:
+        """The labels, each counted once."""
+        return self.encoded.onehot()
+
     def responsibilities(self, weights: Weights) -> Responsibilities:
         """Return q(z) under weights of the annotators, after a few sweeps."""
-        onehot, once = self.encoded.onehot(weights), self.encoded.onehot()
+        onehot = self.encoded.onehot(weights)
         q = self.encoded.votes(weights) if self.from_votes else self.fitted
         for _ in range(SWEEPS):
-            expected = expectation_of(once, q)
+            expected = expectation_of(self.once, q)
             q = posterior(onehot, *product_mixture.m_step(expected, self.encoded.labels.n_classes, self.smoothing))
         return q
 
