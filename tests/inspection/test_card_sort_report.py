@@ -82,17 +82,18 @@ def test_names_and_cards_have_their_agreement(page):
 def test_cuts_have_the_figures_of_the_explorer_and_one_is_best(page, model, groupings):
     head, *rows = page.table("cuts")
     assert head[:4] == ["Clusters", "Agreement", "Below the best", "Silhouette"]
-    best = [row for row in rows if row[4] == BEST]
-    assert [row[0] for row in best] == ["3"]
+    assert head[4] == "Like the report's"
+    best = [row for row in rows if row[5] == BEST]
+    assert [row[0] for row in best] == ["3 of the cut (tree)"]
     assert best[0][2] == ""
-    assert rows[-1][0] == "3 (of this report)"
+    assert rows[-1][0] == "3 of the report (model)"
     assert rows[-1][1] == best[0][1]
     assert "agree best with people's groups at 3 clusters" in page.section("cuts").text
 
 
 def test_marks_of_cuts_are_those_within_a_standard_error():
     agreement = np.array([[0.1, 0.1, 0.1, 0.1], [0.9, 0.1, 0.9, 0.5], [0.5, 0.5, 0.9, 0.6], [0.59, 0.59, 0.6, 0.6]])
-    found = CutFigures(np.arange(2, 6), agreement, np.array([0.1, 0.2, 0.3, 0.4]))
+    found = CutFigures(np.arange(2, 6), agreement, np.array([0.1, 0.2, 0.3, 0.4]), np.zeros((4, 0), int))
     below, error = found.shortfall()
     assert found.marks() == ["", AS_GOOD, BEST, AS_GOOD]
     assert below == pytest.approx(found.agreement.max() - found.agreement)
@@ -136,10 +137,13 @@ def test_one_representative_is_enough_where_all_agree():
 
 def test_people_are_listed_with_their_representative(page, groupings):
     head, *rows = page.table("people")
-    assert head == ["Participant", "Groups", "Cards sorted", "Agreement with others", "Nearest representative"]
+    assert head == [
+        *("Participant", "Groups", "Cards sorted", "Agreement with others"),
+        *("Random sorts that agree as well", "Probably random", "Nearest representative"),
+    ]
     assert {row[0] for row in rows} == set(groupings.annotators)
     assert rows[0][0] == "odd"
-    assert {row[4] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
+    assert {row[6] for row in rows} == {row[0] for row in page.table("representatives")[1:]}
 
 
 def test_corrections_reach_the_page(model, groupings, read):

@@ -136,3 +136,7 @@ def test_no_ellipses_where_they_would_hide_the_map():
     model = SubsetFusion(random_state=0).fit(Groupings.from_lists(given))
     ax = plot_certainty_map(model, certainty(model, n_draws=10, random_state=0))
     assert not ax.patches
+
+
+def test_a_small_panel_is_said_to_be_rough(page):
+    assert "With no more than 20 people, these figures are rough" in page.section("certainty").text

@@ -93,9 +93,17 @@ def test_figures_of_cuts_are_those_of_scikit_learn(cards, tree):
 
 def test_the_figures_of_the_report_are_those_of_its_model(cards, read):
     model, groupings, _ = cards
-    clusters, _, silhouette = data_of(read(report(model, groupings)))["report"]
+    clusters, _, silhouette, alike = data_of(read(report(model, groupings)))["report"]
     assert clusters == model.n_clusters_
     assert silhouette == f"{model.silhouette_:.2f}"
+    assert alike == "1.00"
+
+
+def test_each_cut_says_how_far_it_is_the_report(cards, tree, read):
+    model, groupings, _ = cards
+    for n_clusters, *_, alike in data_of(read(report(model, groupings)))["cuts"]:
+        expected = adjusted_rand_score(model.labels_, of_items(tree, tree.cut(n_clusters)))
+        assert alike.replace("\u2212", "-") == f"{expected:.2f}"
 
 
 def test_numbers_of_a_cut_are_those_of_the_clusters_that_it_repeats():

@@ -18,6 +18,7 @@ from consilience.active import plan
 from consilience.consensus import CSPA, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.inspection import report
+from consilience.metrics import odd_one_out, odd_one_out_questions
 from consilience.semisupervised import PartitionLabelModel
 from tests.inspection.test_deep_plots import StandIn, features_of
 
@@ -39,6 +40,18 @@ def crowded():
     }
     groupings = Groupings.from_matrix(pd.DataFrame(annotations, index=LONG))
     return CSPA(n_clusters=9, random_state=0).fit(groupings), groupings
+
+
+def judged(clusters):
+    """What three people who choose the right item two times in three say of clusters of four items each."""
+    questions = odd_one_out_questions(np.repeat(clusters, 4), 4 * len(clusters), random_state=0)
+    rng = np.random.default_rng(0)
+    right = rng.random((len(questions), 3)) < 2 / 3
+    said = np.where(right, questions["odd"].to_numpy()[:, None], rng.integers(1, 5, right.shape))
+    rows = [
+        (question, f"p{who}", said[place, who]) for place, question in enumerate(questions.index) for who in range(3)
+    ]
+    return odd_one_out(questions, pd.DataFrame(rows, columns=["question", "annotator", "answer"]))
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +87,7 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_latent": [(deep, features_of(deep))],
         "plot_lower_bound": [(few,)],
         "plot_mapping": [(few,), (mapped,)],
+        "plot_odd_one_out": [(judged(["bird", "fish"]),), (judged(LONG[:12]),)],
         "plot_plan": [(planned,)],
         "plot_prior_variance": [(few,)],
         "plot_silhouette_curve": [fusion[:1]],

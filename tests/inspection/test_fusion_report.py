@@ -60,7 +60,8 @@ def figures(page):
 def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
     assert keys == [
-        *("given", "clusters", "names", "evidence", "number", "cuts", "standard-names", "placements", "words"),
+        *("given", "clusters", "separated", "names", "evidence", "number", "cuts"),
+        *("standard-names", "placements", "words"),
         *("annotators", "represented", "panel", "settings"),
     ]
     assert figures(fusion_page) == [

@@ -150,6 +150,19 @@ def test_no_words_or_segments_where_there_are_none():
     assert 'data-show="ellipses"' not in text
 
 
+def assert_same_output(output, shown):
+    """Compare word by word; fractions may differ by .03, the standard error of a p-value of 199 simulated panels.
+
+    The simulations begin from numbers whose last digits depend on the kernels of BLAS: those for SkylakeX give a
+    p-value of .130 where those for Haswell give .155.
+    """
+    for found, expected in zip(output.split(), shown.split(), strict=True):
+        if re.fullmatch(r"-?\d*\.\d+", found) and re.fullmatch(r"-?\d*\.\d+", expected):
+            assert abs(float(found) - float(expected)) <= 0.03
+        else:
+            assert found == expected
+
+
 def test_the_page_on_free_sorts_shows_what_the_data_give(tmp_path, monkeypatch, capsys):
     """Its code is run in order; each block of text after one is its output."""
     folder = os.environ.get("CONSILIENCE_DATA", "")
@@ -168,9 +181,9 @@ def test_the_page_on_free_sorts_shows_what_the_data_give(tmp_path, monkeypatch, 
             exec(textwrap.dedent(content), given)
             output = capsys.readouterr().out
         else:
-            assert output.split() == content.split()
+            assert_same_output(output, content)
             n_shown += 1
-    assert n_shown == 5
+    assert n_shown == 7
     text = "".join(page.split("$ consilience fit")[1].split("Everything below")[0])
     assert given["model"].n_clusters_ == 3
     assert f"repeat {given['found'].repeats:.0%} of the pairs" in text

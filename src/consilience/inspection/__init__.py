@@ -1,6 +1,8 @@
 """Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
+from consilience.inspection.axes import map_axes
 from consilience.inspection.certainty import Certainty, certainty
+from consilience.inspection.cohesion import cluster_cohesion
 from consilience.inspection.group_words import GroupWords, group_words
 from consilience.inspection.label_quality import LabelQuality, label_quality
 from consilience.inspection.pictures import Pictures, pictures_of
@@ -12,12 +14,15 @@ from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
+from consilience.inspection.plots.odd_one_out import plot_odd_one_out
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.word_map import plot_word_map
+from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report import report
 from consilience.inspection.rv import rv_coefficients
 from consilience.inspection.segments import PanelSegments, panel_segments
+from consilience.inspection.separation import Separation, separated_items
 from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.studies.page import difference_report
 from consilience.inspection.studies.study_difference import StudyDifference, study_difference
@@ -31,15 +36,18 @@ __all__ = [
     "LabelQuality",
     "PanelSegments",
     "Pictures",
+    "Separation",
     "StandardNames",
     "StudyDifference",
     "Words",
     "annotator_agreement",
     "certainty",
+    "cluster_cohesion",
     "difference_report",
     "group_words",
     "item_votes",
     "label_quality",
+    "map_axes",
     "order_by_agreement",
     "panel_segments",
     "pictures_of",
@@ -57,14 +65,17 @@ __all__ = [
     "plot_latent",
     "plot_lower_bound",
     "plot_mapping",
+    "plot_odd_one_out",
     "plot_plan",
     "plot_prior_variance",
     "plot_silhouette_curve",
     "plot_stability",
     "plot_training",
     "plot_word_map",
+    "random_sorters",
     "report",
     "rv_coefficients",
+    "separated_items",
     "standard_names",
     "study_difference",
     "use_words",

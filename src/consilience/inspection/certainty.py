@@ -231,9 +231,14 @@ def certainty_of_report(
         return None, str(error)
 
 
+def can_be_weighed(estimator: Any) -> bool:
+    """Whether there is a certainty for models of this kind."""
+    return type(estimator).__name__ in BUILDERS
+
+
 def require_weighable(estimator: Any) -> None:
     """Raise an InputError unless the people of a model can be weighed."""
-    if type(estimator).__name__ not in BUILDERS:
+    if not can_be_weighed(estimator):
         raise InputError(
             f"The people of {type(estimator).__name__} cannot be weighed, so it has no certainty over people. Models "
             f"that have one: {', '.join(sorted(BUILDERS))}."

@@ -170,13 +170,17 @@ def _memberships(annotations: Groupings | Labels | Pairs) -> Memberships:
     return Memberships(in_group, in_grouping, np.repeat(pair, 2), annotations.annotator, annotations.n_annotators)
 
 
+def inner_products(distance: Square) -> Square:
+    """Inner products of points, about their mean, that would have these distances."""
+    squares = distance**2
+    return np.asarray(-0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()))
+
+
 def classical_scaling(
     distance: Square, n_axes: int = 2
 ) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"]]:
     """Return points with about the given distances, by default in the plane, and the axes' shares of the variance."""
-    squares = distance**2
-    inner = -0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean())
-    values, vectors = eigh(inner)
+    values, vectors = eigh(inner_products(distance))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     points, shares = np.zeros((len(distance), n_axes)), np.zeros(n_axes)
     used = min(n_axes, len(values))

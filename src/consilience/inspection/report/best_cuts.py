@@ -11,15 +11,18 @@ from jaxtyping import Float, Int
 from consilience.annotations import Groupings
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with
-from consilience.inspection.names import counted, listed
+from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.dissimilarity import CoOccurrence
-from consilience.inspection.report.cuts import Judge, Tree
+from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
 from consilience.inspection.report.explorer import FEWEST, MOST
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, number, row
+from consilience.inspection.words import current_words
+from consilience.metrics.clusterings import ari
 
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
+NAMED = 8  # items that a cut puts elsewhere, in a sentence
 BEST = "best"
 AS_GOOD = "nearly as good"
 
@@ -33,24 +36,32 @@ class CutFigures:
     n_clusters : of each cut
     of_annotator : adjusted Rand index of each cut with each person's groups; NaN if undefined.
     silhouette : of each cut
+    clusters : of each item in each cut
     """
 
     n_clusters: Int[np.ndarray, " cuts"]
     of_annotator: Float[np.ndarray, "cuts annotators"]
     silhouette: Float[np.ndarray, " cuts"]
+    clusters: Int[np.ndarray, "cuts items"]
 
     @classmethod
     def of(cls, tree: Tree, judge: Judge, most: int) -> CutFigures:
         """Cut a tree into 2 to `most` clusters, as far as heights allow."""
         numbers = [k for k in tree.numbers_of_clusters(most) if k > 1]
-        agreement, silhouette = [], []
+        agreement, silhouette, clusters = [], [], []
         for k in numbers:
             cluster = np.empty(tree.n_leaves, dtype=int)
             cluster[tree.order] = tree.cut(k)
             agreement.append(agreement_with(judge.memberships, cluster))
             silhouette.append(judge.silhouette(cluster))
+            clusters.append(cluster)
         shape = (len(numbers), judge.memberships.n_annotators)
-        return cls(np.array(numbers, dtype=int), np.reshape(agreement, shape), np.array(silhouette, dtype=float))
+        return cls(
+            np.array(numbers, dtype=int),
+            np.reshape(agreement, shape),
+            np.array(silhouette, dtype=float),
+            np.reshape(np.array(clusters, dtype=int), (len(numbers), tree.n_leaves)),
+        )
 
     @property
     def agreement(self) -> Float[np.ndarray, " cuts"]:
@@ -68,6 +79,10 @@ class CutFigures:
         mean = np.where(known, apart, 0.0).sum(1) / n
         variance = np.where(known, (apart - mean[:, None]) ** 2, 0.0).sum(1) / np.maximum(n - 1, 1)
         return mean, np.sqrt(variance / n)
+
+    def like(self, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, " cuts"]:
+        """Adjusted Rand index of each cut with given clusters."""
+        return np.array([ari(codes, cluster) for cluster in self.clusters])
 
     def marks(self) -> list[str]:
         """Say which cut agrees best with people, and which are within 0.02 or one standard error of it."""
@@ -96,13 +111,51 @@ def section(subject: Subject) -> Section | None:
     found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))
     if not np.isfinite(found.agreement).any():
         return None
-    own = (n_found, judge.agreement(codes), judge.silhouette(codes))
+    own = Own(n_found, judge.agreement(codes), judge.silhouette(codes), codes, co_occurrence.items[places])
     return Section("cuts", "Fewer clusters, or more", sentences(found, own), [table(found, own)])
 
 
-def sentences(found: CutFigures, own: tuple[int, float, float]) -> list[str]:
+@dataclass(frozen=True)
+class Own:
+    """The report's own clusters, with which the cuts are compared.
+
+    Attributes
+    ----------
+    n_clusters, agreement, silhouette : as of a cut
+    codes : cluster of each item
+    items : their names
+    """
+
+    n_clusters: int
+    agreement: float
+    silhouette: float
+    codes: Int[np.ndarray, " items"]
+    items: pd.Index
+
+
+def compared(found: CutFigures, own: Own) -> list[str]:
+    """Say how the cut into as many clusters as the report has differs from them; nothing if there is none."""
+    cut = np.flatnonzero(found.n_clusters == own.n_clusters)
+    if not len(cut):
+        return []
+    words, n = current_words(), counted(own.n_clusters, "cluster")
+    codes = np.unique(own.codes, return_inverse=True)[1]
+    cluster = found.clusters[int(cut[0])]
+    elsewhere = np.flatnonzero(matched_numbers(cluster, codes, own.n_clusters)[cluster] != codes)
+    if not len(elsewhere):
+        return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
+    names, left = [name_text(name) for name in own.items[elsewhere[:NAMED]]], len(elsewhere) - NAMED
+    shown = listed([*names, f"{left:,} more"] if left > 0 else names)
+    be = "is" if len(elsewhere) == 1 else "are"
+    return [
+        f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: {shown} {be} elsewhere. "
+        "All other sections are about the report's."
+    ]
+
+
+def sentences(found: CutFigures, own: Own) -> list[str]:
     """Answer whether fewer clusters, or more, would do."""
-    n_found, agreement, _ = own
+    n_found, agreement = own.n_clusters, own.agreement
     marks = found.marks()
     best = marks.index(BEST)
     k, most = int(found.n_clusters[best]), float(found.agreement[best])
@@ -121,7 +174,7 @@ def sentences(found: CutFigures, own: tuple[int, float, float]) -> list[str]:
         f"The agreement of this report's {counted(n_found, 'cluster')}, which need not follow the tree, is "
         f"{number(agreement)}."
     )
-    return answers
+    return [*answers, *compared(found, own)]
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -136,25 +189,27 @@ def _ranges(numbers: list[int]) -> str:
     return listed(texts)
 
 
-def table(found: CutFigures, own: tuple[int, float, float]) -> Table:
+def table(found: CutFigures, own: Own) -> Table:
     """Return the table of the cuts, with the report's own clusters last."""
     rows = []
     below, error = found.shortfall()
-    marks = found.marks()
+    marks, like = found.marks(), found.like(own.codes)
     clearest = int(np.nanargmax(found.silhouette)) if np.isfinite(found.silhouette).any() else -1
     for cut, k in enumerate(found.n_clusters.tolist()):
         tone = "low" if marks[cut] else ""
         less = "" if marks[cut] == BEST else f"{number(below[cut], 3)} ± {number(error[cut], 3)}"
         rows.append(
             row(
-                f"{k}",
+                f"{k} of the cut (tree)",
                 Cell(number(found.agreement[cut]), tone=tone),
                 less,
                 Cell(number(found.silhouette[cut]), tone="low" if cut == clearest else ""),
+                number(like[cut]),
                 Cell(marks[cut]),
             )
         )
-    rows.append(row(f"{own[0]} (of this report)", number(own[1]), "", number(own[2]), ""))
+    report = f"{own.n_clusters} of the report (model)"
+    rows.append(row(report, number(own.agreement), "", number(own.silhouette), number(1.0), ""))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -162,16 +217,18 @@ def table(found: CutFigures, own: tuple[int, float, float]) -> Table:
             "below_best": below,
             "standard_error": error,
             "silhouette": found.silhouette,
+            "like_report": like,
         }
     )
     return Table(
         "cuts",
         "The tree cut into fewer or more clusters",
         [
-            Column("Clusters"),
+            Column("Clusters", "line"),
             Column("Agreement"),
             Column("Below the best"),
             Column("Silhouette"),
+            Column("Like the report's"),
             Column("How good", "line"),
         ],
         rows,
@@ -179,7 +236,8 @@ def table(found: CutFigures, own: tuple[int, float, float]) -> Table:
             "Agreement: mean adjusted Rand index of the clusters with the groups of each person, 1 for the same groups "
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: 1 for "
-            "clusters that are perfectly clear, 0 for none. The best are coloured."
+            "clusters that are perfectly clear, 0 for none. Like the report's: adjusted Rand index with the clusters "
+            "that the model found, 1 for the same ones. The best are coloured."
         ),
         download=download("cuts.csv", frame.round(4)),
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.annotations import Labels
-from consilience.inspection.certainty import Certainty
+from consilience.annotations import Groupings, Labels
+from consilience.inspection.certainty import Certainty, can_be_weighed
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.names import listed, name_text
 from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
@@ -23,6 +23,8 @@ from consilience.inspection.words import current_words
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
 STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
+FEW_OF_MANY = 0.3  # mean share of the items that people sorted
+SMALL = 20  # people
 LITTLE = 1 / 3  # of the way from chance to certainty, below which little would be repeated
 COLUMNS = ["cluster", "repeats", "stays", "elsewhere"]
 READABLE = 720  # CSS pixels that names of items need
@@ -47,6 +49,17 @@ def in_short(subject: Subject) -> list[str]:
     return findings
 
 
+def none_in_short(subject: Subject) -> list[str]:
+    """Say that there is no certainty for models of this kind, if so."""
+    if subject.certainty is not None or can_be_weighed(subject.estimator):
+        return []
+    kind = type(subject.estimator).__name__
+    return [
+        f"How far another group of people would repeat this is not known: the people of {kind} cannot be weighed, so "
+        "it has no certainty over people, and its own probabilities are given these people."
+    ]
+
+
 def section(subject: Subject) -> Section | None:
     """Return the section; None if there is no certainty to state."""
     words = current_words()
@@ -58,10 +71,33 @@ def section(subject: Subject) -> Section | None:
         f"if another {found.n_people:,} people of the same kind had been asked, and the {clusters.nouns} were found "
         "again."
     ]
+    sentences += how_rough(subject, found)
     blocks: list[Table | Figure] = [_bands(found, clusters)]
     blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
     blocks += filter(None, [_map(subject, found)])
     return Section("certainty", "What another group of people would repeat", sentences, blocks)
+
+
+def how_rough(subject: Subject, found: Certainty) -> list[str]:
+    """Say where the figures were found to be off on crowds of this kind; see the page on certainty of the docs."""
+    words, annotations = current_words(), subject.annotations
+    sentences = []
+    if subject.segments is not None and subject.segments.n_segments > 1:
+        sentences.append(
+            f"The {words.annotators} hold several views. Which of them prevails among others is a matter of chance, so "
+            "these figures are too sure."
+        )
+    if isinstance(annotations, Groupings) and annotations.summary().coverage < FEW_OF_MANY:
+        sentences.append(
+            f"Everybody saw few of the {words.items}. For such sorts, others repeated more than was stated: these "
+            "figures are not sure enough."
+        )
+    elif isinstance(annotations, Groupings) and found.n_people <= SMALL:
+        sentences.append(
+            f"With no more than {SMALL} people, these figures are rough: of single free sorts of this size, they were "
+            "off by up to a quarter, in both directions."
+        )
+    return sentences
 
 
 def beyond_chance(found: Certainty) -> float:

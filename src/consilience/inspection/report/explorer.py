@@ -40,6 +40,7 @@ from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
 from consilience.inspection.words import current_words
+from consilience.metrics.clusterings import ari
 
 FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut
@@ -81,6 +82,7 @@ class Explorer:
         album: Album,
         certainty: Certainty | None = None,
         group_words: GroupWords | None = None,
+        about_axes: str = "",
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -88,6 +90,7 @@ class Explorer:
         album : the pictures of the items.
         certainty : for the ellipses on the map.
         group_words : that are written on the map.
+        about_axes : sentences that are put below the map.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -113,7 +116,7 @@ class Explorer:
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
-        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]))
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), about_axes)
         return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, legend)
 
 
@@ -161,11 +164,16 @@ def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> di
         "base": int(numbers[0]),
         "splits": splits.tolist(),
         "cuts": [
-            [cut.n_clusters, round(cut.low, 5), round(cut.high, 5), number(cut.agreement), number(cut.silhouette)]
+            [
+                cut.n_clusters,
+                *(round(cut.low, 5), round(cut.high, 5)),
+                *(number(cut.agreement), number(cut.silhouette)),
+                number(ari(codes[tree.order], tree.cut(cut.n_clusters))),
+            ]
             for cut in cuts
         ],
         "like": nearest,
-        "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes))],
+        "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes)), number(1.0)],
     }
 
 

@@ -23,7 +23,7 @@ from consilience.inspection.report.explorer import MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Download, download, number
+from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
 from consilience.inspection.words import current_words
 
 READABLE_CURVE = 340  # CSS pixels that a curve needs
@@ -70,20 +70,29 @@ def evidence_section(subject: Subject) -> Section | None:
         co_occurrence = CoOccurrence.of(*_model_and_annotations(subject), "The report")
     except InputError:  # there are no annotations of the items that have a cluster
         return None
+    n_items, figures = len(co_occurrence.places), evidence_figures(subject, co_occurrence)
+    explorer = Explorer.of(
+        co_occurrence, subject.items, subject.album, subject.certainty, subject.group_words, about_axes(subject)
+    )
+    if explorer is None:
+        return Section("evidence", "What belongs together", _not_explored(n_items), figures)
+    of_items = {"map", "map-1-3", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
+    stills = [replace(figure, still=figure.key in of_items) for figure in figures]
+    tables = [explorer.table, *filter(None, [axes_table(subject)])]
+    return Section("evidence", "What belongs together", [], [explorer, *stills, *tables])
+
+
+def evidence_figures(subject: Subject, co_occurrence: CoOccurrence) -> list[Figure]:
+    """Draw map, matrix and tree, those for which there are items enough."""
     n_items, n_clusters = len(co_occurrence.places), len(subject.clusters.names)
-    drawn_by_features = subject.features is not None  # else the plane above is drawn from the annotations
+    drawn_by_features = subject.features is not None  # else the plane of the clusters is drawn from the annotations
     figures = _maps(subject, co_occurrence, n_items) if subject.can.fuses or drawn_by_features else []
     figures.append(_co_occurrence(subject, co_occurrence, n_items))
     if n_items > MOST_NAMED and n_clusters > 1:
         figures.append(_of_clusters(subject, co_occurrence))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
         figures.append(_tree(subject, co_occurrence, n_items))
-    explorer = Explorer.of(co_occurrence, subject.items, subject.album, subject.certainty, subject.group_words)
-    if explorer is None:
-        return Section("evidence", "What belongs together", _not_explored(n_items), figures)
-    of_items = {"map", "map-1-3", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
-    stills = [replace(figure, still=figure.key in of_items) for figure in figures]
-    return Section("evidence", "What belongs together", [], [explorer, *stills, explorer.table])
+    return figures
 
 
 def _not_explored(n_items: int) -> list[str]:
@@ -120,15 +129,20 @@ def number_section(subject: Subject) -> Section:
         sentences.append(f"{number_used.capitalize()}: no other number was considered, since {why}.")
     heading = "How many clusters"
     if subject.stability is not None:
-        caption = (
-            "How far the clusters from a growing number of groupings agree, by normalised mutual information (1: the "
-            "same clusters). Once the curve levels off near 1, more groupings would change little."
-        )
-        file = download("stability.csv", subject.stability.round(4))
-        ax = plot_stability(subject.stability, ax=Sheet())
-        blocks.append(_figure("stability", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
+        blocks.append(stability_figure(subject.stability))
         heading += ", and how stable they are"
     return Section("number", heading, sentences, blocks)
+
+
+def stability_figure(stability: pd.DataFrame) -> Figure:
+    """Draw the curve of stability; see `plot_stability`."""
+    caption = (
+        "How far the clusters from a growing number of groupings agree, by normalised mutual information (1: the same "
+        "clusters). Once the curve levels off near 1, more groupings would change little."
+    )
+    ax = plot_stability(stability, ax=Sheet())
+    file = download("stability.csv", stability.round(4))
+    return _figure("stability", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE)
 
 
 def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[Figure]:
@@ -152,6 +166,8 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
         else f"The {words.items} along the two directions of largest variance of the coordinates in which the clusters "
         "were found. Most pairs were never shown together; their closeness comes from chains of groupings."
     )
+    if scaled and about_axes(subject):
+        caption += f" {about_axes(subject)}"
     caption += " Each cluster has its colour and shape."
     if 0 < n_named(ax) < n_items:
         caption += f" {words.Items} are named where there is room."
@@ -159,6 +175,60 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     clusters = (subject.clusters.column, subject.clusters.names_of(subject.clusters.codes[drawn]))
     file = map_file(co_occurrence, drawn, clusters, subject.certainty)
     return _figure("map", ax, "Scatter plot. " + caption, caption, file)
+
+
+def about_axes(subject: Subject) -> str:
+    """Say what the map is, and which of its axes show more than random sorts would; empty if that was not tested."""
+    found, words = subject.axes, current_words()
+    if found is None:
+        return ""
+    kind = (
+        f"All {words.annotators} count alike here: the map is a classical scaling, and not the compromise of DISTATIS, "
+        "which weighs them."
+    )
+    n, shown = int(found["real"].sum()), min(3, len(found))
+    if n == 0:
+        return f"{kind} None of its axes shows more than random sorts would: do not read anything into places on it."
+    first = "the first axis shows" if n == 1 else f"the first {n} axes show"
+    more = " or more" if n == len(found) else ""
+    text = f"Compared with random sorts into groups of the same sizes, {first}{more} more than chance"
+    below = [f"axis {axis}" for axis in range(n + 1, shown + 1)]
+    rest = (
+        f"; {listed(below)} {'does' if len(below) == 1 else 'do'} not: read nothing into places along it"
+        if below
+        else ""
+    )
+    return f"{kind} {text}{rest}."
+
+
+def axes_table(subject: Subject) -> Table | None:
+    """Return the table of the axes with their test."""
+    found = subject.axes
+    if found is None:
+        return None
+    rows = [
+        row(f"{axis}", percent(share), number(times), number(p, 3), "yes" if real else "no")
+        for axis, share, times, p, real in found.itertuples(name=None)
+    ]
+    return Table(
+        "axes",
+        "The axes of the map, compared with random sorts",
+        [
+            Column("Axis"),
+            Column("Share of the variance"),
+            Column("Times chance"),
+            Column("p"),
+            Column("Counts", "line"),
+        ],
+        rows,
+        reading=(
+            "Random sorts keep the sizes of everybody's groups. Times chance: the variance along the axis, as a "
+            "multiple of the mean of random sorts. p: the share of random sorts in which it is as large. An axis "
+            "counts if p is at most 0.05 for it and for all before it. It need not be a property: one property often "
+            "bends into two axes, a horseshoe."
+        ),
+        download=download("axes.csv", found.round(4), "axis"),
+    )
 
 
 def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:

@@ -22,6 +22,8 @@ from consilience.inspection.words import current_words
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
 HALF = 8  # groupings shown at each end
+NO_BETTER = "no better than chance"  # by the test of random sorters
+APART = "disagrees with the clusters"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
 
 
@@ -43,7 +45,7 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
         (frame["n_items"] == 0, f"no {words.items}"),
         (frame["n_groups"] == frame["n_groupings"], "one group only"),
         (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
-        (frame["agreement"] <= 0, "no better than chance"),
+        (frame["agreement"] <= 0, APART),
         (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
     )
     return frame

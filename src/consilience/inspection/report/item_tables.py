@@ -127,14 +127,24 @@ def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
     return table
 
 
-def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: FoundClusters, reading: str = "") -> Table:
-    """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any."""
+def clusters_table(
+    items: pd.DataFrame,
+    called: list[list[str]],
+    clusters: FoundClusters,
+    reading: str = "",
+    cohesion: pd.DataFrame | None = None,
+) -> Table:
+    """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any.
+
+    cohesion : of the clusters, see `cluster_cohesion`.
+    """
     words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
     columns = [Column(clusters.noun.title(), clusters.kind), Column("Size")]
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
     heading = f"{words.Items}, most certain first" if by else words.Items
     columns += [Column(heading, "wide", of_items=True), Column("Share")]
+    columns += [Column("Two of it put together")] if cohesion is not None else []
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -145,12 +155,19 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
         ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]
         cells += [percent(len(mine) / len(items))]
+        cells += [] if cohesion is None else [_cohesion_cell(cohesion.iloc[cluster])]
         rows.append(row(*cells, *_certainty_of(mine, by)))
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
     if by == "repeats":
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
+    if cohesion is not None:
+        what += (
+            f" Two of it put together: how often two {words.items} of the cluster were put together, of the times they "
+            f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}. Left over, in "
+            "orange: hardly more often than that."
+        )
     return Table(
         "clusters",
         clusters.nouns.title(),
@@ -159,6 +176,11 @@ def clusters_table(items: pd.DataFrame, called: list[list[str]], clusters: Found
         reading=f"{what} {reading}" if any(called) else what,
         download=download(clusters.file, named_items(items, clusters)),
     )
+
+
+def _cohesion_cell(figures: pd.Series) -> Cell:
+    left = bool(figures["left_over"])
+    return Cell(percent(figures["together"]) + (" (left over)" if left else ""), tone="high" if left else "")
 
 
 def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:

@@ -25,6 +25,7 @@ from consilience.inspection.report.tables import (
 from consilience.inspection.words import current_words
 
 MIN_ACCURACY = 0.8
+NO_BETTER_THAN_GUESSING = "no better than guessing"
 GUESS = 0.7  # q(t) below which a mapping is a guess: a single label gives about 0.8
 DISTINCTIONS = 10
 NAMINGS = 8
@@ -168,7 +169,7 @@ def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     frame["remark"] = remarks(
         (frame["accuracy"].isna(), "no labels"),
         (frame["by_guessing"] == 1, "one group only"),
-        (frame["accuracy"] <= frame["by_guessing"], "no better than guessing"),
+        (frame["accuracy"] <= frame["by_guessing"], NO_BETTER_THAN_GUESSING),
         (frame["accuracy"] < MIN_ACCURACY, f"below {MIN_ACCURACY:.0%}"),
     )
     above = (frame["accuracy"] - frame["by_guessing"]) / (1 - frame["by_guessing"]).where(frame["by_guessing"] < 1)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
+
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.errors import InputError
+from consilience.estimators.grouping_copies import weighing_together
+from consilience.inspection.axes import map_axes
+from consilience.inspection.certainty_models import places_of_copies
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.group_words import GroupWords, group_words
 from consilience.inspection.rv import fits
 from consilience.inspection.segments import FEWEST, FEWEST_ITEMS, PanelSegments, panel_segments
+from consilience.inspection.separation import Separation, separated_items
 
 FEWEST_USERS = 3  # annotators of a word
 MOST_CELLS = 1_000_000  # groups × items
 WHOLE = 0.8  # mean share of the items that annotators sorted, from which they are compared
 MOST_SIMULATED = 250_000  # annotators × items²
 N_SIMULATIONS = 99
+FEWEST_TESTING = 6  # annotators of a test whether items are told apart
+COVERED = 0.71  # mean share of the items that people sorted, so that about half of the pairs were presented
 
 
 def words_of(annotations: Groupings | Labels | Pairs) -> GroupWords | None:
@@ -42,3 +53,35 @@ def segments_of(annotations: Groupings | Labels | Pairs, clusters: FoundClusters
     if annotations.n_items**2 * annotations.n_annotators > MOST_SIMULATED:
         return None
     return panel_segments(annotations, n_simulations=N_SIMULATIONS, clusters=clusters.codes, random_state=0)
+
+
+def _is_sorted_whole(annotations: Groupings | Labels | Pairs, clusters: FoundClusters) -> bool:
+    """Whether people sorted freely, most of the items each."""
+    if not isinstance(annotations, Groupings) or clusters.is_named or annotations.n_annotators < 2:
+        return False
+    return annotations.summary().coverage >= COVERED
+
+
+def axes_of(annotations: Groupings | Labels | Pairs, clusters: FoundClusters) -> pd.DataFrame | None:
+    """Return the test of the axes of the map; None if most pairs were never presented, or there are many items."""
+    if not _is_sorted_whole(annotations, clusters):
+        return None
+    try:
+        return map_axes(annotations, n_permutations=N_SIMULATIONS, random_state=0)
+    except InputError:  # too few items, or too many
+        return None
+
+
+def separation_of(
+    estimator: Any, annotations: Groupings | Labels | Pairs, clusters: FoundClusters
+) -> Separation | None:
+    """Return which items are told apart, copies counted once; None if there are too few or too many."""
+    if not isinstance(annotations, Groupings) or not _is_sorted_whole(annotations, clusters):
+        return None
+    if annotations.n_annotators < FEWEST_TESTING:
+        return None
+    group = places_of_copies(estimator, annotations.annotators)
+    try:
+        return separated_items(weighing_together(annotations, group))
+    except InputError:  # too few items, or too many
+        return None

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Groupings
 from consilience.inspection.names import listed, name_text
+from consilience.inspection.random_sorters import marked_names
 from consilience.inspection.report.annotators import mean_with_others
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
+from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
 from consilience.inspection.words import current_words
 
 FEWEST, MOST = 4, 400  # people
@@ -22,6 +23,13 @@ LEAST_GAIN = 0.02  # in the mean agreement of people with the sort nearest to th
 LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
 SHOWN = 100  # rows of the table
 ITEMS = 12  # items of a group that are listed
+RANDOM_READING = (
+    "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
+    "other {people} at least as well as this {person} does. Probably random: how probable it is that this {person} "
+    "sorted at random, given how well the {people} agree in general; from 50% they are marked. Whoever is marked may "
+    "have sorted by a principle of their own: look at their groups before leaving them out. "
+)
+NAMED = 8  # people in a sentence of the findings
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,17 @@ class Representatives:
     nearest: Int[np.ndarray, " annotators"]
 
     @classmethod
-    def of(cls, agreement: Float[np.ndarray, "annotators annotators"]) -> Representatives:
+    def of(
+        cls,
+        agreement: Float[np.ndarray, "annotators annotators"],
+        odd: Bool[np.ndarray, " annotators"] | None = None,
+    ) -> Representatives:
         """Choose people one by one, each so that everybody's agreement with the nearest of them is highest on average.
 
         Somebody chosen agrees with themselves, which does not count. Pairs of people of unknown agreement count as 0.
+        Nobody is chosen who is `odd`, unless all are.
         """
+        barred = np.zeros(len(agreement), dtype=bool) if odd is None or odd.all() else odd
         known = np.where(np.isfinite(agreement), agreement, 0.0)
         np.fill_diagonal(known, np.nan)
         chosen: list[int] = []
@@ -55,7 +69,7 @@ class Representatives:
             reached[chosen] = np.nan
             np.fill_diagonal(reached, np.nan)
             score = np.nanmean(reached, axis=0)
-            score[chosen] = -np.inf
+            score[chosen] = score[barred] = -np.inf
             person = int(score.argmax())
             if chosen and score[person] < means[-1] + LEAST_GAIN:
                 break
@@ -78,11 +92,38 @@ def section(subject: Subject) -> Section | None:
     agreement = subject.agreement.to_numpy()
     if not np.isfinite(agreement[np.triu_indices(len(agreement), 1)]).any():
         return None
-    found = Representatives.of(agreement)
+    found = Representatives.of(agreement, standing_out(subject))
     tables = [representatives_table(annotations, agreement, found), people_table(subject, found)]
     return Section(
         "represented", "Whose groups represent the others", _sentences(annotations, agreement, found), tables
     )
+
+
+def standing_out(subject: Subject) -> Bool[np.ndarray, " annotators"]:
+    """Whether each person stands out: at chance, far below the others, or with groups that say nothing."""
+    annotations: Any = subject.annotations
+    sizes = np.asarray(annotations.incidence.sum(0))
+    owner, n = annotations.annotator_of_group, annotations.n_annotators
+    odd = (np.bincount(owner, sizes > 0, n) <= 1) | (np.bincount(owner, sizes > 1, n) == 0)
+    if subject.random_sorters is not None:
+        odd |= subject.random_sorters["random"].to_numpy()
+    if subject.can.fuses:
+        odd |= subject.annotators["remark"].reindex(annotations.annotators).fillna("").to_numpy() != ""
+    return odd
+
+
+def random_in_short(subject: Subject) -> list[str]:
+    """Say who sorted no better than chance; nothing if nobody did, or all who stand out are said elsewhere."""
+    names = marked_names(subject.random_sorters)
+    if not names or subject.can.fuses:  # a fusion says who stands out, and why
+        return []
+    words, left = current_words(), len(names) - NAMED
+    shown = [name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else [])
+    verb = "agrees" if len(names) == 1 else "agree"
+    return [
+        f"{len(names):,} of {words.n_annotators(subject.annotations.n_annotators)} {verb} with the others no better "
+        f"than random groups would: {listed(shown)}."
+    ]
 
 
 def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> list[str]:
@@ -150,14 +191,13 @@ def people_table(subject: Subject, found: Representatives) -> Table:
     """Return the table of everybody, those who agree least with the others first."""
     words = subject.words
     frame = people_frame(subject, found)
-    views = ["view"] if "view" in frame else []
-    rows = []
-    for name, *figures in frame.iloc[::-1].head(SHOWN).itertuples(name=None):
-        n_groups, n_items, agreement, nearest, *view = figures
-        cells = (f"{n_groups:,}", f"{n_items:,}", number(agreement), Cell(names=(name_text(nearest),)))
-        rows.append(row(name_cell(name), *cells, *(f"{each}" for each in view)))
+    judged = "random_probability" in frame
+    heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
+    heads += ["Random sorts that agree as well", "Probably random"] if judged else []
+    shown = frame.iloc[::-1].head(SHOWN)
+    rows = [row(*_cells_of_person(name, person, judged)) for name, person in shown.iterrows()]
     left = len(frame) - len(rows)
-    heads = ("Groups", f"{words.Items} sorted", "Agreement with others")
+    views = ["view"] if "view" in frame else []
     return Table(
         "people",
         f"The {words.annotators}, those who agree least with the others first",
@@ -168,11 +208,29 @@ def people_table(subject: Subject, found: Representatives) -> Table:
         rows,
         reading=(
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
-            "agreement by chance. The option leave-out repeats the fit without some of them."
+            "agreement by chance. "
+            + (RANDOM_READING.format(people=words.annotators, person=words.annotator) if judged else "")
+            + "The option leave-out repeats the fit without some of them."
         ),
         more=words.n_annotators(left) + " who agree more" if left > 0 else "",
         download=download("participants.csv", frame.round(4), "annotator"),
     )
+
+
+def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
+    """Return the cells of a row of the table of people."""
+    marked = judged and bool(person["random"])
+    cells = [name_cell(name, "flag" if marked else ""), f"{person['n_groups']:,}", f"{person['n_items']:,}"]
+    cells.append(number(person["agreement"]))
+    if judged:
+        cells.append(_share(person["random_p_value"]))
+        cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
+    cells.append(Cell(names=(name_text(person["nearest"]),)))
+    return [*cells, *([f"{person['view']}"] if "view" in person else [])]
+
+
+def _share(value: float) -> str:
+    return percent(value) if np.isfinite(value) else "–"
 
 
 def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
@@ -189,6 +247,10 @@ def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
         },
         index=annotations.annotators,
     )
+    if subject.random_sorters is not None:
+        random = subject.random_sorters
+        frame["random_p_value"], frame["random_probability"] = random["p_value"], random["probability"]
+        frame["random"] = random["random"]
     if subject.can.has_views:
         frame["view"] = subject.estimator.annotators_["view"].reindex(frame.index).to_numpy()
     return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last")

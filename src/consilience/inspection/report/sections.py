@@ -41,6 +41,7 @@ from consilience.inspection.report import (
     participants,
     quality_sections,
     sensory_sections,
+    separation_sections,
     view_sections,
     votes_sections,
 )
@@ -91,6 +92,7 @@ def key_findings(subject: Subject) -> list[str]:
         ]
     else:
         findings = _clusters_in_short(subject)
+    findings += certainty_sections.none_in_short(subject)
     findings += filter(None, [participants.left_out_sentence(subject.left_out)])
     estimator = subject.estimator
     if subject.can.converged is False:
@@ -101,8 +103,10 @@ def key_findings(subject: Subject) -> list[str]:
 def _clusters_in_short(subject: Subject) -> list[str]:
     words = current_words()
     findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject.clusters)]
+    findings += separation_sections.left_over_in_short(subject)
     if subject.certainty:
         findings += certainty_sections.in_short(subject)
+        findings += separation_sections.in_short(subject)
     elif "probability" in subject.items:
         sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
@@ -116,7 +120,7 @@ def _clusters_in_short(subject: Subject) -> list[str]:
     if subject.is_judged:
         findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
     findings += fusion_sections.in_short(subject) if subject.can.fuses else []
-    return [*findings, *sensory_sections.segments_in_short(subject)]
+    return [*findings, *participants.random_in_short(subject), *sensory_sections.segments_in_short(subject)]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -129,6 +133,7 @@ def sections(subject: Subject) -> Iterator[Section]:
         yield votes_sections.section(subject)
     yield from filter(None, [quality_sections.section(subject)])
     yield from filter(None, [certainty_sections.section(subject)])
+    yield from filter(None, [separation_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
         yield from filter(None, [fusion_sections.evidence_section(subject)])
@@ -172,7 +177,7 @@ def _clusters(subject: Subject) -> Section:
     items, clusters = subject.items, subject.clusters
     clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
     unannotated = clustered[clustered["n_annotators"] == 0]
-    blocks: list[Table | Figure] = [item_tables.clusters_table(items, *_called(subject))]
+    blocks: list[Table | Figure] = [item_tables.clusters_table(items, *_called(subject), subject.cohesion)]
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
@@ -300,7 +305,7 @@ def _annotators(subject: Subject) -> Section:
     words = current_words()
     can, blocks = subject.can, list[Table | Figure]()
     if can.rates_annotators:
-        blocks += filter(None, [annotators.annotators_table(subject.annotators, _ranking(subject))])
+        blocks += filter(None, [annotators.annotators_table(subject.annotators, ranking_of(subject))])
     if can.names_classes:
         blocks += label_sections.quality_figures(subject)
     elif can.fuses:
@@ -312,7 +317,7 @@ def _annotators(subject: Subject) -> Section:
     return Section("annotators", f"The {words.annotators}", annotators.agreement_sentences(subject.agreement), blocks)
 
 
-def _ranking(subject: Subject) -> annotators.Ranking:
+def ranking_of(subject: Subject) -> annotators.Ranking:
     """Return the layout of the table of annotators for a model."""
     can = subject.can
     if can.names_classes:

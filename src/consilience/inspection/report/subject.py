@@ -16,6 +16,7 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.cohesion import cluster_cohesion
 from consilience.inspection.group_names import cluster_names
 from consilience.inspection.group_words import GroupWords
 from consilience.inspection.label_quality import LabelQuality, label_quality
@@ -23,16 +24,20 @@ from consilience.inspection.names import as_text
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
+from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
-from consilience.inspection.report.panels import segments_of, words_of
+from consilience.inspection.report.panels import axes_of, segments_of, separation_of, words_of
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
 from consilience.inspection.segments import PanelSegments
+from consilience.inspection.separation import Separation
 from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
+
+MOST_COHERENT = 5000  # items of which all pairs are counted
 
 
 @dataclass(frozen=True)
@@ -183,8 +188,18 @@ class Subject:
             return label_tables.annotator_frame(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
             return judge_tables.annotator_frame(self.estimator)
-        frame = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
-        return frame(self.estimator, self.groupings, self.agreement)
+        of_model = fusion_tables.annotator_frame if self.can.fuses else mapping_tables.annotator_frame
+        frame = of_model(self.estimator, self.groupings, self.agreement)
+        if self.random_sorters is None:
+            return frame
+        random = self.random_sorters["random"].reindex(frame.index).to_numpy(dtype=bool)
+        said = (frame["remark"] == mapping_tables.NO_BETTER_THAN_GUESSING).to_numpy(dtype=bool)
+        return frame.assign(remark=np.where(random & ~said, fusion_tables.NO_BETTER, frame["remark"]))
+
+    @cached_property
+    def random_sorters(self) -> pd.DataFrame | None:
+        """See `random_sorters`; None for labels of classes and judgements of pairs."""
+        return random_sorters(self.groupings) if self.groups and not self.can.names_classes else None
 
     def told(self, sentences: Iterable[str]) -> list[str]:
         """Return sentences of the model in the reader's words; names of items and annotators stay as they are."""
@@ -205,6 +220,25 @@ class Subject:
     def group_words(self) -> GroupWords | None:
         """See `panels.words_of`."""
         return words_of(self.annotations)
+
+    @cached_property
+    def axes(self) -> pd.DataFrame | None:
+        """See `panels.axes_of`."""
+        return axes_of(self.annotations, self.clusters)
+
+    @cached_property
+    def separation(self) -> Separation | None:
+        """See `panels.separation_of`."""
+        return separation_of(self.estimator, self.annotations, self.clusters)
+
+    @cached_property
+    def cohesion(self) -> pd.DataFrame | None:
+        """See `cluster_cohesion`; None for named classes and judgements of pairs."""
+        if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
+            return None
+        if self.annotations.n_items > MOST_COHERENT:
+            return None
+        return cluster_cohesion(self.annotations, self.clusters.codes)
 
     @cached_property
     def segments(self) -> PanelSegments | None:

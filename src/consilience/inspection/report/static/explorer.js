@@ -91,7 +91,7 @@ class ExplorerView {
     report.checked = ofReport;
     this.root.querySelector(".key")?.toggleAttribute("hidden", !ofReport);
     ofCut.checked = !ofReport;
-    [cut.n, cut.agreement, cut.silhouette].forEach((value, column) => (this.figures[column].textContent = value));
+    [cut.n, cut.agreement, cut.silhouette, cut.alike].forEach((value, column) => (this.figures[column].textContent = value));
     this.root.querySelector("#of-report").classList.toggle("now", ofReport);
     this.root.querySelector("#of-cut").classList.toggle("now", !ofReport);
     this.root.querySelector("#cut-number").textContent = `${cut.n} ${counted(cut.n, data.noun)}`;

@@ -61,8 +61,8 @@ class State {
 
   /** Number of clusters, heights between which the tree is cut, and figures of the cut. */
   get cut() {
-    const [n, low, high, agreement, silhouette] = this.data.cuts[this.place];
-    return { n, low, high, agreement, silhouette };
+    const [n, low, high, agreement, silhouette, alike] = this.data.cuts[this.place];
+    return { n, low, high, agreement, silhouette, alike };
   }
 
   /** Cut the tree at one of the heights between two splits; places count from the root. */

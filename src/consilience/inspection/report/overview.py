@@ -1,0 +1,121 @@
+"""The core of a report for a page that others lay out: its findings, drawings and tables, without the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from consilience.errors import InputError
+from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
+from consilience.inspection.report.page import with_certainty
+from consilience.inspection.report.participants import RANDOM_READING
+from consilience.inspection.report.sections import key_findings, ranking_of
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Table, percent
+from consilience.inspection.words import Words, current_words, use_words
+
+DRAWN = ("map", "co-occurrence", "cluster-shares", "dendrogram")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Parts of the report on a fusion of groupings, or on a model that finds classes.
+
+    Attributes
+    ----------
+    findings : list of str
+        The main results in sentences.
+    clusters : list of str
+        Titles of the clusters or classes, in the order of their numbers.
+    figures : list of Figure
+        Map, matrix and tree of the items, or how accurate the annotators are and what they confuse.
+    stability : Figure or None
+        The curve of stability, if one was given.
+    certainty : Section or None
+        What another group of people would repeat.
+    people : DataFrame, one row for each annotator
+        The figures of the table of annotators, the weakest first.
+    ranking : Table or None
+        The first rows of that table, in the same order.
+    """
+
+    findings: Sequence[str]
+    clusters: Sequence[str]
+    figures: Sequence[Figure]
+    stability: Figure | None
+    certainty: Section | None
+    people: pd.DataFrame
+    ranking: Table | None
+
+
+def overview(
+    model: Any,
+    annotations: Any,
+    *,
+    words: Words | str | None = None,
+    stability: pd.DataFrame | None = None,
+    most_people: int = 50,
+) -> Overview:
+    """Gather findings, drawings and tables of a report.
+
+    Parameters
+    ----------
+    model : fitted SubsetFusion or DawidSkene
+    annotations : Groupings or Labels
+        What it was fitted to.
+    words, stability : as for `report`
+    most_people : int, default=50
+        Rows of the ranking of annotators.
+    """
+    subject = with_certainty(Subject.of(model, annotations, None, None, stability, words=words), "auto")
+    with plain_text(), use_words(subject.words):
+        people = _people(subject)
+        return Overview(
+            key_findings(subject),
+            subject.clusters.titles,
+            _figures(subject),
+            None if subject.stability is None else fusion_sections.stability_figure(subject.stability),
+            certainty_sections.section(subject),
+            people,
+            annotators.annotators_table(people.head(most_people), _ranking(subject, people)),
+        )
+
+
+def _figures(subject: Subject) -> list[Figure]:
+    if subject.can.names_classes:
+        return label_sections.quality_figures(subject)
+    try:
+        co_occurrence = CoOccurrence.of(subject.model, None, "The overview")
+    except InputError:  # there are no items of a cluster
+        return []
+    return [one for one in fusion_sections.evidence_figures(subject, co_occurrence) if one.key in DRAWN]
+
+
+def _people(subject: Subject) -> pd.DataFrame:
+    """Return the table of annotators, the weakest first, with the probability that they sort at random if known."""
+    frame, random = subject.annotators.iloc[::-1], subject.random_sorters
+    if random is None or random["probability"].isna().all():
+        return frame
+    return frame.assign(random_probability=random["probability"].reindex(frame.index).to_numpy())
+
+
+def _ranking(subject: Subject, people: pd.DataFrame) -> annotators.Ranking:
+    ranking = ranking_of(subject)
+    order = ranking.order.replace("last", "first")
+    if "random_probability" not in people:
+        return replace(ranking, order=order)
+    words = current_words()
+    said = RANDOM_READING.format(people=words.annotators, person=words.annotator)
+    random = annotators.Quality(
+        ("random_probability",), "Probably random", _share, said[said.index("Probably random") :].strip()
+    )
+    return replace(ranking, order=order, qualities=(*ranking.qualities, random))
+
+
+def _share(value: float) -> str:
+    return "–" if pd.isna(value) else percent(value)

@@ -1,0 +1,108 @@
+"""What a report says of items that people do not tell apart, and of clusters that are what is left over."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+from typing import Any
+
+from consilience.inspection.names import counted, listed, name_text
+from consilience.inspection.report.subject import Section, Subject
+from consilience.inspection.report.tables import Column, Table, download, name_cell, names_cell, percent, row
+from consilience.inspection.separation import LEVEL, Separation
+from consilience.inspection.words import current_words
+
+NAMED = 6  # items of a cluster in a sentence
+MOST_NAMES = 30  # of a row of the table
+
+
+def left_over_in_short(subject: Subject) -> list[str]:
+    """Name the clusters whose items have nothing in common but that nobody put them elsewhere."""
+    found, words = subject.cohesion, current_words()
+    if found is None:
+        return []
+    sentences = []
+    left_over = found[found["left_over"]]
+    for cluster, share, chance in zip(left_over.index, left_over["together"], left_over["chance"], strict=True):
+        names = [name_text(name) for name in subject.items.loc[subject.items["cluster"] == cluster, "item"]]
+        left = len(names) - NAMED
+        shown = listed(names if left <= 0 else [*names[:NAMED], f"{left:,} more"])
+        sentences.append(
+            f"Cluster {subject.clusters.shown[cluster]} is what is left over, not a group that people made: any "
+            f"two of its {words.n_items(len(names))} ({shown}) were put together {percent(share)} of the "
+            f"times, and any two {words.items} at all {percent(chance)}."
+        )
+    return sentences
+
+
+def in_short(subject: Subject) -> list[str]:
+    """Say how many pairs of items are told apart, and which clusters are not."""
+    found, words = subject.separation, current_words()
+    if found is None:
+        return []
+    n, n_apart = len(found.pairs), int(found.pairs["separated"].sum())
+    if n_apart == n:
+        return [f"People tell every two {words.items} apart."]
+    pairs = counted(n, f"pair of {words.items}", f"pairs of {words.items}")
+    return [
+        f"People demonstrably tell {n_apart:,} of {pairs} apart; of the other {n - n_apart:,}, that the two differ is "
+        "not shown."
+    ]
+
+
+def section(subject: Subject) -> Section | None:
+    """Return the section with the letters of the items and those from which each is not separated."""
+    found, words = subject.separation, current_words()
+    if found is None:
+        return None
+    blocks = [_table(subject, found)]
+    sentences = in_short(subject)
+    people = int(found.pairs["n_people"].max())
+    if not found.pairs["separated"].any() and 2.0 ** (1 - people) * 2 * len(found.pairs) > LEVEL:
+        sentences.append(
+            f"With {words.n_annotators(people)} and {len(found.pairs):,} pairs, the test cannot tell any apart, "
+            "however well they agree: ask more people."
+        )
+    return Section("separated", f"Which {words.items} people tell apart", sentences, blocks)
+
+
+def _renamed(found: Separation, names: list[Any]) -> dict[Any, str]:
+    """Return the letters of the items, in the order in which the table has them first; empty if there are none."""
+    if found.letters is None:
+        return {}
+    order = list(dict.fromkeys("".join(found.letters[name] for name in names)))
+    new = dict(zip(order, ascii_lowercase))
+    return {name: "".join(sorted(new[letter] for letter in found.letters[name])) for name in names}
+
+
+def _table(subject: Subject, found: Separation) -> Table:
+    words, clusters = current_words(), subject.clusters
+    rows, alike = [], found.not_separated()
+    frame = subject.items.sort_values("cluster", kind="stable")
+    letter_of = _renamed(found, frame["item"].tolist())
+    for name, cluster in frame[["item", "cluster"]].itertuples(index=False, name=None):
+        letters = [letter_of[name]] if letter_of else []
+        others = list(alike.get(name, []))
+        shown = names_cell(others or ["–"], MOST_NAMES)
+        rows.append(row(name_cell(name), clusters.shown[cluster] if cluster >= 0 else "–", *letters, shown))
+    letter = [] if found.letters is None else [Column("Letters", "line")]
+    with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not separated. "
+    return Table(
+        "separated",
+        f"{words.Items} that are not told apart",
+        [
+            Column(words.Item, "text", of_items=True),
+            Column(clusters.noun.title(), "text"),
+            *letter,
+            Column("Not separated from", "wide", of_items=True),
+        ],
+        rows,
+        reading=(
+            f"{with_letters}If nobody could tell two {words.items} apart, they could change places in everybody's "
+            f"sort. Two are separated if the sorts contradict this: they were put with different {words.items}, or "
+            f"kept apart more often than by chance. All {len(found.pairs):,} pairs are tested together (Holm's "
+            f"method): the probability that any two equal {words.items} are called separated is at most {LEVEL:.0%}. "
+            "Not separated "
+            "does not mean equal: more people might tell them apart."
+        ),
+        download=download("separated.csv", found.pairs.round(6)),
+    )
