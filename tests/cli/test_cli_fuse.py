@@ -75,9 +75,10 @@ def test_summary_in_text(sheets, run, quick_report):
     weakest = model.annotators_.sort_values("weight")
     assert lines[7].split()[:3] == ["a19", "weight", f"{weakest['weight'].iloc[0]:.3f},"]
     assert [line.split()[0] for line in lines[7:10]] == weakest.index[:3].tolist()
-    (note,) = lines[10:-1]
+    note, by_chance = lines[10:-1]
     assert [note] == model.notes_
     assert note.startswith("1 of 19 items is in no grouping; it belongs to no cluster (label -1): '")
+    assert by_chance == "No better than chance: a19"
     assert lines[-1].startswith("Files in out: report.html, clusters.csv, annotators.csv, model.zip")
 
 

@@ -10,6 +10,7 @@ pytest.importorskip("alembic", reason="Needs consilience[collect]")
 pytest.importorskip("PIL", reason="Needs consilience[collect]")
 
 from consilience import read_annotations
+from consilience.collect.model import StudySettings
 from consilience.collect.store import Store
 from consilience.collect.worker import Worker
 from tests.collect.collecting import takes_part
@@ -64,7 +65,8 @@ def test_a_study_is_made_with_its_settings(run, cards, tmp_path, store):
     assert (
         study.settings.as_json()
         == found["settings"]
-        == {
+        == StudySettings().as_json()
+        | {
             **{"instructions": "Sort **all**.", "language": "de", "direction": "ltr", "texts": {"start": "Los"}},
             **{"categories": ["Fruit"], "group_names": "required", "all_sorted": "required", "subset_size": 2},
             **{"groupings_wanted": 30, "per_participant": 2, "max_per_item": 9, "strategy": "explore"},
@@ -123,6 +125,10 @@ def test_from_a_draft_to_an_export(run, created, store, tmp_path):
     assert len(table) == len(parquet) == len(json.loads((tmp_path / "out.json").read_text())) == 24
     assert parquet["item"].tolist() == table["item"].tolist()
     assert read_annotations(tmp_path / "out.csv").n_groupings == 6
+    run("study", "export", number, "--table", "participants", "--no-identifiers", "--out", "people.csv")
+    people = pd.read_csv(tmp_path / "people.csv")
+    assert people["sorts"].tolist() == [1] * 6
+    assert "Ann" not in people["annotator"].tolist()
     assert run("study", "close", number).stdout == "The study 'Fruit' is closed.\n"
 
 
@@ -150,3 +156,32 @@ def test_what_is_wrong_is_said_in_one_sentence(run, fails, created, tmp_path):
     assert len(json.loads(run("study", "list", "--json").stdout)) == 1
     (tmp_path / "empty").mkdir()
     assert fails("study", "create", "--images", "empty", "--title", "x").startswith("empty holds no picture")
+
+
+def test_the_panel_is_set_from_a_file(run, fails, created, store, tmp_path):
+    number = created("--parameter", "PID")
+    question = {"name": "age", "text": "Age?", "kind": "number"}
+    values = {"consent": "Do you agree?", "before": [question], "endings": {"complete": {"code": "C1"}}}
+    (tmp_path / "panel.json").write_text(json.dumps(values | {"identified_by": "PID"}))
+    said = run("study", "panel", number, "panel.json").stdout
+    assert said == "A consent page, 1 question and 1 ending in the study 'Fruit'.\n"
+    settings = store().study(number).settings
+    assert (settings.panel.before[0].name, settings.panel.endings["complete"].code) == ("age", "C1")
+    assert settings.parameters == ("PID",)
+    for text, start in [
+        ("{", "panel.json: This is no JSON: "),
+        ("[]", "'panel' must be an object."),
+        ('{"consents": ""}', "'panel' has no setting 'consents'; there are consent, "),
+        ('{"identified_by": "SID"}', "People are known again by 'SID', which must be one of the stored"),
+    ]:
+        (tmp_path / "panel.json").write_text(text)
+        assert fails("study", "panel", number, "panel.json").startswith(start)
+    (tmp_path / "panel.json").write_text("{}")
+    assert run("study", "panel", number, "panel.json").stdout.startswith("No consent page, 0 questions and 0 endings")
+
+
+def test_cards_that_look_the_same_are_said_and_taken(run, tmp_path):
+    (tmp_path / "twins.csv").write_text("Pear\nApple\npear\n")
+    result = run("study", "create", "twins.csv", "--title", "Fruit", "--json")
+    assert "Cards that look the same: 'Pear' and 'pear'." in result.stderr
+    assert json.loads(result.stdout)["n_items"] == 3

@@ -34,7 +34,7 @@ def test_the_summary_has_the_words_that_are_given(sorts, run, quick_report, tmp_
     assert "n_items" in found  # keys for scripts stay
 
 
-@pytest.mark.parametrize("command", ["fit", "fuse", "plan"])
+@pytest.mark.parametrize("command", ["fit", "fuse", "plan", "compare"])
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -46,6 +46,16 @@ def test_the_summary_has_the_words_that_are_given(sorts, run, quick_report, tmp_
 )
 def test_bad_words_are_refused_before_anything_is_read(fails, command, words, message):
     assert message in fails(command, "missing.csv", "--words", words)
+
+
+def test_the_comparison_speaks_of_cards_and_participants(sorts, run):
+    quick = ("--models", "SubsetFusion", "--clusters", "2:2", "--set", "SubsetFusion.refine=false", "--folds", "2")
+    shown = run("compare", sorts, *quick, "--words", "tiles/tile,judges/judge").stdout
+    assert "annotations" in shown.splitlines()[0]
+    assert "judge's annotations" in shown.splitlines()[0]
+    assert "annotator's" not in shown
+    found = json.loads(run("compare", sorts, *quick, "--json").stdout)
+    assert (found["words"]["items"], found["words"]["annotators"]) == ("cards", "participants")
 
 
 def test_clusters_have_the_names_that_people_gave(sorts, run, quick_report, tmp_path):

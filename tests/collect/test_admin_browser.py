@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from consilience.collect import demo
+from consilience.collect.training import RightSort, Training
 from consilience.collect.worker import Worker
 
+from .collecting import begun, takes_part
 from .conftest import PASSWORD
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -15,6 +17,9 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-p
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+
+
+SORT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea"]})
 
 
 @pytest.fixture
@@ -105,7 +110,13 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     study = demo.make(sqlite_store)
     sqlite_store.create_token("nightly")
     sort_by_crowd(sqlite_store, study)
-    for path in ["", "/new", "/tokens", *(f"/studies/{study.id}{end}" for end in ("", "/settings", "/texts"))]:
+    trained = begun(sqlite_store, ["a", "b", "c"], training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)))
+    takes_part(sqlite_store, trained, rule=lambda item: item % 2)
+    draft = sqlite_store.create_study("A draft", ["Pear", "pear", "x" * 200])
+    paths = [f"/studies/{study.id}{end}" for end in ("", "/settings", "/texts", "/cards", "/panel", "/people")]
+    paths += [f"/studies/{trained.id}/{end}" for end in ("training", "people")]
+    paths += [f"/studies/{draft.id}{end}" for end in ("", "/cards", "/delete")]
+    for path in ["", "/new", "/tokens", *paths]:
         page.goto(f"/admin{path}")
         page.evaluate("() => document.querySelectorAll('details').forEach((found) => { found.open = true; })")
         require_no_violation(page)
@@ -113,6 +124,50 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
         assert wider <= 0, path
 
 
+def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+    study = sqlite_store.create_study("Fruit", ["apple", "salt, pepper", "pear", "nut"])
+    log_in(page)
+    page.goto(f"/admin/studies/{study.id}")
+    page.get_by_role("link", name="Practice and checks").click()
+    page.get_by_text("The cards of the study").click()
+    practice = page.get_by_label("The practice sort")
+    practice.fill("Sweet:")
+    for name in ("apple", "pear"):
+        page.get_by_role("button", name=name, exact=True).click()
+    assert practice.input_value() == "Sweet: apple, pear"
+    practice.press("End")
+    practice.type("\nOther:")
+    page.get_by_role("button", name="salt, pepper").click()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+    found = sqlite_store.study(study.id).settings.training.practice
+    assert [(card.name, card.group) for card in found.cards] == [
+        *(("apple", "Sweet"), ("pear", "Sweet"), ("salt, pepper", "Other"))
+    ]
+
+
+def test_a_draft_is_corrected_and_deleted(page, sqlite_store, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+    study = sqlite_store.create_study("Fruit", ["aple", "pear"])
+    log_in(page)
+    page.goto(f"/admin/studies/{study.id}")
+    page.get_by_role("link", name="Cards").click()
+    page.get_by_label("Text of aple").fill("apple")
+    page.get_by_role("button", name="Save these cards").click()
+    page.get_by_text("The cards are saved.").wait_for()
+    assert [item.text for item in sqlite_store.items(study.id)] == ["apple", "pear"]
+    page.get_by_role("link", name="Fruit").click()
+    page.get_by_role("link", name="Delete this study…").click()
+    page.get_by_role("button", name="Delete for good").click()
+    assert sqlite_store.study(study.id)  # the browser asks for the box first
+    page.get_by_label("I want to delete the study").check()
+    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_text("There is no study yet").wait_for()
+    assert sqlite_store.studies() == []
+
+
 def require_no_violation(page):
+    page.wait_for_load_state()  # with its colours
     found = axe.Axe().run(page)
     assert found.violations_count == 0, found.generate_report()

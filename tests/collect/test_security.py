@@ -1,5 +1,6 @@
 """Who is let in, and what is refused: passwords, sessions, links, origins, sizes, rates, and what logs hold."""
 
+import asyncio
 import logging
 from datetime import timedelta
 
@@ -110,6 +111,32 @@ def test_tokens_of_the_api_work_until_they_are_revoked(admin, visit, sqlite_stor
     refused = script.get("/api/v1/studies")
     assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
     assert visit(cookies=dict(admin.cookies)).get("/api/v1/studies").status_code == 401  # cookies do not count there
+
+
+@pytest.mark.parametrize("authorization", ["", "Bearer wrong", "Basic wrong"])
+def test_strangers_are_refused_before_their_bodies_are_read(visit, authorization):
+    sent = []
+
+    async def receive():
+        raise AssertionError("The body was read.")
+
+    async def send(message):
+        sent.append(message)
+
+    headers = {"content-length": "11000000", "content-type": "application/json", "authorization": authorization}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/api/v1/studies",
+        "query_string": b"",
+        "client": ("127.0.0.1", 1),
+        "server": ("testserver", 80),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    asyncio.run(visit().app(scope, receive, send))
+    assert sent[0]["status"] == 401
+    assert b"valid token" in sent[1]["body"]
 
 
 # ---- links and people
@@ -266,7 +293,7 @@ def test_logs_hold_neither_tokens_nor_ids_of_panels(visit, study, caplog):
     browser.get("/join/mistyped-token")
     browser.get("/joim/mistyped-token?PROLIFIC_PID=panel-7")
     ours = [record.getMessage() for record in caplog.records if record.name.startswith("consilience")]
-    assert [line.rsplit(" ", 2)[0] for line in ours] == [
+    assert [line.split(" ", 1)[1].rsplit(" ", 2)[0] for line in ours] == [
         "GET /join/{token} 303",
         "GET /admin/setup/{token} 303",
         "GET /join/{token} 404",

@@ -11,6 +11,10 @@ from consilience.errors import InputError
 
 FOLDER = Path(consilience.collect.__file__).parent
 SOURCES = [*FOLDER.glob("templates/participant/*.j2"), *FOLDER.glob("static/board/*.js"), FOLDER / "pages.py"]
+SOURCES += [
+    FOLDER / name
+    for name in ("judging_steps.py", "panel_routes.py", "panel_steps.py", "participant.py", "questioning.py")
+]
 
 
 def test_texts_of_a_study_replace_english_ones_and_empty_ones_do_not():
@@ -49,9 +53,11 @@ def test_texts_can_be_formatted_without_markup():
 def test_every_text_is_used_and_every_text_that_is_used_exists():
     source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     used = set(re.findall(r"\bt(?:exts)?\.([a-z_]+)", source)) | set(re.findall(r'"([a-z_]+)"', source))
-    computed = r"task_(open|closed|hybrid)|how_(piles|sheet)|(moved|taken_out)_(one|many)|\w+_text|closed|nothing_left"
+    computed = r"answer_(least|most)_(number|text)|questions_(before|after)"
+    computed += r"|task_(open|closed|hybrid)|how_(piles|sheet)(_touch)?|(moved|taken_out)_(one|many)"
+    computed += r"|\w+_text|closed|nothing_left"
     unused = {key for key in TEXTS if key not in used and not re.fullmatch(computed, key)}
-    assert unused == {"not_open", "unknown_link"}  # messages, which only the application chooses
+    assert unused == {"not_admitted", "not_open"}  # which the application chooses beside "closed"
     asked = set(re.findall(r"\bt\.([a-z_]+)", source)) | set(re.findall(r'\btext\("([a-z_]+)"', source))
     asked |= set(re.findall(r'\bsay\("([a-z_]+)"', source))
     assert len(asked) > 60  # else the search above is wrong
@@ -61,3 +67,10 @@ def test_every_text_is_used_and_every_text_that_is_used_exists():
 @pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("az", "ltr")])
 def test_direction_follows_the_language(language, direction):
     assert direction_of(language) == direction
+
+
+def test_who_replaced_the_text_for_a_mouse_alone_gets_it_for_touch_too():
+    assert texts_of({"how_piles": "Hier entlang."})["how_piles_touch"] == "Hier entlang."
+    both = texts_of({"how_piles": "Klicken.", "how_piles_touch": "Tippen."})
+    assert (both["how_piles"], both["how_piles_touch"]) == ("Klicken.", "Tippen.")
+    assert texts_of()["how_piles_touch"] == TEXTS["how_piles_touch"]

@@ -24,17 +24,17 @@ def at_once(monkeypatch):
 
 def test_subsets_are_prepared_and_given_in_their_order(store):
     study = begun(store, subset_size=4, random_share=0.5)
-    Worker(store, ahead=6).run()
+    Worker(store, ahead=40).run()
     prepared = store.prepared_subsets(study.id)
-    assert len(prepared) == 6
+    assert len(prepared) == 40
     assert {one.source for one in prepared} == {"informative", "random"}
     for one in prepared[:3]:
         assignment = store.assignment_for(joined(store, study), np.random.default_rng(0))
         assert sorted(assignment.items) == sorted(one.items)
         assert assignment.source == one.source
     assert store.prepared_subsets(study.id) == prepared[3:]
-    Worker(store, ahead=6).run()  # another one, which knows nothing of the first
-    assert len(store.prepared_subsets(study.id)) == 6
+    Worker(store, ahead=40).run()  # another one, which knows nothing of the first
+    assert len(store.prepared_subsets(study.id)) == 40
 
 
 def test_without_a_worker_subsets_are_random_and_marked(store):

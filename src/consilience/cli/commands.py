@@ -51,6 +51,8 @@ from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
 from consilience.cli.serving_command import serve
 from consilience.cli.simulators import simulate
+from consilience.cli.site_commands import site
+from consilience.cli.store_commands import store
 from consilience.cli.study_commands import study
 
 
@@ -267,6 +269,7 @@ def fit(
 )
 @click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
+@words_option
 @reading_options
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
@@ -282,6 +285,7 @@ def compare(
     level: str,
     max_pairs: int,
     no_standardize: bool,
+    words: str | None,
     out: Path | None,
     reading: dict[str, Any],
     seed: int | None,
@@ -311,6 +315,7 @@ def compare(
         max_pairs=max_pairs,
         standardize=not no_standardize,
         seed=seed,
+        words=words,
         out=out,
         as_json=as_json,
         feature_options=feature_options,
@@ -479,9 +484,11 @@ def predict(
 
 
 main.add_command(difference)
+main.add_command(site)
 main.add_command(plan)
 main.add_command(serve)
 main.add_command(simulate)
+main.add_command(store)
 main.add_command(study)
 
 

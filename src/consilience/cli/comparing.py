@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import require_outputs, write_table
 from consilience.cli.preprocessing import behind, steps_for
 from consilience.errors import InputError
+from consilience.inspection.names import as_text
+from consilience.inspection.words import Words, read_as
 from consilience.selection.candidates import candidates, final
 from consilience.selection.comparison import Comparison
 from consilience.selection.comparison import compare as compare_models
@@ -42,16 +45,21 @@ def compare(
     max_pairs: int,
     standardize: bool,
     seed: int | None,
+    words: str | None,
     out: Path | None,
     as_json: bool,
     feature_options: FeatureOptions,
 ) -> None:
     """Compare models on files and print the table."""
+    Words.of(words)  # before anything is read
     require_outputs([out], [annotations, features])
     names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
     of_model = by_model(settings, names)
     material = read_material(annotations, features, reading, feature_options)
     loaded, table, notes = joined(material)
+    spoken = Words.of(words, read_as(loaded))
+    named = [as_text(name) for name in (*loaded.annotators, *loaded.items)]
+    notes = [spoken.told(text, named) for text in notes]
     for text in notes:
         note(text)
     numbers = None if clusters is None else between(*clusters)
@@ -70,11 +78,19 @@ def compare(
         raise InputError(f"No model could be compared. {_reasons(result)}")
     if out is not None:
         write_table(result.table.reset_index(), out)
-    summary = {"read_as": material.read_as, "notes": material.notes + notes} | _summary(result, found)
+    summary = {"read_as": material.read_as, "words": asdict(spoken), "notes": material.notes + notes}
+    summary |= _summary(result, found)
     if as_json:
         say_json(summary)
     else:
-        say(str(result))
+        say(_told(result, spoken))
+
+
+def _told(result: Comparison, words: Words) -> str:
+    """Return the comparison as text; the names of models stay as they are."""
+    caption, *table, verdict = str(result).splitlines()
+    models = [str(name) for name in result.table.index]
+    return "\n".join([words.told(caption), *table, words.told(verdict, models)])
 
 
 def choose_by_comparing(

@@ -19,7 +19,7 @@ WAITING = 128  # connections that may wait to be accepted
 
 def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
     """Open the database and serve it."""
-    with _needed():
+    with needed():
         import uvicorn
 
         from consilience.collect import Store, create_app
@@ -36,7 +36,7 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
 
 
 @contextmanager
-def _needed() -> Iterator[None]:
+def needed() -> Iterator[None]:
     """Say how to install what serving needs, where it is missing."""
     try:
         yield

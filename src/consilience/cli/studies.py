@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from consilience.cli.judging import say_judging
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.outputs import require_outputs, write_files
 from consilience.cli.reading import read_noted
-from consilience.errors import InputError, MissingDependencyError
-
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-
-
-@contextlib.contextmanager
-def opened_store(db: str) -> Iterator[Any]:
-    """Open the database, and close it at the end.
-
-    Raises
-    ------
-    MissingDependencyError
-        What collecting needs is not installed.
-    InputError
-        The database cannot be opened.
-    """
-    try:
-        from consilience.collect.store import Store
-    except ModuleNotFoundError as error:
-        raise MissingDependencyError(
-            f"Studies need packages that are not installed ({error.name}); install them with: "
-            "pip install 'consilience[collect]'"
-        ) from error
-    store = Store.open(db)
-    try:
-        yield store
-    finally:
-        store.close()
+from consilience.cli.study_inputs import opened_store, pictures_in, read_texts
+from consilience.errors import InputError
 
 
 def create(
@@ -78,11 +53,9 @@ def list_all(*, db: str, as_json: bool) -> None:
     if not found:
         say("There are no studies yet; make one with 'consilience study create'.")
     for one in found:
-        submitted = one["submitted"] + one["imported"]
-        say(
-            f"{one['id']}  {one['status']:6}  {one['kind']:6}  {one['n_items']} cards, {submitted} sorts  "
-            f"{one['title']}"
-        )
+        judged = one["kind"] == "judging"
+        done = f"{one['answers']} answers" if judged else f"{one['submitted'] + one['imported']} sorts"
+        say(f"{one['id']}  {one['status']:6}  {one['kind']:6}  {one['n_items']} cards, {done}  {one['title']}")
 
 
 def show(study_id: str, *, db: str, as_json: bool) -> None:
@@ -100,6 +73,25 @@ def change_status(study_id: str, to: str, *, db: str) -> None:
             say(f"People join at /join/{study.join_token}, after the address of the server.")
 
 
+def set_panel(study_id: str, path: Path, *, db: str) -> None:
+    """Replace what a study asks of people from a panel."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: This is no JSON: {error}.") from error
+    with opened_store(db) as store:
+        from consilience.collect.panel import Panel
+
+        study = store.study(study_id)
+        study = store.update_study(study_id, settings=replace(study.settings, panel=Panel.of_json(values)))
+        panel = study.settings.panel
+        asked = len(panel.before + panel.after)
+        consent = "A consent page" if panel.consent else "No consent page"
+        questions = f"{asked} {'question' if asked == 1 else 'questions'}"
+        endings = f"{len(panel.endings)} {'ending' if len(panel.endings) == 1 else 'endings'}"
+        say(f"{consent}, {questions} and {endings} in the study {study.title!r}.")
+
+
 def bring_in(study_id: str, path: Path, *, reading: Mapping[str, Any], db: str) -> None:
     """Take in groupings from a file."""
     with opened_store(db) as store:
@@ -111,7 +103,7 @@ def bring_in(study_id: str, path: Path, *, reading: Mapping[str, Any], db: str) 
         say(f"{count} {'grouping' if count == 1 else 'groupings'} taken into the study {study.title!r}.")
 
 
-def export(study_id: str, out: Path, *, db: str) -> None:
+def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db: str) -> None:
     """Write what was sorted to a file."""
     kind = out.suffix.lower().removeprefix(".")
     with opened_store(db) as store:
@@ -120,7 +112,7 @@ def export(study_id: str, out: Path, *, db: str) -> None:
         if kind not in MIMES:
             raise InputError(f"The file name must end in {', '.join(f'.{name}' for name in MIMES)}. Got {out.name!r}.")
         require_outputs([out], [])
-        data = exported(store, store.study(study_id), kind).data
+        data = exported(store, store.study(study_id), kind, table, identifiers=identifiers).data
 
         def write(file: IO[bytes]) -> None:
             file.write(data)
@@ -130,23 +122,15 @@ def export(study_id: str, out: Path, *, db: str) -> None:
 
 
 def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any]]:
-    """Read cards and pictures, and note what was not used."""
+    """Read cards and pictures, and note what was not used, and cards that look the same."""
     from consilience.collect.cards import decoded, items_of, read_cards
 
     read = None if cards is None else read_cards(decoded(cards.read_bytes()))
-    files = {} if images is None else _pictures(images)
+    files = {} if images is None else pictures_in(images)
     items, pictures, notes = items_of(read, files)
     for text in notes:
         note(text)
     return items, pictures
-
-
-def _pictures(folder: Path) -> dict[str, bytes]:
-    """Read the pictures of a folder, without those of folders in it."""
-    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES and path.is_file())
-    if not paths:
-        raise InputError(f"{folder} holds no picture; their names must end in {', '.join(PICTURES)}.")
-    return {path.name: path.read_bytes() for path in paths}
 
 
 def _settings(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -155,40 +139,22 @@ def _settings(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
     closed = kind == "closed"
     found["strategy"] = found["strategy"] or ("random" if closed else "informative")
     found["stop_rule"] = found["stop_rule"] or ("none" if closed else "reliability")
-    found["instructions"] = "" if found["instructions"] is None else _text(found["instructions"])
-    found["texts"] = {} if found["texts"] is None else _texts(found["texts"])
-    return found
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a text file in UTF-8.") from error
-
-
-def _texts(path: Path) -> dict[str, str]:
-    from consilience.collect.texts import texts_of
-
-    try:
-        found = json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}.") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} must hold a JSON object: sentences by their keys.")
-    texts_of(found)  # which names the key or the sentence at fault
-    return found
+    read = {name: found.pop(name) for name in ("instructions", "texts")}
+    return found | read_texts({name: path for name, path in read.items() if path is not None})
 
 
 def _facts(store: Any, study: Any) -> dict[str, Any]:
     return {
         **{name: getattr(study, name) for name in ("id", "title", "kind", "board", "status", "n_items")},
         "join": f"/join/{study.join_token}",
-        **store.progress(study.id),
+        **(store.judging_progress(study.id) if study.kind == "judging" else store.progress(study.id)),
     }
 
 
 def _say_study(store: Any, study: Any, *, as_json: bool) -> None:
+    if study.kind == "judging":
+        say_judging(store, study, as_json=as_json)
+        return
     found, consensus = _facts(store, study), store.consensus(study.id)
     if as_json:
         say_json({**found, "settings": study.settings.as_json(), "consensus": consensus})

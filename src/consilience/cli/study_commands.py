@@ -183,6 +183,67 @@ def create(
     run(cards, images=images, title=title, settings=settings, opened=opened, db=db, as_json=as_json)
 
 
+@study.command(
+    short_help="Let people who did not sort judge clusters.",
+    epilog=example(
+        "consilience study judge k7m2pq4xzr --open",
+        "consilience study judge --clusters clusters.csv --title Fruit --per-participant 16 --answers 20",
+    ),
+)
+@click.argument("study_id", metavar="[STUDY]", required=False)
+@click.option(
+    "--clusters",
+    type=FILE,
+    metavar="FILE",
+    help="Table of cards with a column 'cluster', such as 'consilience fit' writes, in place of a study.",
+)
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder of the pictures that the table names.",
+)
+@click.option("--title", help="Title, which judges see.  [default: that of STUDY]")
+@click.option("--questions", "n_questions", type=Whole(1, 1000), help="Questions.  [default: 8 for each cluster]")
+@click.option(
+    "--per-participant", type=Whole(1, 1000), help="Questions that one judge is asked.  [default: 12, or all]"
+)
+@click.option(
+    "--answers",
+    "answers_wanted",
+    type=Whole(1, 1_000_000),
+    help="Ask no question again that has so many answers.  [default: 10]",
+)
+@click.option("--instructions", type=FILE, metavar="FILE", help="Markdown that is shown before the first question.")
+@click.option("--texts", type=FILE, metavar="FILE", help="JSON object of sentences that judges read, by their keys.")
+@click.option("--language", help="Language of the study, such as pt-BR.  [default: that of STUDY, or en]")
+@click.option(
+    "--direction", type=click.Choice(["ltr", "rtl"]), help="Direction of its writing.  [default: that of STUDY, or ltr]"
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME",
+    help="Parameter of the judges' address to be stored; may be repeated.  [default: those of STUDY]",
+)
+@click.option("--open", "opened", is_flag=True, help="Open the study at once.")
+@db_option
+@json_option
+def judge(
+    study_id: str | None, clusters: Path | None, images: Path | None, opened: bool, db: str, as_json: bool, **given: Any
+) -> None:
+    """Make a study in which people judge the clusters that were found last in STUDY, or those of a table.
+
+    Each question shows four cards, three of one cluster and one of another: which does not belong? Whoever sorted in
+    STUDY is not asked, if both studies know people again by the same parameter. 'study show' tells how often people
+    were right.
+    """
+    from consilience.cli.judging import judge as run
+
+    run(study_id, clusters, images=images, given=given, opened=opened, db=db, as_json=as_json)
+
+
 @study.command("list", short_help="List all studies.", epilog=example("consilience study list --json"))
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
@@ -225,6 +286,24 @@ def close(study_id: str, db: str) -> None:
 
 
 @study.command(
+    short_help="Set consent, questions and codes of a study from a file.",
+    epilog=example("consilience study panel k7m2pq4xzr panel.json"),
+)
+@click.argument("study_id", metavar="STUDY")
+@click.argument("panel", type=FILE, metavar="FILE")
+@db_option
+def panel(study_id: str, panel: Path, db: str) -> None:
+    """Replace what STUDY asks of people from a panel by the JSON object of FILE.
+
+    Its keys are consent, before, after, endings, identified_by, returning, minutes and keep_days; those that are
+    missing get their defaults. An empty object, {}, takes all of it away.
+    """
+    from consilience.cli.studies import set_panel as run
+
+    run(study_id, panel, db=db)
+
+
+@study.command(
     "import",
     short_help="Take in groupings that were collected elsewhere.",
     epilog=example("consilience study import k7m2pq4xzr pilot.csv"),
@@ -247,18 +326,29 @@ def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) 
     short_help="Write what was sorted, or the report on it, to a file.",
     epilog=example(
         "consilience study export k7m2pq4xzr --out fruit.csv",
+        "consilience study export k7m2pq4xzr --table participants --no-identifiers --out people.csv",
         "consilience study export k7m2pq4xzr --out report.html",
     ),
 )
 @click.argument("study_id", metavar="STUDY")
 @click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="CSV, Parquet, JSON or HTML file to write.")
+@click.option(
+    "--table",
+    type=click.Choice(["sorts", "participants", "answers"]),
+    help="A row for each card presented, for each person, or for each answer of a judge.  [default: sorts, or answers]",
+)
+@click.option("--no-identifiers", is_flag=True, help="Leave out names and stored parameters of people.")
 @db_option
-def export(study_id: str, out: Path, db: str) -> None:
+def export(study_id: str, out: Path, table: str | None, no_identifiers: bool, db: str) -> None:
     """Write the long table of what was sorted in STUDY, a row for each card presented; or, as HTML, the report.
 
     The table has the columns item, annotator, grouping, group, group_name, source (why the person got this subset),
-    assigned, started, submitted, preview, excluded, and one for each stored parameter. 'consilience fit' reads it.
+    assigned, started, submitted, seconds (from the first change to the submission), preview, excluded, text, and one
+    for each stored parameter. 'consilience fit' reads it. That of participants tells when they came and consented, how
+    many seconds each sort took, and what they answered to questions. Of a judging study, the table of answers has the
+    columns question, annotator, answer, item_1 to item_4, odd, cluster, odd_cluster, place, shown, asked, answered,
+    seconds, preview and excluded.
     """
     from consilience.cli.studies import export as run
 
-    run(study_id, out, db=db)
+    run(study_id, out, table=table, identifiers=not no_identifiers, db=db)

@@ -25,10 +25,12 @@ from consilience.inspection.group_names import called, cluster_names
 from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.names import as_text, counted, shortened, width
 from consilience.inspection.plots.projection import groupings_of
+from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
 from consilience.inspection.words import DEFAULT, Words, current_words, use_words
 
 WEAKEST = 3  # annotators shown
+MOST_RANDOM = 12  # annotators who sorted at random, in a line
 LONGEST = 40  # letters of a name in a line
 EXAMPLES = 8  # items of a cluster
 CHOICES = 3  # names of a cluster that annotators use
@@ -95,6 +97,7 @@ def summary(
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **found,
         "certainty": None if certainty is None else {name: getattr(certainty, name) for name in CERTAINTY},
+        "random_annotators": _random_annotators(annotations, can),
         "given_labels": figures_of(quality),
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},
         "notes": [*material.notes, *evidence.notes, *more],
@@ -150,6 +153,17 @@ def _of_fusion(model: Any, estimator: Any, evidence: Evidence) -> dict[str, Any]
         "weakest_annotators": [{name: _figure(row[name]) for name in columns} for row in known.to_dict("records")],
         "caveats": list(model.notes_),
     }
+
+
+def _random_annotators(annotations: Any, can: Capabilities) -> list[dict[str, Any]] | None:
+    """Return who agrees with the others no better than random sorts would; None if that is unknown."""
+    if isinstance(annotations, Pairs) or can.names_classes:
+        return None
+    judged = random_sorters(groupings_of(annotations))
+    if judged is None or judged["probability"].isna().all():
+        return None
+    marked = judged[judged["random"]].sort_values("probability", ascending=False, kind="stable")
+    return _records(marked[["z", "p_value", "probability"]])
 
 
 def _called(model: Any, annotations: Any) -> dict[str, Any]:
@@ -250,6 +264,10 @@ def _as_lines(found: dict[str, Any]) -> str:
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
     lines = [*(found["warnings"] and [*found["warnings"], ""]), *write(found), *_of_certainty(found["certainty"])]
+    if marked := found["random_annotators"]:
+        names = [_short(person["annotator"]) for person in marked[:MOST_RANDOM]]
+        names += [f"and {len(marked) - MOST_RANDOM:,} more"] if len(marked) > MOST_RANDOM else []
+        lines.append(f"No better than chance: {', '.join(names)}")
     if found["left_out"]:
         lines.append(f"Left out of the fit: {', '.join(map(_short, found['left_out']))}")
     files = [Path(path) for path in found["files"].values()]

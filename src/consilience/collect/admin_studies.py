@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.collect import cards, demo
 from consilience.collect.admin import SignedIn
+from consilience.collect.admin_judging import answers_of, judging_context
 from consilience.collect.exporting import exported
 from consilience.collect.forms import (
     fields_of,
@@ -24,7 +25,7 @@ from consilience.collect.forms import (
     text_of,
     whole_of,
 )
-from consilience.collect.model import CLOSED, Study, StudySettings
+from consilience.collect.model import CLOSED, JUDGING, Study, StudySettings
 from consilience.collect.participant import begin_preview
 from consilience.collect.progress import progress_of
 from consilience.collect.serving import page, see, served, tagged
@@ -44,7 +45,7 @@ def list_studies(request: Request) -> Response:
     rows = []
     for study in store.studies():
         counts = store.progress(study.id)
-        n_groupings = counts["submitted"] + counts["imported"]
+        n_groupings = counts["submitted"] + counts["imported"] + answers_of(store, study)
         rows.append({"study": study, "n_groupings": n_groupings, "wanted": study.settings.groupings_wanted})
     return page(request, "studies", here="studies", rows=rows, demo_items=demo.N_ITEMS, demo_size=demo.SIZE)
 
@@ -105,16 +106,17 @@ def _study_page(
 ) -> Response:
     use = served(request)
     study = use.store.study(study_id)
+    judged = study.kind == JUDGING
     return page(
         request,
-        "study",
+        "judging" if judged else "study",
         status=status,
         error=error,
         study=study,
         link=str(request.url_for("join", token=study.join_token)),
         personal=list(personal),
         notice=use.notices.pop(study.id, ""),
-        progress=progress_of(use.store, study),
+        **(judging_context(use.store, study) if judged else {"progress": progress_of(use.store, study)}),
     )
 
 
@@ -240,9 +242,11 @@ def change_texts(request: Request, study: str, form: Form) -> Response:
 
 
 @router.get("/admin/studies/{study}/export/{kind}")
-def export(request: Request, study: str, kind: str) -> Response:
+def export(
+    request: Request, study: str, kind: str, table: str | None = None, identifiers: Literal["yes", "no"] = "yes"
+) -> Response:
     """Send what was collected as a file to save."""
     store = served(request).store
-    file = exported(store, store.study(study), kind)
+    file = exported(store, store.study(study), kind, table, identifiers=identifiers == "yes")
     disposition = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return Response(file.data, media_type=file.mime, headers=disposition)

@@ -12,12 +12,13 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from consilience.collect import api_models as models
-from consilience.collect import exporting, model, pictures
+from consilience.collect import checks, exporting, model, pictures
 from consilience.collect.board_state import BoardState
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import address, served
 from consilience.collect.store import Store
+from consilience.collect.store.access import Token
 from consilience.errors import InputError
 
 API = "/api/v1"
@@ -36,14 +37,21 @@ NOT_OPEN: dict[int | str, dict[str, Any]] = {
 bearer = HTTPBearer(auto_error=False, description="A token made on the page 'API tokens'.")
 
 
-def with_token(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> Store:
-    """Return the store to those who send a valid token."""
+def require_token(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Token:
+    """Return the token that a request sends; refuse a request without a valid one."""
     use = served(request)
-    token = use.store.check_token(credentials.credentials) if credentials else None
+    is_bearer = credentials is not None and credentials.scheme.lower() == "bearer"
+    token = use.store.check_token(credentials.credentials) if credentials is not None and is_bearer else None
     if token is None:
         use.count("strangers", address(request))
         raise RefusedError(401, "This needs a valid token, in the header 'Authorization: Bearer …'.")
-    use.count("api", str(token.id))
+    return token
+
+
+def with_token(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> Store:
+    """Return the store to those who send a valid token."""
+    use = served(request)
+    use.count("api", str(require_token(request, credentials).id))
     return use.store
 
 
@@ -60,7 +68,7 @@ AssignmentPath = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number
 @router.get("/studies", tags=["studies"])
 def list_studies(request: Request, store: Open) -> list[models.Study]:
     """List all studies, the newest first."""
-    return [_study(request, study) for study in store.studies()]
+    return [study_as_json(request, study) for study in store.studies()]
 
 
 @router.post("/studies", status_code=201, tags=["studies"])
@@ -68,31 +76,31 @@ def create_study(request: Request, store: Open, sent: models.NewStudy) -> models
     """Make a study as a draft. Pictures are added afterwards, and then the items are replaced."""
     settings = model.StudySettings.of_json(sent.settings.model_dump())
     study = store.create_study(sent.title, _items(sent.items), kind=sent.kind, board=sent.board, settings=settings)
-    return _study(request, study)
+    return study_as_json(request, study)
 
 
 @router.get("/studies/{study}", tags=["studies"], responses=NOT_FOUND)
 def get_study(request: Request, store: Open, study: StudyPath) -> models.Study:
     """Return a study."""
-    return _study(request, store.study(study))
+    return study_as_json(request, store.study(study))
 
 
 @router.put("/studies/{study}/settings", tags=["studies"], responses=NOT_FOUND | NOT_OPEN)
 def change_settings(request: Request, store: Open, study: StudyPath, sent: models.Settings) -> models.Study:
     """Replace the settings; the categories stay as they are once people have begun."""
-    return _study(request, store.update_study(study, settings=model.StudySettings.of_json(sent.model_dump())))
+    return study_as_json(request, store.update_study(study, settings=model.StudySettings.of_json(sent.model_dump())))
 
 
 @router.post("/studies/{study}/open", tags=["studies"], responses=NOT_FOUND)
 def open_study(request: Request, store: Open, study: StudyPath) -> models.Study:
     """Let people take part."""
-    return _study(request, store.open_study(study))
+    return study_as_json(request, store.open_study(study))
 
 
 @router.post("/studies/{study}/close", tags=["studies"], responses=NOT_FOUND | NOT_OPEN)
 def close_study(request: Request, store: Open, study: StudyPath) -> models.Study:
     """Let nobody begin any more."""
-    return _study(request, store.close_study(study))
+    return study_as_json(request, store.close_study(study))
 
 
 @router.get("/studies/{study}/items", tags=["studies"], responses=NOT_FOUND)
@@ -105,7 +113,7 @@ def list_items(store: Open, study: StudyPath) -> list[models.Item]:
 def replace_items(
     store: Open,
     study: StudyPath,
-    sent: Annotated[list[models.NewItem], Body(min_length=2, max_length=model.MOST_ITEMS)],
+    sent: Annotated[list[models.NewItem], Body(min_length=2, max_length=checks.MOST_ITEMS)],
 ) -> list[models.Item]:
     """Replace the items of a study that nobody has begun."""
     store.update_study(study, items=_items(sent))
@@ -159,8 +167,7 @@ def next_subset(store: Open, study: StudyPath, participant: ParticipantPath) -> 
     given = store.assignment_for(participant, np.random.default_rng())
     if given is None:
         return models.NextSubset(subset=None)
-    items = store.items(study)
-    shown = [_item(items[number]) for number in given.items]
+    shown = [_item(item) for item in store.cards(given).values()]
     return models.NextSubset(subset=models.Subset(assignment=given.id, items=shown, source=given.source))
 
 
@@ -178,7 +185,8 @@ def send_grouping(
         raise NotFoundError("There is no such assignment.")
     if given.state == "submitted":
         raise NotOpenError("This subset was submitted already.")
-    changes = _changes(store.study(study), store.items(study), store.board_state(assignment), sent)
+    items = [*store.items(study), *store.cards(given).values()]
+    changes = _changes(store.study(study), items, store.board_state(assignment), sent)
     for start in range(0, len(changes), 500):
         store.record_changes(assignment, given.participant, f"api-{uuid4()}", changes[start : start + 500])
     done = store.submit(assignment, given.participant, confirmed=True)
@@ -245,10 +253,17 @@ FORMATS: dict[str, dict[str, Any]] = {exporting.MIMES[kind].split(";")[0]: {} fo
     responses=NOT_FOUND | {200: {"description": "The file.", "content": FORMATS}},
 )
 def export(
-    store: Open, study: StudyPath, format: Annotated[Literal["csv", "parquet", "json", "html"], Query()] = "csv"
+    store: Open,
+    study: StudyPath,
+    format: Annotated[Literal["csv", "parquet", "json", "html"], Query()] = "csv",
+    table: Annotated[
+        Literal["sorts", "participants", "answers"] | None,
+        Query(description="By default sorts, or the answers of a judging study."),
+    ] = None,
+    identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,
 ) -> Response:
-    """Return what was collected: a long table as CSV, Parquet or JSON, or the report as HTML."""
-    file = exporting.exported(store, store.study(study), format)
+    """Return what was collected: a table as CSV, Parquet or JSON, or the report on sorts as HTML."""
+    file = exporting.exported(store, store.study(study), format, table, identifiers=identifiers)
     return Response(
         file.data, media_type=file.mime, headers={"Content-Disposition": f'attachment; filename="{file.name}"'}
     )
@@ -257,7 +272,8 @@ def export(
 # ---- as JSON
 
 
-def _study(request: Request, study: model.Study) -> models.Study:
+def study_as_json(request: Request, study: model.Study) -> models.Study:
+    """Return a study as the API shows it."""
     plain = {name: value for name, value in vars(study).items() if name in models.Study.model_fields}
     shown = {"settings": study.settings.as_json(), "link": _link(request, study.join_token)}
     return models.Study(**(plain | shown))

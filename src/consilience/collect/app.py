@@ -8,14 +8,33 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPAuthorizationCredentials
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from consilience import __version__
-from consilience.collect import admin, admin_studies, api, participant
+from consilience.collect import (
+    admin,
+    admin_cards,
+    admin_dashboard,
+    admin_deletion,
+    admin_judging,
+    admin_panel,
+    admin_people,
+    admin_studies,
+    admin_training,
+    api,
+    api_judging,
+    api_people,
+    api_training,
+    health,
+    panel_routes,
+    participant,
+)
 from consilience.collect.api import API
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.middleware import Guarded, refusal_in
+from consilience.collect.middleware import Guarded, Message, refusal_in
 from consilience.collect.openapi import DESCRIPTION, describe
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import STATIC, Limits, Served, refusal, see
@@ -25,6 +44,10 @@ from consilience.errors import InputError
 MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
 MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
+PAGES = (
+    *(participant, panel_routes, admin, admin_studies, admin_cards, admin_panel, admin_training, admin_people),
+    *(admin_dashboard, admin_deletion, admin_judging, health),
+)
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
 
 
@@ -70,17 +93,22 @@ def create_app(
         lifespan=_with_worker(store) if background else None,
         exception_handlers=HANDLERS,
     )
+    app.state.background = background
     app.state.served = Served(store, setup_token, limits or Limits())
     app.add_route("/", lambda request: see("/admin"))
     app.mount("/static", StaticFiles(directory=str(STATIC)))
-    for module in (participant, admin, admin_studies):
+    for module in PAGES:
         app.include_router(module.router, include_in_schema=False)
     app.include_router(api.router)
+    app.include_router(api_people.router)
+    app.include_router(api_training.router)
+    app.include_router(api_judging.router)
     app.add_middleware(
         Guarded,
         answer=lambda scope, refused: refusal(Request(scope), refused),
         most_bytes=_most_bytes,
         without_cookies=lambda path: path.startswith(API),
+        admit=_admit,
     )
     describe(app)
     return app
@@ -101,9 +129,17 @@ def _with_worker(store: Store) -> Callable[[FastAPI], AbstractAsyncContextManage
     return lifespan
 
 
+async def _admit(scope: Message, headers: dict[str, str]) -> None:
+    """Refuse a request to the API whose token is missing or wrong, before its body is read."""
+    if scope["path"].startswith(f"{API}/"):
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        credentials = HTTPAuthorizationCredentials(scheme=scheme, credentials=secret.strip())
+        await run_in_threadpool(api.require_token, Request(scope), credentials)
+
+
 def _most_bytes(path: str) -> int:
     """Return how large the body of a request may be."""
-    if path == "/admin/new":
+    if path in ("/admin/new", "/admin/judging/new"):
         return MOST_BYTES_OF_UPLOADS
     return MOST_BYTES_OF_API if path.startswith(API) or path.endswith("/import") else MOST_BYTES
 

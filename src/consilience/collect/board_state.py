@@ -18,8 +18,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from consilience.collect.checks import LONGEST_NAME
+from consilience.collect.cleaning import clean_text
 from consilience.collect.errors import UnsortedError
-from consilience.collect.model import CLOSED, LONGEST_NAME, Study, clean_text
+from consilience.collect.model import CLOSED, Study
 from consilience.errors import InputError
 
 MOST_GROUPS = 300  # of a board

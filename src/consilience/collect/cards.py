@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from consilience.collect import pictures
-from consilience.collect.model import LONGEST_NAME, MOST_ITEMS, Item, Picture
+from consilience.collect.checks import LONGEST_NAME, MOST_ITEMS
+from consilience.collect.duplicates import note_on_look_alikes
+from consilience.collect.model import Item, Picture
 from consilience.collect.store import new_picture
 from consilience.errors import InputError
 
@@ -20,6 +22,7 @@ COLUMNS = {  # headings, in any case and with blanks or underscores
     "alt": ("alt", "alt text", "alternative text"),
 }
 KNOWN = {heading: column for column, headings in COLUMNS.items() for heading in headings}
+WITH_CLUSTERS = KNOWN | dict.fromkeys(("cluster", "clusters", "group", "category"), "cluster")
 DELIMITERS = ("\t", ";", ",")
 LONGEST_TABLE = 5_000_000  # bytes
 
@@ -36,12 +39,15 @@ class Card:
         Name of a file; empty if there is none.
     alt : str
         The picture in words.
+    cluster : str
+        To which cluster it belongs, where that is asked for.
     """
 
     name: str = ""
     text: str = ""
     picture: str = ""
     alt: str = ""
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,14 @@ def decoded(data: bytes) -> str:
     raise InputError("The table of cards is not a text file; save it as CSV in UTF-8.")
 
 
-def read_cards(text: str) -> Cards:
+def read_cards(text: str, *, clusters: bool = False) -> Cards:
     r"""Read a list with a card on each line, or a table whose first line names the columns.
+
+    Parameters
+    ----------
+    text : str
+    clusters : bool, default=False
+        Whether a column says to which cluster each card belongs.
 
     Raises
     ------
@@ -90,14 +102,14 @@ def read_cards(text: str) -> Cards:
     >>> [card.text for card in read_cards("Apple\nSalt, pepper\n\nPear").cards]
     ['Apple', 'Salt, pepper', 'Pear']
     >>> read_cards("id;label;colour\na1;Apple;red").cards
-    [Card(name='a1', text='Apple', picture='', alt='')]
+    [Card(name='a1', text='Apple', picture='', alt='', cluster='')]
     >>> read_cards("id;label;colour\na1;Apple;red").notes
     ("Columns that were not used: 'colour'.",)
     """
     lines = text.strip("\ufeff\r\n").splitlines()
     delimiter = next((mark for mark in DELIMITERS if _is_table(lines, mark)), None)
     if delimiter is not None:
-        return _table("\n".join(lines), delimiter)
+        return _table("\n".join(lines), delimiter, WITH_CLUSTERS if clusters else KNOWN)
     if any("\t" in line for line in lines):
         raise InputError(
             "The cards have several columns, but the first line does not name them; name them text, name, picture or "
@@ -127,7 +139,7 @@ def _cell(line: str) -> str:
     return line.strip()
 
 
-def _table(text: str, delimiter: str) -> Cards:
+def _table(text: str, delimiter: str, known: Mapping[str, str]) -> Cards:
     try:
         head, *rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
     except csv.Error as error:
@@ -135,7 +147,7 @@ def _table(text: str, delimiter: str) -> Cards:
     place: dict[str, int] = {}
     unused = []
     for number, cell in enumerate(head):
-        column = KNOWN.get(_heading(cell))
+        column = known.get(_heading(cell))
         if column is None or column in place:
             unused.append(cell.strip() or f"number {number + 1}")
         else:
@@ -198,7 +210,7 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
     items : list of Item
     pictures : list of Picture
     notes : tuple of str
-        Sentences on what was not used.
+        Sentences on what was not used, and on cards that look the same.
 
     Raises
     ------
@@ -223,7 +235,8 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
         items.append(item)
     unused = [name for name in files if name not in held]
     note = f"Pictures that no card uses: {', '.join(map(repr, unused[:10]))}{', …' if len(unused) > 10 else ''}."
-    return items, list(held.values()), (*read.notes, *([note] if unused else []))
+    notes = (*read.notes, note if unused else "", note_on_look_alikes(items))
+    return items, list(held.values()), tuple(filter(None, notes))
 
 
 def _file_of(card: Card, files: Mapping[str, bytes], by_stem: Mapping[str, str]) -> str | None:

@@ -1,30 +1,52 @@
-"""What is found in the answers so far, as JSON: clusters or categories, stability, and advice to stop."""
+"""What is found in the answers so far, as JSON: clusters or categories, stability, and advice to stop.
+
+There is one consensus of the same answers, wherever it is shown: `fusion_of` gives every fit the same seed, and the fit
+depends neither on the order of the answers nor on the names of items and people.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
 
 from consilience.active import ActiveSession
 from consilience.active.session import FLOORS
-from consilience.annotations import Labels
+from consilience.annotations import Groupings, Labels
 from consilience.collect.model import Study
 from consilience.collect.store import Submitted
-from consilience.consensus import DawidSkene
+from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import InputError
+from consilience.inspection.clustering import FoundClusters
+from consilience.inspection.group_names import AT_LEAST, cluster_names
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop
 MOST_ROUNDS = 200  # that a summary keeps
+MOST_NAMES = 5  # of a cluster
+
+
+def fusion_of(study: Study) -> SubsetFusion:
+    """Return the model, not fitted, by which all of the groupings of a study are fused."""
+    return SubsetFusion(random_state=study.seed)
+
+
+def fingerprint(rows: Iterable[Submitted]) -> str:
+    """Return what tells whether two consensuses are of the same answers."""
+    numbers = ",".join(str(one.assignment) for one in sorted(rows, key=lambda one: one.assignment))
+    return hashlib.blake2b(numbers.encode(), digest_size=8).hexdigest()
 
 
 def of_session(
-    session: ActiveSession, study: Study, rows: Sequence[Submitted], previous: Mapping[str, Any] | None
+    session: ActiveSession,
+    study: Study,
+    rows: Sequence[Submitted],
+    groupings: Groupings,
+    previous: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Fuse the groupings of a session.
 
@@ -34,24 +56,27 @@ def of_session(
         Its items are the numbers of those of the study.
     study : Study
     rows : answers that count
+    groupings : the same with the names of groups, see `Store.groupings`
     previous : the summary before this one, or None
 
     Returns
     -------
     dict
-        JSON values: ``kind`` "groupings"; ``n_groupings``, ``n_annotators``, ``n_items``, ``n_items_grouped``;
-        ``n_clusters``; ``labels``, the cluster of each item in order, -1 for those that nobody grouped; ``clusters``,
-        the numbers of the items and the names that participants gave to groups with these items; ``sources``, the
-        number of groupings by the source of their subset; ``rounds``, for each consensus the number of groupings and
-        of clusters and ``stability``, the normalised mutual information with the one before, or None; ``advice``, see
+        JSON values: ``kind`` "groupings"; ``answers``, see `fingerprint`; ``n_groupings``, ``n_annotators``,
+        ``n_items``, ``n_items_grouped``; ``n_clusters``; ``labels``, the cluster of each item in order, -1 for those
+        that nobody grouped; ``clusters``, for each its number, its ``title`` as in the report, the numbers of its items
+        and the names that several participants give it, with the number of these; ``sources``, the number
+        of groupings by the source of their subset; ``rounds``, for each consensus the number of groupings and of
+        clusters and ``stability``, the normalised mutual information with the one before, or None; ``advice``, see
         `advice`, or None if the study has no stop rule.
     """
-    labels = session.consensus().labels_
+    fusion = session.consensus()
+    labels = fusion.labels_
     found = _counts("groupings", study, rows) | {
         "n_items_grouped": int((labels >= 0).sum()),
         "n_clusters": len(np.unique(labels[labels >= 0])),
         "labels": [int(label) for label in labels],
-        "clusters": _clusters(labels, rows),
+        "clusters": _clusters(FoundClusters.of(fusion).as_called(groupings), groupings),
     }
     found["rounds"] = _rounds(found, previous)
     found["advice"] = advice(session) if study.settings.stop_rule == "reliability" else None
@@ -118,6 +143,7 @@ def of_labels(labels: Labels, study: Study, rows: Sequence[Submitted]) -> dict[s
 def _counts(kind: str, study: Study, rows: Sequence[Submitted]) -> dict[str, Any]:
     return {
         "kind": kind,
+        "answers": fingerprint(rows),
         "n_groupings": len(rows),
         "n_annotators": len({one.participant for one in rows}),
         "n_items": study.n_items,
@@ -125,23 +151,23 @@ def _counts(kind: str, study: Study, rows: Sequence[Submitted]) -> dict[str, Any
     }
 
 
-def _clusters(labels: Int[np.ndarray, " items"], rows: Sequence[Submitted]) -> list[dict[str, Any]]:
-    """Return the items of each cluster, the largest first, and the names of groups most of whose items it holds."""
-    names: dict[int, Counter[str]] = {}
-    for one in rows:
-        for group in one.groups:
-            held = Counter(int(labels[item]) for item in group["items"])
-            cluster, count = held.most_common(1)[0]
-            if group["name"] and 2 * count > len(group["items"]):
-                names.setdefault(cluster, Counter())[group["name"]] += 1
-    sizes = Counter(int(label) for label in labels if label >= 0)
+def _clusters(found: FoundClusters, groupings: Groupings) -> list[dict[str, Any]]:
+    """Return number, title, items and names of each cluster, the largest first."""
+    names = cluster_names(groupings, found.codes, len(found.index), above_half=True)
+    common = names[names["n_annotators"] >= min(AT_LEAST, groupings.n_annotators)]
     return [
         {
-            "cluster": cluster,
-            "items": [int(item) for item in np.flatnonzero(labels == cluster)],
-            "names": [{"name": name, "count": count} for name, count in names.get(cluster, Counter()).most_common(5)],
+            "cluster": int(found.index[code]),
+            "title": found.titles[code],
+            "items": [int(item) for item in np.flatnonzero(found.codes == code)],
+            "names": [
+                {"name": str(name), "count": int(count)}
+                for name, count in common.loc[common["cluster"] == code, ["name", "n_annotators"]]
+                .head(MOST_NAMES)
+                .itertuples(index=False)
+            ],
         }
-        for cluster, _ in sizes.most_common()
+        for code in range(len(found.index))
     ]
 
 

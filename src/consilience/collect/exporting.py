@@ -1,4 +1,4 @@
-"""What was collected, as files: the long table as CSV, Parquet or JSON, and the report on the consensus as HTML."""
+"""What was collected, as files: tables as CSV, Parquet or JSON, and the report on the consensus as HTML."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.collect.model import CLOSED, Item, Study
-from consilience.collect.store import Store
+from consilience.annotations import Groupings, Labels
+from consilience.collect.consensus import fusion_of
+from consilience.collect.model import CLOSED, JUDGING, Item, Study
+from consilience.collect.store import Store, Submitted
+from consilience.collect.store.results import groupings_of, labels_of
+from consilience.consensus import DawidSkene
 from consilience.errors import InputError, MissingDependencyError
 
 MIMES = {
@@ -21,6 +25,7 @@ MIMES = {
     "json": "application/json",
     "html": "text/html; charset=utf-8",
 }
+TABLES = ("sorts", "participants", "answers")
 WORDS = "cards,participants"  # of the report
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet would run
 
@@ -41,21 +46,46 @@ class Export:
     name: str
 
 
-def exported(store: Store, study: Study, kind: str) -> Export:
+def exported(store: Store, study: Study, kind: str, table: str | None = None, *, identifiers: bool = True) -> Export:
     """Return what was collected in a study, in one of the formats of `MIMES`.
+
+    Parameters
+    ----------
+    store : Store
+    study : Study
+    kind : str
+    table : {"sorts", "participants", "answers"}, optional
+        A row for each card that was presented, for each person, or, in a judging study, for each answer. By default
+        sorts, or the answers of a judging study.
+    identifiers : bool, default=True
+        Whether names and stored parameters of people are in the table.
 
     Raises
     ------
     InputError
-        There is no such format, or nothing was submitted yet that a report could be about.
+        There is no such format or table, or nothing was submitted yet that a report could be about.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")
-    data = _report(store, study) if kind == "html" else WRITERS[kind](store.export_frame(study.id))
-    return Export(data, MIMES[kind], f"study-{study.id}.{kind}")
+    judged = study.kind == JUDGING
+    table = table or ("answers" if judged else "sorts")
+    if table not in TABLES:
+        raise InputError(f"The table must be one of {', '.join(TABLES)}.")
+    if table == ("sorts" if judged else "answers"):
+        raise InputError(
+            f"People {'answer questions' if judged else 'sort'} in this study; it has no table of {table}."
+        )
+    if kind == "html" and table != "sorts":
+        raise InputError(f"The report is about sorts; the table of {table} can be had as csv, parquet or json.")
+    if kind == "html":
+        data = _report(store, study)
+    else:
+        frames = (store.export_frame, store.participants_frame, store.answers_frame)
+        data = WRITERS[kind](dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers))
+    return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
+def safe_csv(frame: pd.DataFrame) -> bytes:
     """Write a table for spreadsheets: text that they would run as a formula gets an apostrophe before it."""
     safe = frame.map(lambda value: f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value)
     return safe.to_csv(index=False).encode("utf-8-sig")
@@ -76,7 +106,7 @@ def _json(frame: pd.DataFrame) -> bytes:
     return json.dumps(rows_of(frame), ensure_ascii=False).encode()
 
 
-WRITERS: dict[str, Callable[[pd.DataFrame], bytes]] = {"csv": _csv, "parquet": _parquet, "json": _json}
+WRITERS: dict[str, Callable[[pd.DataFrame], bytes]] = {"csv": safe_csv, "parquet": _parquet, "json": _json}
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -85,29 +115,32 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-_ONE_AT_A_TIME = Lock()  # a report takes seconds of one processor
+ONE_AT_A_TIME = Lock()  # reports and drawings: matplotlib has one set of settings for the process
 
 
 def _report(store: Store, study: Study) -> bytes:
     """Fit the model of the study's kind to what was collected, and write the report on it."""
-    from consilience.consensus import DawidSkene, SubsetFusion
     from consilience.inspection import report
 
-    with _ONE_AT_A_TIME:
-        if study.kind == CLOSED:
-            labels = _by_text(store.labels(study.id), store.items(study.id))
-            return str(report(DawidSkene().fit(labels), labels, title=study.title, words=WORDS)).encode()
-        groupings = _by_text(store.groupings(study.id), store.items(study.id))
-        fusion = SubsetFusion(random_state=study.seed).fit(groupings)
-        return str(report(fusion, groupings, title=study.title, words=WORDS)).encode()
+    rows = [one for one in store.submitted(study.id) if one.counts]
+    if not rows:
+        raise InputError("Nothing was submitted in this study yet.")
+    with ONE_AT_A_TIME:
+        model, annotations = fitted(study, rows, store.items(study.id))
+        return str(report(model, annotations, title=study.title, words=WORDS)).encode()
 
 
-def _by_text(annotations: Any, items: Sequence[Item]) -> Any:
-    """Return annotations of cards by what these say, unless that is the same for two of them."""
-    texts = {item.name: " ".join(item.text.split()) or item.name for item in items}
-    if len(set(texts.values())) < len(texts):
-        return annotations
-    frame = annotations.to_frame()
-    return type(annotations).from_frame(
-        frame.assign(item=frame["item"].map(texts)), items=[*texts.values()], missing=[]
-    )
+def fitted(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:
+    """Return the model of the study's kind, fitted to answers, and these by the texts of their cards."""
+    names = card_names(items)
+    if study.kind == CLOSED:
+        labels = labels_of(study, rows, names)
+        return DawidSkene().fit(labels), labels
+    groupings = groupings_of(rows, names)
+    return fusion_of(study).fit(groupings), groupings
+
+
+def card_names(items: Sequence[Item]) -> list[str]:
+    """Return what cards say, for a report; what exports call them if two cards say the same."""
+    texts = [" ".join(item.text.split()) or item.name for item in items]
+    return texts if len(set(texts)) == len(texts) else [item.name for item in items]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -47,6 +48,11 @@ def lines_of(form: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text_of(form, name).splitlines() if line.strip())
 
 
+def parameters_of(form: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names in the field of stored parameters."""
+    return tuple(text_of(form, "parameters").replace(",", " ").split())
+
+
 def files_of(form: FormData, name: str) -> list[tuple[str, bytes]]:
     """Return the names and contents of the files that were chosen in a field."""
     files = [value for value in form.getlist(name) if isinstance(value, UploadFile)]
@@ -60,7 +66,7 @@ def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -
     ----------
     form : mapping
     earlier : StudySettings, optional
-        Whose texts stay, since the form does not hold them.
+        Whose other settings stay, since the form does not hold them.
     """
     kind, board = text_of(form, "kind") or "open", text_of(form, "board") or "piles"
     values: dict[str, Any] = {
@@ -72,11 +78,11 @@ def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -
         values |= {"strategy": "random", "stop_rule": "none"}  # all that a closed sort can have
     whole = {name: whole_of(form, name) for name in WHOLE}
     shares: dict[str, Any] = {name: percent / 100 for name in SHARES if (percent := whole_of(form, name)) is not None}
-    parameters = tuple(part for part in text_of(form, "parameters").replace(",", " ").split() if part)
     return (
         kind,
         board,
-        StudySettings(
+        replace(
+            earlier or StudySettings(),
             **values,
             **shares,
             subset_size=whole["subset_size"],
@@ -85,8 +91,7 @@ def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -
             max_per_item=whole["max_per_item"],
             categories=lines_of(form, "categories") if kind != "open" else (),
             all_sorted=ALL_SORTED.get(text_of(form, "all_sorted"), True),
-            texts={} if earlier is None else earlier.texts,
-            parameters=parameters,
+            parameters=parameters_of(form),
         ),
     )
 

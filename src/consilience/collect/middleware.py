@@ -6,6 +6,7 @@ Plain ASGI, without a framework's classes, so that each part can be read and tes
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -39,7 +40,7 @@ HEADERS = {
 # true, and other sites learn nothing all the same.
 REFERRER_POLICY_OF_PAGES = "same-origin"
 
-UNEXPECTED = "Something went wrong here. It is in the server's log; please try again."
+UNEXPECTED = "Something went wrong here. It is in the server's log under {number}; please try again."
 
 
 class Guarded:
@@ -54,6 +55,8 @@ class Guarded:
         Gives how large a body may be, by the path.
     without_cookies : callable
         Whether a path never looks at cookies, so that no other site's page can use somebody's session there.
+    admit : callable
+        Refuses strangers by scope and headers, before any of a body is read.
     """
 
     def __init__(
@@ -63,8 +66,10 @@ class Guarded:
         answer: Answer,
         most_bytes: Callable[[str], int],
         without_cookies: Callable[[str], bool],
+        admit: Callable[[Message, dict[str, str]], Awaitable[None]],
     ) -> None:
         self.app, self.answer, self.most_bytes, self.without_cookies = app, answer, most_bytes, without_cookies
+        self.admit = admit
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request; other events pass."""
@@ -73,23 +78,26 @@ class Guarded:
             return
         sent = Sent(scope, send)
         begun = time.perf_counter()
+        number = secrets.token_hex(4)  # of the request, in the log and on the page of an error
         try:
-            await self._answered(scope, receive, sent)
+            await self._answered(scope, receive, sent, number)
         finally:
             took = 1000 * (time.perf_counter() - begun)
-            ACCESS.info("%s %s %s %.0f ms", scope["method"], route_of(scope), sent.status or "-", took)
+            ACCESS.info("%s %s %s %s %.0f ms", number, scope["method"], route_of(scope), sent.status or "-", took)
 
-    async def _answered(self, scope: Message, receive: Receive, sent: Sent) -> None:
+    async def _answered(self, scope: Message, receive: Receive, sent: Sent, number: str) -> None:
         try:
             headers = headers_of(scope)
             if not self.without_cookies(scope["path"]):
                 require_own_page(scope["method"], headers, scope.get("scheme", "http"))
+            if has_body(headers):
+                await self.admit(scope, headers)
             await self.app(scope, bounded(receive, headers, self.most_bytes(scope["path"])), sent)
         except Exception as error:
             refused = refusal_in(error)
             if refused is None:
-                FAILURES.exception("%s %s failed", scope["method"], route_of(scope))
-                refused = RefusedError(500, UNEXPECTED)
+                FAILURES.exception("%s %s %s failed", number, scope["method"], route_of(scope))
+                refused = RefusedError(500, UNEXPECTED.format(number=number))
             if sent.status is None:
                 await self.answer(scope, refused)(scope, receive, sent)
 
@@ -130,6 +138,11 @@ def with_ours(headers: Any, encrypted: bool) -> list[tuple[bytes, bytes]]:
 def headers_of(scope: Message) -> dict[str, str]:
     """Return the headers of a request by name."""
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def has_body(headers: dict[str, str]) -> bool:
+    """Return whether a request says that a body follows."""
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 def bounded(receive: Receive, headers: dict[str, str], most: int) -> Receive:

@@ -1,11 +1,7 @@
-"""What a study consists of: items, settings, participants and assignments, without any storage.
-
-Every text that comes from a user passes `clean`, since no database keeps all characters that JSON can spell.
-"""
+"""What a study consists of: items, settings, participants and assignments, without any storage."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -13,30 +9,21 @@ from typing import Any
 
 from consilience.active.named_strategies import STRATEGIES
 from consilience.annotations.types import Real
+from consilience.collect.cleaning import clean
+from consilience.collect.panel import Panel
+from consilience.collect.training import ROLES, Training
 from consilience.errors import InputError
 
 OPEN, CLOSED, HYBRID = "open", "closed", "hybrid"
-KINDS = (OPEN, CLOSED, HYBRID)
+KINDS = (OPEN, CLOSED, HYBRID)  # of sorts
+JUDGING = "judging"  # the kind of a study in which people who did not sort judge clusters
 BOARDS = ("piles", "sheet")
+QUESTIONS = "questions"  # what a judging study has in place of a board
 STATUSES = ("draft", "open", "closed")
 DIRECTIONS = ("ltr", "rtl")
 GROUP_NAMES = ("none", "optional", "required")
 STOP_RULES = ("reliability", "none")
-SOURCES = (*STRATEGIES, "dry", "repeat", "all", "imported")
-
-MOST_ITEMS = 5000
-MOST_CATEGORIES = 100
-MOST_PARAMETERS = 20
-MOST_TEXTS = 500
-LONGEST_NAME = 200  # characters of the name of an item, a category or a group
-LONGEST_TEXT = 2000  # of the text of an item, its alternative text, or a sentence that a participant reads
-LONGEST_TITLE = 300
-LONGEST_INSTRUCTIONS = 50_000
-LONGEST_PARAMETER = 500  # of the value of an URL parameter
-
-LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
-PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-UNKEPT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+SOURCES = (*STRATEGIES, "dry", "repeat", "all", "imported", *ROLES)
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,9 @@ class StudySettings:
     groupings_wanted : int, optional
         No more assignments are given once so many are submitted or in progress.
     per_participant : int
-        How many assignments one participant may submit.
+        How many assignments one participant may submit; in a judging study, how many questions they are asked.
+    answers_wanted : int, optional
+        In a judging study, ask no question again that has so many answers, or will have them.
     max_per_item : int, optional
         Present no item more often than this.
     strategy : str
@@ -77,6 +66,10 @@ class StudySettings:
         Whether advice to stop is computed.
     parameters : tuple of str
         Parameters of the address by which a participant came that are stored.
+    panel : Panel
+        Consent, questions, codes at the end, and how people come back.
+    training : Training
+        Practice, admission and gold.
     """
 
     instructions: str = ""
@@ -89,12 +82,15 @@ class StudySettings:
     subset_size: int | None = None
     groupings_wanted: int | None = None
     per_participant: int = 1
+    answers_wanted: int | None = None
     max_per_item: int | None = None
     strategy: str = "informative"
     random_share: Real = 0.15
     repeat_share: Real = 0.0
     stop_rule: str = "reliability"
     parameters: tuple[str, ...] = ()
+    panel: Panel = field(default_factory=Panel)
+    training: Training = field(default_factory=Training)
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
@@ -103,6 +99,8 @@ class StudySettings:
             "texts": dict(self.texts),
             "categories": list(self.categories),
             "parameters": list(self.parameters),
+            "panel": self.panel.as_json(),
+            "training": self.training.as_json(),
         }
 
     @classmethod
@@ -123,7 +121,11 @@ class StudySettings:
             for name in ("categories", "parameters")
             if name in values
         }
-        return cls(**{**values, **listed})
+        training = values.get("training", {})
+        if not isinstance(training, Training):
+            training = Training.of_json(training)
+        panel = Panel.of_json(values.get("panel", {}))
+        return cls(**{**values, **listed, "panel": panel, "training": training})
 
 
 @dataclass(frozen=True)
@@ -160,8 +162,8 @@ class Study:
     id : str
         Short and random.
     title : str
-    kind : {"open", "closed", "hybrid"}
-    board : {"piles", "sheet"}
+    kind : {"open", "closed", "hybrid", "judging"}
+    board : {"piles", "sheet", "questions"}
     status : {"draft", "open", "closed"}
     settings : StudySettings
     n_items : int
@@ -258,11 +260,12 @@ class Assignment:
         Numbers of the items, in the order presented.
     source : str
         Why these items: the name of a strategy ("informative", "random", …); "dry", random because nothing was
-        prepared; "repeat", an earlier assignment of the participant again; "all", all items; "imported".
+        prepared; "repeat", an earlier assignment of the participant again; "all", all items; "imported"; "practice",
+        "admission" and "gold", whose right answer is known.
     state : {"open", "submitted", "withdrawn"}
         Withdrawn is what was left untouched for long; it continues when the participant returns.
     number : int
-        Number among the assignments of the participant, from 1.
+        Number among the assignments of the participant, from 1; those of training are numbered -1, -2, …
     assigned, started, submitted : datetime, or None
         Started is the first change.
     answer : list of dict, or None
@@ -280,209 +283,3 @@ class Assignment:
     started: datetime | None = None
     submitted: datetime | None = None
     answer: Sequence[Mapping[str, Any]] | None = None
-
-
-def clean(text: str) -> str:
-    """Return a text with the characters that databases, files or terminals do not keep replaced by spaces."""
-    return UNKEPT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-
-
-def line(text: str) -> str:
-    """Return a text on one line, cleaned."""
-    return " ".join(clean(text).split())
-
-
-def clean_text(value: Any, what: str, longest: int, *, one_line: bool = False) -> str:
-    """Return a text, cleaned.
-
-    Raises
-    ------
-    InputError
-        It is no text, or too long.
-    """
-    if not isinstance(value, str):
-        raise InputError(f"{what} must be text. Got {_got(value)}.")
-    if len(value) > longest:
-        raise InputError(f"{what} has {len(value):,} characters; at most {longest:,} are allowed.")
-    return line(value) if one_line else clean(value)
-
-
-def checked_title(title: Any) -> str:
-    """Return the title of a study, cleaned.
-
-    Raises
-    ------
-    InputError
-        It is empty or too long.
-    """
-    found = clean_text(title, "The title", LONGEST_TITLE, one_line=True)
-    if not found:
-        raise InputError("The title of a study must not be empty.")
-    return found
-
-
-def checked_items(items: Any) -> list[Item]:
-    """Return items in order, their texts cleaned and numbered from 0.
-
-    Parameters
-    ----------
-    items : iterable of Item, or of str
-
-    Raises
-    ------
-    InputError
-        There are fewer than two or too many, a name is missing, or two items have the same.
-    """
-    found = [_checked_item(item, number) for number, item in enumerate(items)]
-    if not 2 <= len(found) <= MOST_ITEMS:
-        raise InputError(f"A study must have from 2 to {MOST_ITEMS:,} items. Got {len(found):,}.")
-    seen: dict[str, int] = {}
-    for item in found:
-        if item.name in seen:
-            raise InputError(f"Items {seen[item.name] + 1} and {item.number + 1} have the same name: {item.name!r}.")
-        seen[item.name] = item.number
-    return found
-
-
-def _checked_item(item: Any, number: int) -> Item:
-    if isinstance(item, str):
-        item = Item(number, item)
-    if not isinstance(item, Item):
-        raise InputError(f"Item {number + 1} must be an Item or a name. Got {_got(item)}.")
-    where = f"of item {number + 1}"
-    name = clean_text(item.name, f"The name {where}", LONGEST_NAME, one_line=True)
-    if not name:
-        raise InputError(f"The name {where} is empty.")
-    text = clean_text(item.text, f"The text {where}", LONGEST_TEXT)
-    alt = clean_text(item.alt, f"The alternative text {where}", LONGEST_TEXT, one_line=True)
-    return Item(
-        number,
-        name,
-        text or ("" if item.picture else name),
-        item.picture,
-        alt or text or ("" if item.picture else name),
-    )
-
-
-def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: int) -> StudySettings:
-    """Return settings that a study of this kind can have, their texts cleaned.
-
-    Raises
-    ------
-    InputError
-        A setting has a wrong value, or two contradict each other.
-    """
-    _require_one_of("kind", kind, KINDS)
-    _require_one_of("board", board, BOARDS)
-    _require_one_of("direction", settings.direction, DIRECTIONS)
-    _require_one_of("group_names", settings.group_names, GROUP_NAMES)
-    _require_one_of("strategy", settings.strategy, tuple(STRATEGIES))
-    _require_one_of("stop_rule", settings.stop_rule, STOP_RULES)
-    if not (isinstance(settings.all_sorted, bool) or settings.all_sorted == "required"):
-        raise InputError(f"'all_sorted' must be true, false or 'required'. Got {_got(settings.all_sorted)}.")
-    if not (isinstance(settings.language, str) and LANGUAGE.fullmatch(settings.language)):
-        raise InputError(f"'language' must be a language tag such as 'en' or 'pt-BR'. Got {_got(settings.language)}.")
-    _require_numbers(settings, n_items)
-    _require_possible(settings, kind, n_items)
-    values = settings.as_json() | {
-        "instructions": clean_text(settings.instructions, "The instructions", LONGEST_INSTRUCTIONS),
-        "texts": _checked_texts(settings.texts),
-        "categories": list(_checked_categories(settings.categories, kind)),
-        "parameters": list(_checked_parameters(settings.parameters)),
-        "random_share": float(settings.random_share),
-        "repeat_share": float(settings.repeat_share),
-    }
-    return StudySettings.of_json(values)
-
-
-def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, str]:
-    """Return the parameters of an address that a study stores, cleaned and cut."""
-    return {
-        name: line(value[:LONGEST_PARAMETER])
-        for name in wanted
-        if isinstance(value := parameters.get(name), str) and line(value)
-    }
-
-
-def _require_one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if not (isinstance(value, str) and value in allowed):
-        raise InputError(f"{name!r} must be one of {', '.join(allowed)}. Got {_got(value)}.")
-
-
-def _require_numbers(settings: StudySettings, n_items: int) -> None:
-    bounds = {
-        "subset_size": (2, n_items, True),
-        "groupings_wanted": (1, 1_000_000, True),
-        "per_participant": (1, 1000, False),
-        "max_per_item": (1, 1_000_000, True),
-    }
-    for name, (least, most, may_be_none) in bounds.items():
-        value = getattr(settings, name)
-        is_whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        if not is_whole and not (may_be_none and value is None):
-            raise InputError(f"{name!r} must be a whole number from {least} to {most:,}. Got {_got(value)}.")
-    for name in ("random_share", "repeat_share"):
-        value = getattr(settings, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{name!r} must be a number from 0 to 1. Got {_got(value)}.")
-
-
-def _require_possible(settings: StudySettings, kind: str, n_items: int) -> None:
-    size = n_items if settings.subset_size is None else settings.subset_size
-    if size * settings.per_participant > n_items and settings.repeat_share == 0:
-        raise InputError(
-            f"Nobody sorts an item twice, and there are {n_items:,} items: {settings.per_participant:,} subsets of "
-            f"{size:,} for each participant are too many."
-        )
-    if settings.repeat_share == 1 or (settings.repeat_share and settings.per_participant == 1):
-        raise InputError(
-            "'repeat_share' must be below 1, and needs participants who may sort at least two subsets "
-            "('per_participant')."
-        )
-    if kind == CLOSED and settings.strategy != "random":
-        raise InputError(f"A closed sort has random subsets: the strategy must be 'random'. Got {settings.strategy!r}.")
-    if kind == CLOSED and settings.stop_rule != "none":
-        raise InputError("There is no stop rule for closed sorts: 'stop_rule' must be 'none'.")
-
-
-def _checked_texts(texts: Any) -> dict[str, str]:
-    if not isinstance(texts, Mapping) or len(texts) > MOST_TEXTS:
-        raise InputError(f"'texts' must be at most {MOST_TEXTS} sentences by their keys.")
-    return {
-        clean_text(key, "The key of a text", LONGEST_NAME, one_line=True): clean_text(
-            text, f"The text {clean(str(key))!r}", LONGEST_TEXT
-        )
-        for key, text in texts.items()
-    }
-
-
-def _checked_categories(categories: Any, kind: str) -> tuple[str, ...]:
-    if not isinstance(categories, Sequence) or isinstance(categories, str) or len(categories) > MOST_CATEGORIES:
-        raise InputError(f"'categories' must be a list of at most {MOST_CATEGORIES} names.")
-    found = tuple(clean_text(name, "The name of a category", LONGEST_NAME, one_line=True) for name in categories)
-    if not all(found):
-        raise InputError("The name of a category must not be empty.")
-    if len(set(found)) < len(found):
-        twice = next(name for name in found if found.count(name) > 1)
-        raise InputError(f"Two categories have the name {twice!r}.")
-    least = {OPEN: 0, HYBRID: 1, CLOSED: 2}[kind]
-    if len(found) < least:
-        raise InputError(f"A sort of the kind {kind!r} needs at least {least} categories. Got {len(found)}.")
-    if found and kind == OPEN:
-        raise InputError("An open sort has no categories; a hybrid one has some, and participants may add groups.")
-    return found
-
-
-def _checked_parameters(parameters: Any) -> tuple[str, ...]:
-    if not isinstance(parameters, Sequence) or isinstance(parameters, str) or len(parameters) > MOST_PARAMETERS:
-        raise InputError(f"'parameters' must be a list of at most {MOST_PARAMETERS} names.")
-    for name in parameters:
-        if not (isinstance(name, str) and PARAMETER.fullmatch(name)):
-            raise InputError(f"{_got(name)} cannot be the name of a parameter of an address, such as PROLIFIC_PID.")
-    return tuple(dict.fromkeys(parameters))
-
-
-def _got(value: Any) -> str:
-    """Show a value in a message, briefly."""
-    shown = repr(value)
-    return clean(shown if len(shown) <= 60 else f"{shown[:57]}…")

@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from consilience.collect.model import LONGEST_NAME
+from consilience.collect.checks import LONGEST_NAME
 from consilience.collect.texts import direction_of, texts_of
 
 N_COLOURS = 9  # of groups, in board.css; more groups take them again
@@ -85,12 +85,15 @@ def page_context(study: Any, *, preview: bool = False, notice: str = "") -> dict
     }
 
 
-def instructions_context(study: Any, instructions: Markup | str = "", *, preview: bool = False) -> dict[str, Any]:
+def instructions_context(
+    study: Any, instructions: Markup | str = "", *, preview: bool = False, admitted: bool = False
+) -> dict[str, Any]:
     """Return the context of ``instructions``, the page before the first set.
 
-    ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped.
+    ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped. To those
+    who were ``admitted`` the page says so.
     """
-    return {**page_context(study, preview=preview), "instructions": instructions}
+    return {**page_context(study, preview=preview), "instructions": instructions, "admitted": admitted}
 
 
 def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> dict[str, Any]:
@@ -110,6 +113,7 @@ def board_context(
     *,
     number: int = 1,
     total: int = 1,
+    stage: str = "",
     instructions: Markup | str = "",
     preview: bool = False,
     notice: str = "",
@@ -125,6 +129,8 @@ def board_context(
         State of the board.
     number, total : int
         Which of the participant's sets this is.
+    stage : {"", "practice", "admission"}
+        What it is, if not one of the sort proper.
     instructions : Markup or str
         As for `instructions_context`.
     preview, notice
@@ -166,6 +172,7 @@ def board_context(
         "state": state,
         "number": number,
         "total": total,
+        "stage": stage,
         "instructions": instructions,
         "may_name": may_name,
         "may_make": study.kind != "closed",

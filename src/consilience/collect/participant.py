@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Annotated, Any
 from uuid import uuid4
 
 import numpy as np
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
-from markupsafe import Markup
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import FormData
 
-from consilience.collect import pages, pictures
+from consilience.collect import pictures
 from consilience.collect.board_state import BoardState
+from consilience.collect.checks import checked_parameters
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
-from consilience.collect.forms import sent_form, text_of
-from consilience.collect.instructions import as_html
-from consilience.collect.model import Assignment, Participant, Study, StudySettings
+from consilience.collect.flow import page_of, reaches
+from consilience.collect.forms import text_of
+from consilience.collect.judging_steps import Judge
+from consilience.collect.model import JUDGING, Participant, Study
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import PARTICIPANT, SESSION, address, see, served, set_cookie
 from consilience.collect.texts import texts_of
+from consilience.collect.training_steps import Practice
+from consilience.collect.visit import Form, Known, Visit, completion_of, message, not_open, participant_of
 from consilience.errors import InputError
 
 DAYS = 90  # that a participant's cookie lasts
 LONGEST_ID = 64  # of an assignment, a client or a group, as it is sent
 
 router = APIRouter()
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 class Changes(BaseModel):
@@ -42,23 +43,7 @@ class Changes(BaseModel):
     changes: list[dict[str, Any]] = Field(max_length=500)
 
 
-# ---- who it is
-
-
-def participant_of(request: Request) -> Participant:
-    """Return the participant whose cookie a request carries."""
-    token = request.cookies.get(PARTICIPANT, "")
-    try:
-        found = served(request).store.participant_by_token(token)
-    except NotFoundError as error:
-        raise RefusedError(
-            403, "Please open the link to the study again; this browser does not know who you are."
-        ) from error
-    served(request).count("board", found.id)
-    return found
-
-
-Known = Annotated[Participant, Depends(participant_of)]
+# ---- to join
 
 
 @router.get("/join/{token}")
@@ -74,25 +59,30 @@ def join(request: Request, token: str) -> Response:
         study = store.study_by_join_token(token)
     except NotFoundError:
         return _join_personally(request, token)
-    if _returns(request, study):
+    parameters = dict(request.query_params)
+    if _returns(request, study, parameters):
         return see("/sort")
     try:
-        _, secret = store.new_participant(study.id, dict(request.query_params))
+        arrived = store.arrive(study.id, parameters)
     except NotOpenError:
-        return _message(study, _not_open(study))
-    return _with_cookie(request, secret)
+        kept = checked_parameters(parameters, study.settings.parameters)
+        return message(study, not_open(study), completion=completion_of(study, "closed", kept))
+    return message(study, "turned_away", 403) if arrived is None else _with_cookie(request, arrived[1])
 
 
 def _join_personally(request: Request, token: str) -> Response:
     try:
         served(request).store.participant_by_token(token)
     except NotFoundError:
-        return _message(None, "unknown_link", 404)
+        return message(None, "unknown_link", 404)
     return _with_cookie(request, token)
 
 
-def _returns(request: Request, study: Study) -> bool:
-    """Whether this browser has a participant of the study, who is no preview."""
+def _returns(request: Request, study: Study, parameters: Mapping[str, str]) -> bool:
+    """Whether this browser has a participant of the study, who is no preview, and whom the link does not identify."""
+    panel = study.settings.panel
+    if panel.identified_by and checked_parameters(parameters, [panel.identified_by]):
+        return False  # the store knows them, on whatever browser
     try:
         found = served(request).store.participant_by_token(request.cookies.get(PARTICIPANT, ""))
     except NotFoundError:
@@ -123,87 +113,43 @@ def show(request: Request) -> Response:
     except RefusedError as refused:
         if refused.status == 429:
             raise
-        return _message(None, "unknown_link", 403)
-    return _page(request, participant)
+        return message(None, "unknown_link", 403)
+    return page_of(Visit(request, participant))
 
 
 @router.post("/sort/begin")
 def begin(request: Request, participant: Known) -> Response:
-    """Give the participant something to sort."""
+    """Give the participant something to sort, or the first question of a judge."""
     store = served(request).store
+    visit = Visit(request, participant)
+    if visit.study.kind == JUDGING:
+        if reaches(visit, Judge):
+            store.ask(participant.id)
+        return see("/sort")
+    if not reaches(visit, Practice):
+        return see("/sort")
     if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
         study = store.study(participant.study)
-        return _message(study, "nothing_left" if study.status == "open" else _not_open(study))
+        shown = "nothing_left" if study.status == "open" else not_open(study)
+        return message(study, shown, completion=completion_of(study, "closed", participant.parameters))
     return see("/sort")
 
 
-def _page(request: Request, participant: Participant, *, notice: str = "", status: int = 200) -> Response:
-    store = served(request).store
-    study = store.study(participant.study)
-    mine = store.assignments_of(participant.id)
-    current = next((one for one in mine if one.state != "submitted"), None)
-    instructions = Markup(as_html(study.settings.instructions)) if study.settings.instructions else ""
-    if current is not None:
-        context = _board(request, study, participant, current, store.board_state(current.id), instructions, notice)
-        return HTMLResponse(pages.render("board", context), status)
-    takes_part = (study.status == "open" or participant.preview) and not participant.excluded
-    if not mine:
-        if not takes_part:
-            return _message(study, _not_open(study))
-        if _nothing_left(request, study, participant):
-            return _message(study, "nothing_left")
-        context = pages.instructions_context(study, instructions, preview=participant.preview)
-        return HTMLResponse(pages.render("instructions", context), status)
-    more = takes_part and len(mine) < study.settings.per_participant and not _nothing_left(request, study, participant)
-    context = pages.thanks_context(study, more=more, preview=participant.preview)
-    return HTMLResponse(pages.render("thanks", context), status)
+@router.post("/sort/judge")
+def judge(request: Request, participant: Known, form: Form) -> Response:
+    """Keep which of four cards does not belong; the answer that arrived first stays."""
+    question, answer = text_of(form, "question"), text_of(form, "answer")
+    if not _is_number(question) or not _is_number(answer):
+        raise InputError("The form does not say which question it answers, and how.")
+    served(request).store.answer(participant.id, int(question), int(answer) or None)
+    return see("/sort")
 
 
-def _nothing_left(request: Request, study: Study, participant: Participant) -> bool:
-    """Whether as many groupings as are wanted were submitted or begun."""
-    wanted = study.settings.groupings_wanted
-    if wanted is None or participant.preview:
-        return False
-    counts = served(request).store.progress(study.id)
-    return counts["open"] + counts["submitted"] >= wanted
-
-
-def _board(
-    request: Request,
-    study: Study,
-    participant: Participant,
-    assignment: Assignment,
-    state: BoardState,
-    instructions: Markup | str,
-    notice: str,
-) -> dict[str, Any]:
-    items = served(request).store.items(study.id)
-    cards = []
-    for number in assignment.items:
-        item = items[number]
-        place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
-        cards.append(pages.Card(number, item.text, place, f"{place}/small" if place else None, item.alt))
-    return pages.board_context(
-        study,
-        cards,
-        state.as_json(),
-        number=assignment.number,
-        total=max(study.settings.per_participant, assignment.number),
-        instructions=instructions,
-        preview=participant.preview,
-        notice=notice,
-    )
-
-
-def _not_open(study: Study) -> str:
-    """Return the message for people whom a study does not let in."""
-    return "not_open" if study.status == "draft" else "closed"
-
-
-def _message(study: Study | None, key: str, status: int = 200) -> Response:
-    """Return a page that says why there is nothing to sort; in English if the study is not known."""
-    shown = study or SimpleNamespace(title="Consilience", settings=StudySettings())
-    return HTMLResponse(pages.render("message", pages.message_context(shown, key)), status)
+@router.post("/sort/answer-seen")
+def go_on(request: Request, participant: Known, form: Form) -> Response:
+    """Go on from the right answer of the practice."""
+    served(request).store.see_answer(_assignment_in(form), participant.id)
+    return see("/sort")
 
 
 # ---- the board
@@ -255,9 +201,9 @@ def submit(request: Request, participant: Known, form: Form) -> Response:
         settings = store.study(participant.study).settings
         texts = texts_of(settings.texts)
         key = "sort_all_text" if settings.all_sorted == "required" else "still_unsorted_text"
-        return _page(request, participant, notice=texts[key].format(count=error.count), status=422)
+        return page_of(Visit(request, participant, notice=texts[key].format(count=error.count), status=422))
     except InputError as error:
-        return _page(request, participant, notice=str(error), status=422)
+        return page_of(Visit(request, participant, notice=str(error), status=422))
     return see("/sort")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.resources import files
@@ -153,15 +154,21 @@ def wants_json(request: Request) -> bool:
     path = request.url.path
     return (
         path.startswith(("/api/", "/sort/changes", "/sort/state"))
-        or path.endswith("/progress")
+        or path.endswith(("/progress", "/dashboard/findings", "/dashboard/people"))
         or request.headers.get("content-type", "").startswith("application/json")
     )
 
 
 def tagged(request: Request, answer: Response) -> Response:
     """Return an answer with an ETag of its content, or 304 if the sender has it already."""
-    tag = f'"{zlib.crc32(bytes(answer.body)):x}"'
+    return versioned(request, bytes(answer.body).decode(), lambda: answer)
+
+
+def versioned(request: Request, version: str, made: Callable[[], Response]) -> Response:
+    """Return an answer that is made only if the sender does not have this version of it; else 304."""
+    tag = f'"{zlib.crc32(version.encode()):x}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
+    answer = made()
     answer.headers.update({"ETag": tag, "Cache-Control": "no-store"})
     return answer

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from consilience.active import ActiveSession, Subset
+from consilience.collect.consensus import fusion_of
 from consilience.collect.model import Assignment, Study
 from consilience.collect.store import Prepared, Submitted
 from consilience.errors import InputError
@@ -56,6 +57,7 @@ class StudySession:
         self.session = ActiveSession(
             range(study.n_items),
             strategy=settings.strategy,
+            fusion=fusion_of(study),
             max_per_item=settings.max_per_item,
             random_state=study.seed,
         )

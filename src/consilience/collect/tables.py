@@ -12,6 +12,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -201,6 +202,16 @@ consensuses = Table(
     sqlite_autoincrement=True,
 )
 
+overviews = Table(  # drawings and tables of the dashboard, the last only
+    "overviews",
+    metadata,
+    Column("study", String(16), ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("answers", String(32), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("content", JSON, nullable=False),
+)
+
 tokens = Table(
     "tokens",
     metadata,
@@ -226,4 +237,90 @@ secrets = Table(
     metadata,
     Column("name", String(64), primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# ---- people from panels
+
+consents = Table(
+    "consents",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("agreed", Boolean, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("decided", Moment, nullable=False),
+)
+
+question_answers = Table(
+    "question_answers",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("moment", String(16), primary_key=True),
+    Column("answers", JSON, nullable=False),
+    Column("answered", Moment, nullable=False),
+)
+
+withdrawals = Table(
+    "withdrawals",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("withdrawn", Moment, nullable=False),
+)
+
+# ---- judging
+
+judgings = Table(  # what is more of a study in which people who did not sort judge clusters
+    "judgings",
+    metadata,
+    _study(primary_key=True),
+    Column("source", String(16), ForeignKey("studies.id", ondelete="SET NULL"), index=True),
+    Column("clusters", JSON, nullable=False),  # the name and the numbers of the items of each
+)
+
+odd_questions = Table(
+    "odd_questions",
+    metadata,
+    _study(primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("items", JSON, nullable=False),
+    Column("odd", Integer, nullable=False),  # the item that does not belong
+    Column("cluster", Integer, nullable=False),
+    Column("odd_cluster", Integer, nullable=False),
+)
+
+odd_answers = Table(  # questions that were asked, and their answers once they come
+    "odd_answers",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("question", Integer, primary_key=True, autoincrement=False),
+    Column("study", String(16), nullable=False),
+    Column("place", Integer, nullable=False),  # which of the participant's questions
+    Column("shown", JSON, nullable=False),  # the items in the order in which they were shown
+    Column("asked", Moment, nullable=False),
+    Column("answered", Moment),
+    Column("answer", Integer),  # the item that was chosen; none if they could not say
+    UniqueConstraint("participant", "place"),
+    ForeignKeyConstraint(["study", "question"], ["odd_questions.study", "odd_questions.number"], ondelete="CASCADE"),
+    Index("ix_odd_answers_study_question", "study", "question"),
+    Index(  # nobody has two questions before them, whatever happens at the same time
+        "uq_odd_answers_in_progress",
+        "participant",
+        unique=True,
+        sqlite_where=text("answered IS NULL"),
+        postgresql_where=text("answered IS NULL"),
+    ),
+)
+
+# ---- training
+
+trials = Table(  # assignments whose right answer is known: practice, admission and gold
+    "trials",
+    metadata,
+    Column("assignment", Integer, ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    Column("role", String(16), nullable=False),
+    Column("place", Integer, nullable=False),  # which of the sorts of its role
+    Column("attempt", Integer, nullable=False),
+    Column("cards", JSON, nullable=False),  # items with the right group of each
+    Column("mark", Float),
+    Column("score", Float),
+    Column("seen", Boolean, nullable=False),
 )

@@ -23,13 +23,18 @@ PAGES = {
     "task_closed": "Put each card into the group where it belongs.",
     "task_hybrid": "Put each card into the group where it belongs. If none fits, make a group of your own.",
     "how_piles": (
-        "Select a card, or several, and then a group. You can use the buttons, drag the cards, or press the number of "
-        "a group on your keyboard."
-    ),
-    "how_sheet": (
-        "Choose a group, and then click or tap the pictures that belong to it. You can also press the number of a "
+        "Click a card, or several, and then the button of a group. You can also drag cards, or press the number of a "
         "group on your keyboard."
     ),
+    "how_piles_touch": (
+        "Tap a card, or several, and then a group at the foot of the screen. You can also hold a card for a moment "
+        "and drag it."
+    ),
+    "how_sheet": (
+        "Choose a group, and then click the pictures that belong to it. You can also press the number of a group on "
+        "your keyboard."
+    ),
+    "how_sheet_touch": "Choose a group at the foot of the screen, and then tap the pictures that belong to it.",
     "how_saved": "Everything is saved as you work. You can close this page and come back to it later.",
     "preview": "This is a preview. What you do here does not count.",
     "progress": "Set {number} of {total}",
@@ -45,7 +50,96 @@ PAGES = {
     "nothing_left_text": "All cards have been sorted often enough. Thank you for your interest.",
     "unknown_link": "This link does not work",
     "unknown_link_text": "Please check that it is complete, or ask the person who sent it to you for another.",
+    "practice": "First, a practice",
+    "practice_text": "Sort some cards to get to know the task. It does not count; afterwards you see how it was meant.",
+    "start_practice": "Start the practice",
+    "practice_stage": "Practice",
+    "feedback": "How the practice was meant",
+    "feedback_count": "Cards that are where they were expected: {right} of {total}.",
+    "feedback_right": "As expected",
+    "feedback_unsorted": "You left it unsorted.",
+    "feedback_given": "You put it into:",
+    "feedback_missed": "Belongs together with:",
+    "feedback_intruders": "Does not belong together with:",
+    "go_on": "Go on",
+    "admission": "Before you take part",
+    "admission_text": "Please sort some cards first. Sets of cards: {count}. Who sorts them well enough takes part.",
+    "admission_next": "Thank you. Here is the next set",
+    "admission_again": "Please try again",
+    "admission_again_text": "Your groups differ too much from what was expected. Tries left: {left}.",
+    "admission_stage": "Before you take part",
+    "admitted": "You sorted well enough, and take part. What you sort from now on counts.",
+    "not_admitted": "Thank you for your interest",
+    "not_admitted_text": "Your groups differ too much from what was expected, so you cannot take part in this study.",
     "preview_over": "The preview is over. Nothing was counted.",
+}
+
+PEOPLE = {
+    "consent": "Before you begin",
+    "consent_rights": (
+        "You can withdraw at any time by the link at the foot of each page. Everything that you gave is then deleted."
+    ),
+    "consent_kept": (
+        "What the link by which you came says of you, such as your number in a panel, is erased after {days} days."
+    ),
+    "consent_agreed": "I have read this and agree.",
+    "consent_go_on": "Continue",
+    "consent_decline": "I do not agree",
+    "consent_missing": "To take part, please tick the box; otherwise choose that you do not agree.",
+    "consent_changed": "This text was changed a moment ago. Please read it again.",
+    "declined": "You do not take part",
+    "declined_text": "You did not agree, and nothing that you did is used. Thank you for your time.",
+    "reconsider": "Read it again",
+    "questions_before": "Some questions first",
+    "questions_before_text": "They are on this page only.",
+    "questions_after": "Some last questions",
+    "questions_after_text": "Your groups have been handed in. These questions are the end.",
+    "questions_go_on": "Continue",
+    "required": "required",
+    "any_number": "choose any",
+    "answers_wrong": "Please look at these questions again:",
+    "answer_required": "Please answer this question.",
+    "answer_choice": "Please choose one of these.",
+    "answer_number": "Please enter a number.",
+    "answer_least_number": "Please enter a number that is not below {least}.",
+    "answer_most_number": "Please enter a number that is not above {most}.",
+    "answer_least_text": "Please write at least {least} characters.",
+    "answer_most_text": "Please write at most {most} characters.",
+    "code": "Your completion code is",
+    "return_link": "Go back to where you came from",
+    "turned_away": "You have taken part already",
+    "turned_away_text": "This study can be taken part in once. Thank you for your interest.",
+    "withdraw": "Withdraw from this study",
+    "withdraw_text": (
+        "Your groups, your answers and what the link by which you came says of you are deleted, and cannot be brought "
+        "back. Results that were published before stay as they are."
+    ),
+    "withdraw_confirm": "I want to withdraw.",
+    "withdraw_do": "Delete what I gave",
+    "withdraw_back": "Back",
+    "withdraw_missing": "To withdraw, please tick the box.",
+    "withdrawn": "You have withdrawn",
+    "withdrawn_text": "Everything that you gave is deleted. You may close this page.",
+}
+
+JUDGING = {
+    "task_judging": (
+        "You will see four cards at a time. Three of them have something in common. Choose the one that does not "
+        "belong with the others."
+    ),
+    "how_judging": "Choose what seems right to you. If you cannot say, there is a button for it.",
+    "judge_question": "Which one does not belong with the others?",
+    "judge_progress": "Question {number} of {total}",
+    "judge_unsure": "I cannot say",
+    "judge_keys": "You can also press 1 to 4 on the keyboard, or 0 if you cannot say.",
+    "judge_thanks_text": "Your answers are saved. You may close this page.",
+    "judge_questions_after_text": "You have answered all questions about the cards. These are the end.",
+    "nothing_left_to_judge": "There is nothing left to answer",
+    "nothing_left_to_judge_text": "All questions have been answered often enough. Thank you for your interest.",
+    "sorted_before": "You have taken part before",
+    "sorted_before_text": (
+        "You sorted these cards in an earlier study. This one asks people who did not. Thank you for your interest."
+    ),
 }
 
 BOARD = {
@@ -138,7 +232,8 @@ HANDING_IN = {
     "confirm_unsorted": "Hand in although cards are not sorted yet: {count}",
 }
 
-TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **BOARD, **STATUS, **SPOKEN, **HANDING_IN})
+WITH_TOUCH = {"how_piles": "how_piles_touch", "how_sheet": "how_sheet_touch"}  # where there is no mouse
+TEXTS: Mapping[str, str] = MappingProxyType({**PAGES, **PEOPLE, **JUDGING, **BOARD, **STATUS, **SPOKEN, **HANDING_IN})
 
 
 def placeholders(text: str) -> set[str]:
@@ -163,7 +258,8 @@ def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     Parameters
     ----------
     replaced : mapping of str to str, optional
-        The study's own texts, by key. An empty text stands for the English one.
+        The study's own texts, by key. An empty text stands for the English one; a text for touch that is not replaced,
+        for that with a mouse if this is.
 
     Raises
     ------
@@ -178,6 +274,7 @@ def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
     'Set {number} of {total}'
     """
     texts = dict(TEXTS)
+    own = set()
     for key, text in (replaced or {}).items():
         if key not in TEXTS:
             raise InputError(f"There is no text {key!r}; the texts are {', '.join(sorted(TEXTS))}.")
@@ -191,7 +288,8 @@ def texts_of(replaced: Mapping[str, Any] | None = None) -> dict[str, str]:
             wanted = ", ".join(f"{{{name}}}" for name in sorted(placeholders(TEXTS[key]))) or "none"
             raise InputError(f"The words in braces of the text {key!r} must be {wanted}. Got {text!r} instead.")
         texts[key] = text.strip()
-    return texts
+        own.add(key)
+    return texts | {touch: texts[key] for key, touch in WITH_TOUCH.items() if key in own and touch not in own}
 
 
 def direction_of(language: str) -> str:

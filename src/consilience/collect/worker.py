@@ -9,19 +9,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import warnings
+from typing import Any
 
 import numpy as np
 
 from consilience.collect import consensus
 from consilience.collect.errors import NotFoundError
-from consilience.collect.model import CLOSED, Assignment, Study
+from consilience.collect.model import CLOSED, JUDGING, Assignment, Study
+from consilience.collect.overview import overview_of
+from consilience.collect.quality import quality_of
 from consilience.collect.store import Job, Prepared, Store, Submitted
 from consilience.collect.store.database import now
 from consilience.collect.study_session import StudySession, key_of
+from consilience.errors import AnnotationWarning
 from consilience.inference.threads import one_blas_thread
 
 AHEAD = 8  # subsets that are prepared for whoever comes next
 POLL = 0.5  # seconds between looks for jobs
+TIDY = 60.0  # seconds between looks for subsets to release and parameters to erase
 logger = logging.getLogger(__name__)
 
 
@@ -97,7 +103,8 @@ class Worker:
             return False
         error = None
         try:
-            with one_blas_thread():  # products are small, and threads would only wait for each other
+            with one_blas_thread(), warnings.catch_warnings():  # products are small; threads would wait for each other
+                warnings.simplefilter("ignore", AnnotationWarning)  # the dashboard says it
                 self._do(job)
         except NotFoundError:  # the study was deleted in the meantime
             self._sessions.pop(job.study, None)
@@ -109,8 +116,12 @@ class Worker:
         return True
 
     def _work(self) -> None:
+        tidied = -TIDY
         while not self._stopping.is_set():
             try:
+                if time.monotonic() - tidied > TIDY:
+                    self.store.tidy()
+                    tidied = time.monotonic()
                 busy = self.work_once()
             except Exception:  # such as a database that is gone for a while
                 logger.exception("The worker could not look for jobs")
@@ -120,19 +131,38 @@ class Worker:
 
     def _do(self, job: Job) -> None:
         study = self.store.study(job.study)
+        if study.kind == JUDGING:  # whose results are computed when they are looked at
+            return
         rows = [one for one in self.store.submitted(study.id) if one.counts]
         if job.kind == "subsets":
             self._prepare(study, rows)
+        elif job.kind == "overview":
+            self._draw(study, rows)
         elif rows:
             self._find_consensus(study, rows)
 
-    def _find_consensus(self, study: Study, rows: list[Submitted]) -> None:
+    def _find_consensus(self, study: Study, rows: list[Submitted]) -> dict[str, Any]:
         if study.kind == CLOSED:
             found = consensus.of_labels(self.store.labels(study.id), study, rows)
         else:
             session = self._in_step(study, rows).session
-            found = consensus.of_session(session, study, rows, self.store.consensus(study.id))
+            groupings = self.store.groupings(study.id)
+            found = consensus.of_session(session, study, rows, groupings, self.store.consensus(study.id))
+        found["quality"] = quality_of(self.store, study)
         self.store.put_consensus(study.id, found, len(rows))
+        return found
+
+    def _draw(self, study: Study, rows: list[Submitted]) -> None:
+        """Make what the dashboard shows, of the same answers as the consensus."""
+        if not rows:
+            return
+        answers = consensus.fingerprint(rows)
+        found = self.store.consensus(study.id)
+        if found is None or found.get("answers") != answers:
+            found = self._find_consensus(study, rows)
+        begun = time.perf_counter()
+        content = overview_of(self.store, study, rows, found)
+        self.store.put_overview(study.id, answers, content, seconds=time.perf_counter() - begun)
 
     def _prepare(self, study: Study, rows: list[Submitted]) -> None:
         """Prepare subsets, and compose those that were not given yet anew if enough was heard since."""
@@ -164,13 +194,16 @@ class Worker:
         return [
             one
             for one in self.store.assignments(study.id)
-            if one.state == "open" and one.number < most and one.participant in counted
+            if one.state == "open" and 0 < one.number < most and one.participant in counted
         ]
 
     def _seen(self, going_on: list[Assignment], kept: list[Prepared]) -> dict[str, list[int]]:
         """Return the items that each of these people saw, but for those who can be given a subset that is prepared."""
         people = {one.participant for one in going_on}
-        seen = {person: [item for one in self.store.assignments_of(person) for item in one.items] for person in people}
+        seen = {
+            person: [item for one in self.store.assignments_of(person) if one.number > 0 for item in one.items]
+            for person in people
+        }
         served = {
             one.participant
             for one in kept

@@ -27,6 +27,7 @@ def test_axe_finds_nothing_to_mend(visit, look, scheme):
     page.locator("#instructions-button").click()
     assert violations(page) == []
     page.keyboard.press("Escape")
+    page.keyboard.press("Escape")  # clears the selection, in whose place a narrow screen shows the end of the sort
     page.locator("#hand-in").click()
     assert violations(page) == []
     page.keyboard.press("Escape")
@@ -65,9 +66,11 @@ SMALL = """() => [...document.querySelectorAll('button, input, textarea, a')].fi
   const box = (e.closest('label') ?? e).getBoundingClientRect();
   return e.checkVisibility() && box.width && (box.width < 24 || box.height < 24);
 }).map((e) => e.outerHTML)"""
-WIDER = """() => [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()
-  && !e.closest('.unseen') && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1))
-  .map((e) => e.outerHTML.slice(0, 100))"""
+WIDER = """() => [...document.querySelectorAll('body *')].filter((e) => {
+  const box = e.getBoundingClientRect();
+  return e.checkVisibility() && !e.closest('.unseen, .chips, .choices')
+    && (box.right > innerWidth + 1 || box.left < -1);
+}).map((e) => e.outerHTML.slice(0, 100))"""
 
 
 @pytest.mark.parametrize("width", [360, 1920])

@@ -7,15 +7,25 @@ from consilience.collect.store.access import Token as Token
 from consilience.collect.store.jobs import Job as Job
 from consilience.collect.store.jobs import Jobs
 from consilience.collect.store.jobs import Prepared as Prepared
+from consilience.collect.store.judging_answers import JudgingAnswers
+from consilience.collect.store.judging_studies import JudgingStudies
+from consilience.collect.store.overviews import Overview as Overview
+from consilience.collect.store.overviews import Overviews
+from consilience.collect.store.panels import Consent as Consent
+from consilience.collect.store.panels import Panels
 from consilience.collect.store.people import People
+from consilience.collect.store.people_table import PeopleTable
 from consilience.collect.store.results import Results
 from consilience.collect.store.results import Submitted as Submitted
 from consilience.collect.store.studies import Studies
 from consilience.collect.store.studies import new_picture as new_picture
+from consilience.collect.store.trials import Trials
 from consilience.collect.store.work import Work
 
 
-class Store(Studies, People, Work, Results, Jobs, Access):
+class Store(
+    Studies, People, PeopleTable, Panels, Work, Trials, Results, JudgingStudies, JudgingAnswers, Jobs, Overviews, Access
+):
     """Studies, participants and their answers in SQLite or PostgreSQL; open it with `Store.open`.
 
     Its methods may be called from several threads and processes at once. They raise InputError with one sentence, or

@@ -1,13 +1,15 @@
 """Opening a database, and its transactions: on SQLite every write begins with ``BEGIN IMMEDIATE``.
 
 A transaction of SQLite that reads and then writes fails at once with "database is locked" if another wrote in between,
-whatever the timeout; one that begins as a write waits for its turn. `synchronous` is FULL: what was acknowledged
-survives a power cut.
+whatever the timeout; one that begins as a write waits for its turn, which `grouped` gives
+it. `synchronous` is FULL: what was acknowledged survives a power cut.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sqlite3
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -17,9 +19,11 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
 from consilience.collect.store import schema
+from consilience.collect.store.grouped import GroupedWriter
 from consilience.errors import InputError, MissingDependencyError
 
 BUSY = 5000  # milliseconds that a write waits for its turn
+RETRY = 0.01  # seconds
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 THREADS = 10  # connections that are kept
 MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
@@ -45,6 +49,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self._reading = engine
         self._writing = engine.execution_options(immediate=True)
+        self._grouped = GroupedWriter(self._writing) if engine.dialect.name == "sqlite" else None
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
@@ -87,7 +92,7 @@ class Database:
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         """Begin a transaction that writes: all of it is kept once the block ends, or nothing if it raises."""
-        with self._writing.begin() as db:
+        with self._grouped.write() if self._grouped else self._writing.begin() as db:
             yield db
 
     def close(self) -> None:
@@ -131,7 +136,7 @@ def _prepare(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # so that transactions begin as `_begin` says, not as the driver does
     cursor = connection.cursor()
     for name, value in PRAGMAS.items():
-        cursor.execute(f"PRAGMA {name} = {value}")
+        _set(cursor, name, value)
         found = cursor.execute(f"PRAGMA {name}").fetchone()[0]
         if found != value:
             raise InputError(
@@ -139,6 +144,19 @@ def _prepare(connection: Any, _: Any) -> None:
                 "read-only folders cannot hold a store."
             )
     cursor.close()
+
+
+def _set(cursor: sqlite3.Cursor, name: str, value: Any) -> None:
+    """Set a pragma; `busy_timeout` does not hold while another connection turns a new file to WAL."""
+    patience = time.monotonic() + BUSY / 1000
+    while True:
+        try:
+            cursor.execute(f"PRAGMA {name} = {value}")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+                raise
+            time.sleep(RETRY)
 
 
 def _begin(db: Connection) -> None:

@@ -13,7 +13,7 @@ from consilience.annotations.types import Real
 from consilience.collect import tables
 from consilience.collect.store.database import Database, now
 
-KINDS = ("subsets", "consensus")
+KINDS = ("subsets", "consensus", "overview")
 ABANDONED = timedelta(minutes=15)  # after which a job of a worker that died is done again
 LONGEST_ERROR = 2000  # characters
 LOCK = 7_313_460_216  # of PostgreSQL, held while a worker takes a job
@@ -27,8 +27,8 @@ class Job:
     ----------
     id : int
     study : str
-    kind : {"subsets", "consensus"}
-        Prepare subsets; or find the consensus, how stable it is, and whether to stop.
+    kind : {"subsets", "consensus", "overview"}
+        Prepare subsets; find the consensus, how stable it is, and whether to stop; or draw what the dashboard shows.
     """
 
     id: int
@@ -68,7 +68,7 @@ class Jobs(Database):
         Parameters
         ----------
         study_id : str
-        kind : {"subsets", "consensus"}
+        kind : {"subsets", "consensus", "overview"}
         delay : float, default=0
             Seconds until it is due.
         """
@@ -113,6 +113,13 @@ class Jobs(Database):
         query = select(columns.kind, columns.error).where(columns.study == study_id, columns.state == "failed")
         with self.read() as db:
             return {row.kind: row.error for row in db.execute(query)}
+
+    def at_work(self, study_id: str) -> set[str]:
+        """Return the kinds of the jobs of a study that wait or are being done."""
+        columns = tables.jobs.c
+        query = select(columns.kind).where(columns.study == study_id, columns.state.in_(("waiting", "running")))
+        with self.read() as db:
+            return set(db.scalars(query))
 
     def next_due(self) -> datetime | None:
         """Return when the next job is due."""
@@ -186,6 +193,12 @@ class Jobs(Database):
         query = select(columns.summary).where(columns.study == study_id).order_by(columns.id.desc()).limit(1)
         with self.read() as db:
             return db.scalar(query)
+
+    def consensus_number(self, study_id: str) -> int | None:
+        """Return the number of the newest consensus of a study, None if there is none."""
+        columns = tables.consensuses.c
+        with self.read() as db:
+            return db.scalar(select(func.max(columns.id)).where(columns.study == study_id))
 
 
 def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:

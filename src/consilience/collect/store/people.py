@@ -8,8 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from consilience.collect import tables
+from consilience.collect.checks import checked_parameters
+from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import Participant, checked_parameters, clean
+from consilience.collect.model import Participant, Study
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
 from consilience.collect.store.secret import hashed, new_id, new_token
@@ -45,15 +47,12 @@ class People(Database):
         NotOpenError
             The study is not open.
         """
-        token = new_token()
         with self.write() as db:
             study = study_in(db, study_id)
-            if study.status != "open" and not preview:
-                raise NotOpenError("This study has not begun." if study.status == "draft" else "This study is over.")
+            if not preview:
+                require_open(study)
             kept = checked_parameters(parameters or {}, study.settings.parameters)
-            participant = Participant(new_id(), study.id, None, kept, preview, False, now())
-            db.execute(insert(tables.participants).values(**vars(participant), token_hash=hashed(token)))
-        return participant, token
+            return new_participant_in(db, study, kept, preview)
 
     def renew_token(self, participant_id: str) -> str:
         """Replace the secret of a participant, for a personal link; what was valid before is not any more.
@@ -104,28 +103,14 @@ class People(Database):
         NotFoundError
             There is no such study.
         """
-        columns = tables.participants.c
-        query = select(tables.participants).where(columns.study == study_id).order_by(columns.created, columns.id)
         with self.read() as db:
             study_in(db, study_id)
-            return [_participant_of(row) for row in db.execute(query)]
+            return participants_in(db, study_id)
 
     def participant_with(self, study_id: str, name: str, value: str) -> Participant | None:
         """Return the first participant of a study with a value of a stored parameter, such as a panel's id; or None."""
-        columns = tables.participants.c
-        query = (
-            select(tables.participants)
-            .where(
-                columns.study == study_id,
-                columns.preview.is_(False),
-                columns.parameters[name].as_string() == value,
-            )
-            .order_by(columns.created, columns.id)
-            .limit(1)
-        )
         with self.read() as db:
-            row = db.execute(query).first()
-        return None if row is None else _participant_of(row)
+            return next(iter(participants_with(db, study_id, name, value)), None)
 
     def exclude(self, participant_id: str, excluded: bool = True) -> Participant:
         """Leave the answers of a participant out of every result, or take them in again; nothing is deleted.
@@ -146,7 +131,7 @@ class People(Database):
             return participant_in(db, participant_id)
 
     def progress(self, study_id: str) -> dict[str, int]:
-        """Count participants and assignments that are no previews, repeats included.
+        """Count participants and assignments that are no previews, repeats included, training not.
 
         Returns
         -------
@@ -171,12 +156,52 @@ class People(Database):
             rows = db.execute(
                 select(work.state, work.source, func.count())
                 .select_from(tables.assignments.join(tables.participants, people.id == work.participant))
-                .where(*mine)
+                .where(*mine, work.number > 0)
                 .group_by(work.state, work.source)
             )
             for state, source, count in rows:
                 by_state["imported" if source == "imported" else state] += count
             return found | by_state
+
+
+def require_open(study: Study) -> None:
+    """Refuse new participants of a study that is not open.
+
+    Raises
+    ------
+    NotOpenError
+        It is not.
+    """
+    if study.status != "open":
+        raise NotOpenError("This study has not begun." if study.status == "draft" else "This study is over.")
+
+
+def new_participant_in(
+    db: Connection, study: Study, parameters: Mapping[str, str], preview: bool = False
+) -> tuple[Participant, str]:
+    """Make a participant, with checked parameters; return them with their secret."""
+    token = new_token()
+    participant = Participant(new_id(), study.id, None, parameters, preview, False, now())
+    db.execute(insert(tables.participants).values(**vars(participant), token_hash=hashed(token)))
+    return participant, token
+
+
+def participants_with(db: Connection, study_id: str, name: str, value: str) -> list[Participant]:
+    """Return the participants of a study with a value of a stored parameter, in the order in which they came."""
+    columns = tables.participants.c
+    mine = (
+        *(columns.study == study_id, columns.preview.is_(False)),
+        columns.parameters[name].as_string() == value,
+    )
+    query = select(tables.participants).where(*mine).order_by(columns.created, columns.id)
+    return [_participant_of(row) for row in db.execute(query)]
+
+
+def participants_in(db: Connection, study_id: str) -> list[Participant]:
+    """Return the participants of a study in the order in which they came, previews included."""
+    columns = tables.participants.c
+    query = select(tables.participants).where(columns.study == study_id).order_by(columns.created, columns.id)
+    return [_participant_of(row) for row in db.execute(query)]
 
 
 def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -> Participant:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, func, select
 from consilience.collect import tables
 from consilience.collect.model import Participant, Study
 from consilience.collect.store.jobs import Prepared, prepared_in
+from consilience.collect.training import APART
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Chosen:
 class Presented:
     """What was presented so far.
 
-    earlier : assignments of the participant: their items and sources.
+    earlier : assignments of the participant without those of training: their items and sources.
     times : how often each item was presented to anybody, previews and repeats apart.
     """
 
@@ -46,8 +47,9 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return None
-    if settings.repeat_share and presented.earlier and rng.random() < settings.repeat_share:
-        return Chosen(presented.earlier[rng.integers(len(presented.earlier))][0], "repeat")
+    repeatable = _repeatable(presented.earlier, settings.per_participant)
+    if settings.repeat_share and repeatable and rng.random() < settings.repeat_share:
+        return Chosen(repeatable[rng.integers(len(repeatable))], "repeat")
     allowed = _allowed(study, participant, presented)
     if participant.preview:
         return _random(study, allowed, rng, "all" if not study.composes_subsets else "random")
@@ -58,6 +60,13 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
         first = min(fitting, key=lambda one: (one.participant is None, one.id))
         return Chosen(first.items, first.source, first.id)
     return _random(study, allowed, rng, "dry")
+
+
+def _repeatable(earlier: Sequence[tuple[tuple[int, ...], str]], per_participant: int) -> list[tuple[int, ...]]:
+    """Return what can be shown again: what was not yet, and, where there is a choice, not what was sorted just now."""
+    again = {frozenset(items) for items, source in earlier if source == "repeat"}
+    apart = earlier[:-1] if per_participant > 2 else earlier
+    return [items for items, source in apart if source != "repeat" and frozenset(items) not in again]
 
 
 def times_presented(db: Connection, study: Study) -> np.ndarray:
@@ -77,7 +86,7 @@ def _that_count(study: Study, selected: Any) -> Select[Any]:
         .where(
             columns.study == study.id,
             columns.state != "withdrawn",
-            columns.source.not_in(("repeat", "imported")),
+            columns.source.not_in((*APART, "imported")),
             people.preview.is_(False),
             people.excluded.is_(False),
         )
@@ -87,7 +96,9 @@ def _that_count(study: Study, selected: Any) -> Select[Any]:
 def _presented(db: Connection, study: Study, participant: Participant) -> Presented:
     columns = tables.assignments.c
     mine = (
-        select(columns["items"], columns.source).where(columns.participant == participant.id).order_by(columns.number)
+        select(columns["items"], columns.source)
+        .where(columns.participant == participant.id, columns.number > 0)
+        .order_by(columns.number)
     )
     earlier = [(tuple(row[0]), row[1]) for row in db.execute(mine)]
     counts = np.zeros(study.n_items, dtype=int)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,16 +12,20 @@ from sqlalchemy import Connection, insert, select
 
 from consilience.annotations import Groupings, Labels
 from consilience.collect import board_state, tables
-from consilience.collect.model import CLOSED, LONGEST_NAME, Item, Participant, Study, line
+from consilience.collect.checks import LONGEST_NAME
+from consilience.collect.cleaning import line
+from consilience.collect.model import CLOSED, JUDGING, Item, Participant, Study
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
+from consilience.collect.store.people_table import seconds_between
 from consilience.collect.store.secret import new_id
 from consilience.collect.store.studies import items_in, study_in
+from consilience.collect.training import APART, ROLES
 from consilience.errors import InputError
 
 COLUMNS = [
     *("item", "annotator", "grouping", "group", "group_name", "source"),
-    *("assigned", "started", "submitted", "preview", "excluded", "text"),
+    *("assigned", "started", "submitted", "seconds", "preview", "excluded", "text"),
 ]
 
 
@@ -59,8 +63,8 @@ class Submitted:
 
     @property
     def counts(self) -> bool:
-        """Whether it is part of the consensus: not a preview, not left out and not a repetition."""
-        return not (self.preview or self.excluded or self.source == "repeat")
+        """Whether it is part of the consensus: not a preview, not left out, no repetition and no training."""
+        return not (self.preview or self.excluded or self.source in APART)
 
 
 class Results(Database):
@@ -105,16 +109,7 @@ class Results(Database):
         rows, names = self._rows(study_id, include_preview)
         if not rows:
             raise InputError("Nothing was submitted in this study yet.")
-        frame = pd.DataFrame(
-            [
-                (names[item], one.annotator, one.assignment, label)
-                for one in rows
-                for label, group in zip(distinct_names(one.groups), one.groups, strict=True)
-                for item in group["items"]
-            ],
-            columns=["item", "annotator", "grouping", "group"],
-        )
-        return Groupings.from_frame(frame, items=names, missing=[])
+        return groupings_of(rows, names)
 
     def labels(self, study_id: str, include_preview: bool = False) -> Labels:
         """Return the categories that participants gave to items in a closed sort.
@@ -132,23 +127,21 @@ class Results(Database):
         rows, names = self._rows(study_id, include_preview)
         if not rows:
             raise InputError("Nothing was submitted in this study yet.")
-        frame = pd.DataFrame(
-            [
-                (names[item], one.annotator, group["name"])
-                for one in rows
-                for group in one.groups
-                for item in group["items"]
-            ],
-            columns=["item", "annotator", "label"],
-        )
-        return Labels.from_frame(frame, items=names, classes=list(study.settings.categories), missing=[])
+        return labels_of(study, rows, names)
 
-    def export_frame(self, study_id: str) -> pd.DataFrame:
+    def export_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
         """Return everything that was submitted as a long table, a row for each card presented.
 
-        Previews, repetitions and people who are left out are in it, and columns say which they are. A card that was
-        left unsorted has no group. `text` is what the card says. Parameters of addresses are columns named
-        ``parameter:NAME``.
+        Previews, repetitions and people who are left out are in it, and columns say which they are; training is not,
+        since its cards need not be items: see `consistency`. A card that was left unsorted has no group. `text` is what
+        the card says, and `seconds` how long the sort took from its first change to its submission. Parameters of
+        addresses are columns named ``parameter:NAME``.
+
+        Parameters
+        ----------
+        study_id : str
+        identifiers : bool, default=True
+            Whether names and stored parameters are in it; else people have their ids.
 
         Raises
         ------
@@ -158,15 +151,17 @@ class Results(Database):
         with self.read() as db:
             study = study_in(db, study_id)
             items = items_in(db, study_id)
-            rows = _submitted_in(db, study_id)
-        stored = _parameters_of(study, rows)
+            rows = [one for one in _submitted_in(db, study_id) if one.source not in ROLES]
+        if not identifiers:
+            rows = [replace(one, annotator=one.participant, parameters={}) for one in rows]
+        stored = _parameters_of(study, rows) if identifiers else []
         frame = pd.DataFrame(
             [values for one in rows for values in _cards(one, items, stored)],
             columns=[*COLUMNS, *(f"parameter:{name}" for name in stored)],
         )
         for name in ("assigned", "started", "submitted"):
             frame[name] = pd.to_datetime(frame[name], utc=True)
-        return frame.astype({"preview": bool, "excluded": bool, "grouping": "int64"})
+        return frame.astype({"preview": bool, "excluded": bool, "grouping": "int64", "seconds": float})
 
     def import_groupings(self, study_id: str, annotations: Groupings | Labels) -> int:
         """Take in groupings that were collected elsewhere; their items must be those of the study.
@@ -191,6 +186,8 @@ class Results(Database):
         """
         with self.write() as db:
             study = study_in(db, study_id, lock=True)
+            if study.kind == JUDGING:
+                raise InputError("In a judging study nobody sorts, so that it takes no groupings in.")
             number = {item.name: item.number for item in items_in(db, study_id)}
             answers = _answers_of(annotations, study, number)
             people = _new_people(db, study, dict.fromkeys(name for name, _ in answers))
@@ -211,8 +208,36 @@ class Results(Database):
             names = [item.name for item in items_in(db, study_id)]
             rows = _submitted_in(db, study_id)
         return [
-            one for one in rows if one.counts or (include_preview and one.preview and one.source != "repeat")
+            one for one in rows if one.counts or (include_preview and one.preview and one.source not in APART)
         ], names
+
+
+def groupings_of(rows: Iterable[Submitted], names: Sequence[str]) -> Groupings:
+    """Return answers as groupings of the items of these names, which are in the order of their numbers."""
+    frame = pd.DataFrame(
+        [
+            (names[item], one.annotator, one.assignment, label)
+            for one in rows
+            for label, group in zip(distinct_names(one.groups), one.groups, strict=True)
+            for item in group["items"]
+        ],
+        columns=["item", "annotator", "grouping", "group"],
+    )
+    return Groupings.from_frame(frame, items=names, missing=[])
+
+
+def labels_of(study: Study, rows: Iterable[Submitted], names: Sequence[str]) -> Labels:
+    """Return the answers of a closed sort as labels of the items of these names."""
+    frame = pd.DataFrame(
+        [
+            (names[item], one.annotator, group["name"])
+            for one in rows
+            for group in one.groups
+            for item in group["items"]
+        ],
+        columns=["item", "annotator", "label"],
+    )
+    return Labels.from_frame(frame, items=names, classes=list(study.settings.categories), missing=[])
 
 
 def distinct_names(groups: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -256,7 +281,8 @@ def _cards(one: Submitted, items: Sequence[Item], stored: Sequence[str]) -> Iter
         for label, group in zip(distinct_names(one.groups), one.groups, strict=True)
         for item in group["items"]
     }
-    rest = (one.source, one.assigned, one.started, one.submitted, one.preview, one.excluded)
+    times = (one.assigned, one.started, one.submitted, seconds_between(one.started, one.submitted))
+    rest = (one.source, *times, one.preview, one.excluded)
     parameters = [one.parameters.get(name) for name in stored]
     for item in one.items:
         label, name = group_of.get(item, (None, None))

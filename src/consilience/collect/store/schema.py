@@ -36,6 +36,14 @@ def newest() -> str:
     return str(head)
 
 
+def is_known(found: str | None) -> bool:
+    """Whether this version of the package knows a revision, or there are no tables yet."""
+    try:
+        return found is None or ScriptDirectory(str(FOLDER)).get_revision(found) is not None
+    except CommandError:
+        return False
+
+
 def bring_up_to_date(db: Connection) -> None:
     """Run the steps that are missing, in the transaction of the connection.
 
@@ -49,7 +57,7 @@ def bring_up_to_date(db: Connection) -> None:
     found = revision(db)
     if found == newest():
         return
-    if found is None and inspect(db).get_table_names():
+    if found is None and set(inspect(db).get_table_names()) - {"alembic_version"}:
         raise InputError(
             "The database holds tables of another program; give a database or a file of its own for studies."
         )
@@ -64,13 +72,8 @@ def move_to(db: Connection, target: str) -> None:
     InputError
         The database was written by a later version of the package.
     """
-    script = ScriptDirectory(str(FOLDER))
     found = revision(db)
-    try:
-        known = found is None or script.get_revision(found) is not None
-    except CommandError:
-        known = False
-    if not known:
+    if not is_known(found):
         raise InputError(
             f"The database was written by a later version of consilience (revision {found}); update the package."
         )

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from consilience.collect import tables
+from consilience.collect.checks import checked_items, checked_settings, checked_title
+from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import (
-    OPEN,
-    Item,
-    Picture,
-    Study,
-    StudySettings,
-    checked_items,
-    checked_settings,
-    checked_title,
-    clean,
-)
+from consilience.collect.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
+from consilience.collect.training_checks import with_checked_training
 from consilience.errors import InputError
 
 SAID = 40  # characters of an unknown id in a message
@@ -64,19 +57,19 @@ class Studies(Database):
         InputError
             Something is wrong with the title, an item or a setting, or a picture is missing.
         """
+        if kind == JUDGING:
+            raise InputError(f"The kind of a study in which people sort must be one of {', '.join(KINDS)}.")
         found = checked_items(items)
         held = {picture.hash: picture for picture in pictures}
-        for item in found:
-            _require_picture(item, held)
+        require_pictures(found, held)
         settings = checked_settings(settings or StudySettings(), kind, board, len(found))
+        settings = with_checked_training(settings, kind, found, held)
         study = Study(
             new_id(), checked_title(title), kind, board, "draft", settings, len(found), new_token(), new_seed(), now()
         )
         with self.write() as db:
-            db.execute(insert(tables.studies), [_row_of(study)])
-            if held:
-                db.execute(insert(tables.pictures), [_row_of_picture(study.id, one) for one in held.values()])
-            _insert_items(db, study.id, found)
+            insert_study(db, study, held.values())
+            insert_items(db, study.id, found)
         return study
 
     def study(self, study_id: str) -> Study:
@@ -108,6 +101,17 @@ class Studies(Database):
             study_in(db, study_id)
             return items_in(db, study_id)
 
+    def has_begun(self, study_id: str) -> bool:
+        """Whether anybody was given cards to sort, previews apart: then these stay as they are.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return _has_begun(db, study_in(db, study_id).id)
+
     def update_study(
         self,
         study_id: str,
@@ -128,13 +132,14 @@ class Studies(Database):
         NotFoundError
             There is no such study.
         NotOpenError
-            People have begun to sort, previews apart.
+            People have begun to sort, previews apart, or it is a judging study, whose cards always stay.
         InputError
             A value is wrong.
         """
         with self.write() as db:
             old = study_in(db, study_id, lock=True)
             found = None if items is None else checked_items(items)
+            _require_same_sort(old, kind, found)
             n_items = old.n_items if found is None else len(found)
             new = replace(
                 old,
@@ -143,17 +148,18 @@ class Studies(Database):
                 board=old.board if board is None else board,
                 n_items=n_items,
             )
-            new = replace(new, settings=checked_settings(settings or old.settings, new.kind, new.board, n_items))
+            checked = checked_settings(settings or old.settings, new.kind, new.board, n_items)
+            known = items_in(db, old.id) if found is None else found
+            checked = with_checked_training(checked, new.kind, known, _pictures_held(db, old.id))
+            new = replace(new, settings=checked)
             if found is not None or _sort_of(new) != _sort_of(old):
                 _require_not_begun(db, study_id)
                 _forget_previews(db, study_id)
             db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(new)))
             if found is not None:
-                held = _pictures_held(db, study_id)
-                for item in found:
-                    _require_picture(item, held)
+                require_pictures(found, _pictures_held(db, study_id))
                 db.execute(delete(tables.items).where(tables.items.c.study == study_id))
-                _insert_items(db, study_id, found)
+                insert_items(db, study_id, found)
             if new.settings != old.settings or found is not None:
                 _forget_prepared(db, study_id)
                 request(db, study_id, "subsets", now())
@@ -312,6 +318,32 @@ def items_in(db: Connection, study_id: str) -> list[Item]:
     return [Item(row.number, row.name, row.text, row.picture, row.alt) for row in db.execute(query)]
 
 
+def insert_study(db: Connection, study: Study, pictures: Iterable[Picture]) -> None:
+    """Keep a new study, which was checked, and its pictures; its items follow."""
+    db.execute(insert(tables.studies), [_row_of(study)])
+    rows = [_row_of_picture(study.id, one) for one in pictures]
+    if rows:
+        db.execute(insert(tables.pictures), rows)
+
+
+def insert_items(db: Connection, study_id: str, items: Sequence[Item]) -> None:
+    """Keep the items of a study, which were checked."""
+    db.execute(insert(tables.items), [{"study": study_id, **vars(item)} for item in items])
+
+
+def require_pictures(items: Iterable[Item], held: Container[str]) -> None:
+    """Refuse items that show a picture whose hash is not held.
+
+    Raises
+    ------
+    InputError
+        There is one.
+    """
+    for item in items:
+        if item.picture is not None and item.picture not in held:
+            raise InputError(f"The picture of item {item.name!r} is not in the study.")
+
+
 def _study_of(row: Any) -> Study:
     values = dict(row._mapping)
     return Study(**{**values, "settings": StudySettings.of_json(values["settings"])})
@@ -325,13 +357,12 @@ def _row_of_picture(study_id: str, picture: Picture) -> dict[str, Any]:
     return {"study": study_id, **vars(picture)}
 
 
-def _insert_items(db: Connection, study_id: str, items: Sequence[Item]) -> None:
-    db.execute(insert(tables.items), [{"study": study_id, **vars(item)} for item in items])
-
-
-def _require_picture(item: Item, held: Any) -> None:
-    if item.picture is not None and item.picture not in held:
-        raise InputError(f"The picture of item {item.name!r} is not in the study.")
+def _require_same_sort(old: Study, kind: str | None, items: Sequence[Item] | None) -> None:
+    """Refuse to make a judging study of a sort, or the other way round, or to change what it asks about."""
+    if kind is not None and (kind == JUDGING) != (old.kind == JUDGING):
+        raise InputError("A judging study is made from clusters; a sort cannot become one, nor it a sort.")
+    if items is not None and old.kind == JUDGING:
+        raise NotOpenError("The questions of a judging study are about its cards, which stay as they are.")
 
 
 def _pictures_held(db: Connection, study_id: str) -> set[str]:
@@ -343,14 +374,18 @@ def _sort_of(study: Study) -> tuple[Any, ...]:
     return study.kind, study.settings.categories
 
 
-def _require_not_begun(db: Connection, study_id: str) -> None:
+def _has_begun(db: Connection, study_id: str) -> bool:
     columns, people = tables.assignments.c, tables.participants.c
     count = db.scalar(
         select(func.count())
         .select_from(tables.assignments.join(tables.participants, people.id == columns.participant))
         .where(columns.study == study_id, people.preview.is_(False))
     )
-    if count:
+    return bool(count)
+
+
+def _require_not_begun(db: Connection, study_id: str) -> None:
+    if _has_begun(db, study_id):
         raise NotOpenError(
             "People have begun to sort: the items, the kind and the categories of the study stay as they are."
         )

@@ -14,18 +14,21 @@ from sqlalchemy import Connection, func, insert, select, update
 from consilience.collect import board_state, tables
 from consilience.collect.board_state import BoardState
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import Assignment, Participant, Study
+from consilience.collect.model import JUDGING, Assignment, Participant, Study
+from consilience.collect.standing import READY, REFUSED, Standing, Trial, next_gold
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import request
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.presenting import Chosen, choose, times_presented
 from consilience.collect.store.studies import study_in
+from consilience.collect.store.trials import give_trial, score_trial, standing_in
+from consilience.collect.training import GOLD
 from consilience.errors import InputError
 
 MOST_CHANGES = 500  # in one request
 MOST_CHANGES_KEPT = 50_000  # of an assignment
 DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
-IDLE = timedelta(hours=24)  # after which an assignment that nobody touches no longer counts towards quotas
+IDLE = timedelta(hours=24)  # by default, after which an assignment that nobody touches no longer counts towards quotas
 
 
 class Work(Database):
@@ -43,8 +46,9 @@ class Work(Database):
         Returns
         -------
         Assignment or None
-            None if they are done, the study needs no more, or is closed; what they have begun is returned all the
-            same.
+            None if they are done, were not admitted, the study needs no more, is closed or asks for no sorts; what they
+            have begun is returned all the same. Practice and admission come first, and gold among the rest; see
+            `cards`.
         """
         participant_id = participant.id if isinstance(participant, Participant) else participant
         with self.write() as db:
@@ -53,12 +57,20 @@ class Work(Database):
             begun = _begun(db, found.id)
             if begun is not None:
                 return _resumed(db, begun)
-            if found.excluded or study.status not in (("draft", "open") if found.preview else ("open",)):
+            if study.kind == JUDGING or found.excluded:
                 return None
-            _withdraw_idle(db, study)
+            if study.status not in (("draft", "open") if found.preview else ("open",)):
+                return None
+            withdraw_idle(db, study)
             chosen = choose(db, study, found, rng)
             if chosen is None:
                 return None
+            standing = standing_in(db, study, found.id)
+            if standing[0].state == REFUSED:
+                return None
+            trial = _next_trial(db, study, found, rng, *standing)
+            if trial is not None:
+                return trial
             if not found.preview:
                 request(db, study.id, "subsets", now())
             return _assigned(db, study, found, chosen, rng)
@@ -190,7 +202,9 @@ class Work(Database):
             moment = now()
             answer = [group.as_json() for group in state.groups if group.items]
             _update(db, row.id, state="submitted", submitted=moment, started=row.started or moment, answer=answer)
-            if not participant_in(db, participant_id).preview:
+            if row.number < 0:
+                score_trial(db, study, row.id, answer)
+            elif not participant_in(db, participant_id).preview:
                 request(db, study.id, "subsets", moment)
                 request(db, study.id, "consensus", moment + DEBOUNCE)
             return _assignment_of(_row(db, assignment_id))
@@ -207,12 +221,20 @@ class Work(Database):
             return times_presented(db, study_in(db, study_id))
 
 
-def _withdraw_idle(db: Connection, study: Study) -> None:
-    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns."""
+def withdraw_idle(db: Connection, study: Study) -> int:
+    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns.
+
+    Returns
+    -------
+    int
+        How many.
+    """
+    minutes = study.settings.panel.minutes
+    limit = now() - (IDLE if minutes is None else timedelta(minutes=minutes))
     columns = tables.assignments.c
     touched = func.coalesce(columns.changed, columns.assigned)
-    untouched = (columns.study == study.id, columns.state == "open", touched < now() - IDLE)
-    db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn"))
+    untouched = (columns.study == study.id, columns.state == "open", touched < limit)
+    return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
 
 
 def _begun(db: Connection, participant_id: str) -> Any | None:
@@ -227,12 +249,30 @@ def _resumed(db: Connection, row: Any) -> Assignment:
     return replace(_assignment_of(row), state="open")
 
 
+def _next_trial(
+    db: Connection,
+    study: Study,
+    participant: Participant,
+    rng: np.random.Generator,
+    standing: Standing,
+    trials: Sequence[Trial],
+    n_ordinary: int,
+) -> Assignment | None:
+    """Give what comes before the next ordinary sort: practice, admission or gold; None if nothing does."""
+    if standing.state != READY:
+        place, attempt = standing.place, standing.attempt
+        return _assignment_of(give_trial(db, study, participant, standing.state, rng, place=place, attempt=attempt))
+    gold = next_gold(study, participant.id, trials, n_ordinary)
+    return None if gold is None else _assignment_of(give_trial(db, study, participant, GOLD, rng, place=gold))
+
+
 def _assigned(
     db: Connection, study: Study, participant: Participant, chosen: Chosen, rng: np.random.Generator
 ) -> Assignment:
     """Give a subset to a participant, the cards in an order of their own."""
     columns = tables.assignments.c
-    count = db.scalar(select(func.count()).where(columns.participant == participant.id)) or 0
+    mine = (columns.participant == participant.id, columns.number > 0)
+    count = db.scalar(select(func.count()).where(*mine)) or 0
     order = [int(item) for item in rng.permutation(np.array(chosen.items))]
     values = {
         **{"study": study.id, "participant": participant.id, "items": order, "source": chosen.source},

@@ -3,10 +3,13 @@
 import { fill } from "./texts.js";
 
 const LONG = 140; // letters of a text that is cut on its card, and can be enlarged
+const WIDEST = innerWidth < 640 ? 8.8 : 10.8; // widths of the font that a word can have: longer ones are broken
+const BREAKS = /([\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+|(?<=[-\u2010\u2013]))/u;
 
 /** An element for each card, by its number; the view hangs listeners on them. */
 export function makeCards(cards, texts) {
   const template = document.getElementById("card-template").content.firstElementChild;
+  document.getElementById("board").style.setProperty("--word", widestWord(cards));
   return new Map(cards.map((card) => [card.number, makeCard(template.cloneNode(true), card, texts)]));
 }
 
@@ -19,7 +22,7 @@ function makeCard(element, card, texts) {
     image.alt = card.text ? "" : card.label;
     image.addEventListener("error", () => showInstead(image, text, card), { once: true });
   } else image.remove();
-  if (card.text || !address) text.textContent = card.text || card.label;
+  if (card.text || !address) text.replaceChildren(...words(card.text || card.label));
   else text.remove();
   element.classList.toggle("pictured", Boolean(address));
   element.classList.toggle("long", card.text.length > LONG);
@@ -27,6 +30,31 @@ function makeCard(element, card, texts) {
   else zoom.remove();
   element.querySelector(".pick").tabIndex = -1;
   return element;
+}
+
+// ---- words: cards are as wide as their longest word needs, so that none is broken but where it must
+
+/** Width of a text in widths of the font. */
+function widthOf(text) {
+  const pen = (widthOf.pen ??= document.createElement("canvas").getContext("2d"));
+  pen.font = `100px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width / 100;
+}
+
+function widestWord(cards) {
+  const all = new Set(cards.flatMap((card) => card.text.split(BREAKS)));
+  return Math.min(WIDEST, Math.max(0, ...[...all].map(widthOf)));
+}
+
+/** Parts of a text; words that no card has room for are marked, and broken by the rules of the language. */
+function words(text) {
+  return text.split(BREAKS).map((word) => {
+    if (word.length < WIDEST || widthOf(word) <= WIDEST) return document.createTextNode(word);
+    const part = document.createElement("span");
+    part.className = "too-long";
+    part.textContent = word;
+    return part;
+  });
 }
 
 /** A picture that cannot be loaded gives way to its name. */

@@ -21,6 +21,15 @@ export class Sheet {
     this.choices.addEventListener("keydown", (event) => this.choiceKey(event));
     document.getElementById("names-button")?.addEventListener("click", () => this.askName());
     this.prepareSearch();
+    this.placeLegend(matchMedia("(width < 60rem)"));
+  }
+
+  /** The legend stands beside the sheet, and on narrow screens at the foot of the window. */
+  placeLegend(narrow) {
+    const legend = document.getElementById("legend");
+    const place = () => (narrow.matches ? document.querySelector(".foot") : this.sheet.parentElement).prepend(legend);
+    narrow.addEventListener("change", place);
+    place();
   }
 
   // ---- drawing
@@ -95,6 +104,7 @@ export class Sheet {
   choose(target, aloud = false) {
     this.current = target;
     this.renderChoices();
+    this.choices.querySelector("input:checked").closest("label").scrollIntoView({ block: "nearest", inline: "nearest" });
     if (!aloud) return;
     const [group, keys] = [this.board.group(target), { new: "new_group", "": "no_group" }];
     this.board.say("chosen", { group: group ? this.board.title(group) : this.board.text(keys[target]) });

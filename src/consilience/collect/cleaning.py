@@ -1,0 +1,39 @@
+"""Texts as they are kept: what users send passes `clean`, since no database keeps all that JSON can spell."""
+
+import re
+from typing import Any
+
+from consilience.errors import InputError
+
+UNKEPT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """Return a text with the characters that databases, files or terminals do not keep replaced by spaces."""
+    return UNKEPT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def line(text: str) -> str:
+    """Return a text on one line, cleaned."""
+    return " ".join(clean(text).split())
+
+
+def clean_text(value: Any, what: str, longest: int, *, one_line: bool = False) -> str:
+    """Return a text, cleaned.
+
+    Raises
+    ------
+    InputError
+        It is no text, or too long.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be text. Got {brief(value)}.")
+    if len(value) > longest:
+        raise InputError(f"{what} has {len(value):,} characters; at most {longest:,} are allowed.")
+    return line(value) if one_line else clean(value)
+
+
+def brief(value: Any) -> str:
+    """Show a value in a message, briefly."""
+    shown = repr(value)
+    return clean(shown if len(shown) <= 60 else f"{shown[:57]}…")

@@ -1,0 +1,80 @@
+"""What a practice sort got right, card by card: which cards were put together, or kept apart, as expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CardFeedback:
+    """How a card was sorted.
+
+    Attributes
+    ----------
+    card : int
+        Number of the card.
+    right : bool
+        Whether it lies with the cards with which it belongs, and with no others.
+    missed : tuple of int
+        Cards with which it belongs, and from which it was kept apart.
+    intruders : tuple of int
+        Cards with which it was put together, and does not belong.
+    given : str or None
+        In a closed sort the category in which it was put; None if it was left unsorted.
+    """
+
+    card: int
+    right: bool
+    missed: tuple[int, ...]
+    intruders: tuple[int, ...]
+    given: str | None
+
+
+@dataclass(frozen=True)
+class GroupFeedback:
+    """A right group, and how its cards were sorted.
+
+    Attributes
+    ----------
+    name : str
+    cards : tuple of CardFeedback
+    """
+
+    name: str
+    cards: tuple[CardFeedback, ...]
+
+
+def feedback_of(
+    right: Mapping[int, str], answer: Sequence[Mapping[str, Any]], *, closed: bool
+) -> tuple[GroupFeedback, ...]:
+    """Return the right groups with what is to say of each of their cards.
+
+    Parameters
+    ----------
+    right : dict of str
+        The right group of each card, by its number.
+    answer : sequence of dict
+        The groups submitted: id, name, items.
+    closed : bool
+        Whether the groups are categories: then a card is right if it lies in its own.
+
+    Examples
+    --------
+    >>> right = {1: "Birds", 2: "Birds", 3: "Fish"}
+    >>> birds, fish = feedback_of(right, [{"id": "g1", "name": "", "items": [1, 3]}], closed=False)
+    >>> birds.cards[0].missed, birds.cards[0].intruders, fish.cards[0].right
+    ((2,), (3,), False)
+    """
+    group_of = {item: place for place, group in enumerate(answer) for item in group["items"]}
+    found: dict[str, list[CardFeedback]] = {name: [] for name in right.values()}
+    for card, name in right.items():
+        place = group_of.get(card)
+        with_it = {item for item in answer[place]["items"] if item in right} if place is not None else {card}
+        missed = tuple(item for item, other in right.items() if other == name and item not in with_it)
+        intruders = tuple(item for item in right if item in with_it and right[item] != name)
+        given = answer[place]["name"] if place is not None and closed else None
+        fine = given == name if closed else not missed and not intruders and place is not None
+        found[name].append(CardFeedback(card, fine, missed, intruders, given))
+    return tuple(GroupFeedback(name, tuple(cards)) for name, cards in found.items())

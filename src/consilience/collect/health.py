@@ -1,0 +1,38 @@
+"""Whether the server can do its work: for proxies, containers and whoever watches over it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from consilience.collect.serving import served
+from consilience.collect.store import Store, schema
+
+WORKER = "consilience-worker"  # name of the thread of the worker
+logger = logging.getLogger(__name__)
+router = APIRouter()
+
+
+@router.get("/healthz")
+def show_health(request: Request) -> Response:
+    """Say whether the database answers, its tables are those of this version, and the worker runs."""
+    found = _of_database(served(request).store)
+    if request.app.state.background:
+        alive = any(thread.name == WORKER for thread in threading.enumerate())
+        found["worker"] = "running" if alive else "stopped"
+    good = all(value in ("reachable", "current", "running") for value in found.values())
+    return JSONResponse({"status": "ok" if good else "failing", **found}, 200 if good else 503)
+
+
+def _of_database(store: Store) -> dict[str, Any]:
+    try:
+        with store.read() as db:
+            current = schema.revision(db) == schema.newest()
+    except Exception:  # of whatever kind: the reason is in the log, for it may hold the address of the database
+        logger.exception("The database cannot be reached")
+        return {"database": "unreachable"}
+    return {"database": "reachable", "tables": "current" if current else "of another version"}

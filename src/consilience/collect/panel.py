@@ -1,0 +1,197 @@
+"""What a study asks of people from a panel beside their sorts: consent, questions, and how they come back and end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from consilience.annotations.types import Real
+from consilience.errors import InputError
+
+QUESTIONS = ("text", "number", "choice", "choices")
+MOMENTS = ("before", "after")
+RETURNING = ("resume", "restart", "turn away")
+ENDINGS = ("complete", "not_admitted", "declined", "closed")
+PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+CODE = "code"  # the placeholder of a return address that stands for the code
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to participants, before the sorts or after them.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the study; what exports call it.
+    text : str
+        The question as participants read it.
+    kind : {"text", "number", "choice", "choices"}
+        Whether the answer is a text, a number, one of the options, or any of them.
+    required : bool
+        Whether it must be answered.
+    options : tuple of str
+        What can be chosen.
+    least, most : float, optional
+        The smallest and the largest number that is accepted; of a text, how many characters.
+    """
+
+    name: str
+    text: str
+    kind: str = "text"
+    required: bool = False
+    options: tuple[str, ...] = ()
+    least: Real | None = None
+    most: Real | None = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a participant gets at the end.
+
+    Attributes
+    ----------
+    code : str
+        Shown, to be entered on the panel's page.
+    url : str
+        Template of the address to return to: ``{code}`` and stored parameters in braces are filled in.
+    """
+
+    code: str = ""
+    url: str = ""
+
+    def filled(self, parameters: Mapping[str, str]) -> dict[str, str] | None:
+        """Return the code and the address for a participant; None if there is neither.
+
+        The address is empty if a parameter that it needs is missing.
+
+        Examples
+        --------
+        >>> Completion("C1", "https://panel.example/?cc={code}&p={PID}").filled({"PID": "a b"})
+        {'code': 'C1', 'url': 'https://panel.example/?cc=C1&p=a%20b'}
+        """
+        known = {**parameters, CODE: self.code}
+        missing = [name for name in PLACEHOLDER.findall(self.url) if not known.get(name)]
+        url = "" if missing else PLACEHOLDER.sub(lambda found: quote(known[found[1]], safe=""), self.url)
+        return {"code": self.code, "url": url} if self.code or url else None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Consent, questions, endings, and what happens to people who come back.
+
+    Attributes
+    ----------
+    consent : str
+        Markdown of the consent page; without it there is none.
+    before, after : tuple of Question
+        Asked before the first sort, and after the last.
+    endings : dict of Completion
+        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, and who
+        found the study ``closed`` or full.
+    identified_by : str
+        The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
+    returning : {"resume", "restart", "turn away"}
+        What people do who open the link again: continue, start again, or nothing.
+    minutes : int, optional
+        After how many minutes without a change a subset is given to others; by default after a day.
+    keep_days : int, optional
+        How many days after a participant came their parameters are erased; by default they are kept.
+    """
+
+    consent: str = ""
+    before: tuple[Question, ...] = ()
+    after: tuple[Question, ...] = ()
+    endings: Mapping[str, Completion] = field(default_factory=dict)
+    identified_by: str = ""
+    returning: str = "resume"
+    minutes: int | None = None
+    keep_days: int | None = None
+
+    def questions(self, moment: str) -> tuple[Question, ...]:
+        """Return the questions of a moment, "before" or "after"."""
+        return self.before if moment == "before" else self.after
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return {
+            **{one.name: getattr(self, one.name) for one in fields(self)},
+            **{moment: [_question_as_json(one) for one in self.questions(moment)] for moment in MOMENTS},
+            "endings": {name: asdict(ending) for name, ending in self.endings.items()},
+        }
+
+    @classmethod
+    def of_json(cls, values: Any) -> Panel:
+        """Return settings from JSON values.
+
+        Raises
+        ------
+        InputError
+            A key is unknown, or a value is of another type.
+        """
+        if isinstance(values, Panel):
+            return values
+        given = _known(cls, values, "'panel'")
+        questions = {moment: _questions(given[moment], moment) for moment in MOMENTS if moment in given}
+        endings = given.get("endings", {})
+        if not isinstance(endings, Mapping):
+            raise InputError("'endings' must be an object of codes and addresses, by how people end.")
+        made = {name: _made(Completion, one, f"The ending {name!r}") for name, one in endings.items()}
+        return cls(**{**given, **questions, "endings": made})
+
+
+Kind = TypeVar("Kind", Question, Completion)
+
+
+def _question_as_json(question: Question) -> dict[str, Any]:
+    return {**asdict(question), "options": list(question.options)}
+
+
+def _questions(values: Any, moment: str) -> tuple[Question, ...]:
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise InputError(f"{moment!r} must be a list of questions.")
+    return tuple(_made(Question, one, f"Question {number} of {moment!r}") for number, one in enumerate(values, 1))
+
+
+def _made(kind: type[Kind], values: Any, what: str) -> Kind:
+    if isinstance(values, kind):
+        return values
+    given = _known(kind, values, what)
+    needed = [name for name in ("name", "text") if kind is Question and name not in given]
+    if needed:
+        raise InputError(f"{what} must have a {needed[0]!r}.")
+    if isinstance(given.get("options"), list):
+        given["options"] = tuple(given["options"])
+    return kind(**given)
+
+
+def _known(kind: type[Any], values: Any, what: str) -> dict[str, Any]:
+    """Return values of a dataclass, none of whose keys is unknown."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{what} must be an object.")
+    names = [one.name for one in fields(kind)]
+    unknown = next((name for name in values if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"{what} has no setting {str(unknown)[:60]!r}; there are {', '.join(names)}.")
+    for name, value in values.items():
+        _require_type(f"{name!r} of {what[0].lower()}{what[1:]}", name, value)
+    return dict(values)
+
+
+TYPES: dict[str, tuple[str, Any]] = {
+    **dict.fromkeys(("consent", "identified_by", "returning", "name", "text", "kind", "code", "url"), ("text", str)),
+    **dict.fromkeys(("minutes", "keep_days"), ("a whole number or null", int | None)),
+    **dict.fromkeys(("least", "most"), ("a number or null", int | float | None)),
+    "required": ("true or false", bool),
+    "options": ("a list of texts", list | tuple),
+}
+
+
+def _require_type(what: str, name: str, value: Any) -> None:
+    words, kind = TYPES.get(name, ("", object))
+    wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool and words != "")
+    if wrong or (name == "options" and not all(isinstance(one, str) for one in value)):
+        raise InputError(f"{what} must be {words}. Got {str(value)[:60]!r}.")

@@ -1,0 +1,69 @@
+"""What the dashboards show: the drawings and tables that the worker made of a study last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from consilience.annotations.types import Real
+from consilience.collect import tables
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.jobs import request
+
+PATIENCE = 10  # times the seconds that the last overview took, from it to the next
+
+
+@dataclass(frozen=True)
+class Overview:
+    """An overview of a study, without its content.
+
+    Attributes
+    ----------
+    answers : str
+        What it was made of, see `consilience.collect.consensus.fingerprint`.
+    created : datetime
+    seconds : float
+        How long it took.
+    """
+
+    answers: str
+    created: datetime
+    seconds: float
+
+
+class Overviews(Database):
+    """What the store knows of dashboards."""
+
+    def put_overview(self, study_id: str, answers: str, content: Mapping[str, Any], *, seconds: Real) -> None:
+        """Keep an overview in place of the last."""
+        mine = tables.overviews.c.study == study_id
+        values = {"study": study_id, "answers": answers, "created": now(), "seconds": seconds, "content": dict(content)}
+        with self.write() as db:
+            db.execute(delete(tables.overviews).where(mine))
+            db.execute(insert(tables.overviews).values(**values))
+
+    def overview(self, study_id: str) -> Overview | None:
+        """Return of what and when the overview of a study was made, None if there is none."""
+        columns = tables.overviews.c
+        query = select(columns.answers, columns.created, columns.seconds).where(columns.study == study_id)
+        with self.read() as db:
+            row = db.execute(query).first()
+        return None if row is None else Overview(*row)
+
+    def overview_content(self, study_id: str) -> dict[str, Any] | None:
+        """Return what the worker found, see `consilience.collect.overview`."""
+        columns = tables.overviews.c
+        with self.read() as db:
+            return db.scalar(select(columns.content).where(columns.study == study_id))
+
+    def request_overview(self, study_id: str, *, at_once: bool = False) -> None:
+        """Ask the worker for an overview, so late that they take at most a tenth of its time, or `at_once`."""
+        last, due = self.overview(study_id), now()
+        if last is not None and not at_once:
+            due = max(due, last.created + timedelta(seconds=PATIENCE * last.seconds))
+        with self.write() as db:
+            request(db, study_id, "overview", due)

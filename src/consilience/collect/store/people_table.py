@@ -1,0 +1,160 @@
+"""The table of participants: what each consented to, answered and needed, a row a person."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, Table, select
+
+from consilience.collect import tables
+from consilience.collect.model import JUDGING, Participant, Study
+from consilience.collect.panel import MOMENTS
+from consilience.collect.store.database import Database
+from consilience.collect.store.people import participants_in
+from consilience.collect.store.studies import study_in
+
+TIMES = ("came", "consented", "declined", "withdrew")
+COLUMNS = ("annotator", *TIMES, "preview", "excluded")
+
+
+class PeopleTable(Database):
+    """What the store tells of participants as a table."""
+
+    def done(self, study_id: str) -> Counter[str]:
+        """Count the sorts that each participant of a study submitted, or the answers of each judge, by their ids.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return done_in(db, study_in(db, study_id))
+
+    def participants_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
+        """Return the participants of a study, a row for each, in the order in which they came.
+
+        Columns are `annotator`, as in `export_frame`; when they `came`, `consented`, `declined` and `withdrew`;
+        `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; ``seconds:1``,
+        ``seconds:2``, … from the first change to the submission of each sort; ``question:NAME`` for answers; and
+        ``parameter:NAME``. An answer of several options is a JSON list.
+
+        Parameters
+        ----------
+        study_id : str
+        identifiers : bool, default=True
+            Whether names and stored parameters are in it. Answers always are.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            study = study_in(db, study_id)
+            people = participants_in(db, study_id)
+            times, answers, seconds = _times(db, study_id), _answers(db, study_id), _seconds(db, study_id)
+            done = done_in(db, study)
+        stored = parameters_stored(study, people) if identifiers else []
+        asked = _asked(study, answers.values())
+        n_sorts = max((number for found in seconds.values() for number in found), default=0)
+        rows = [
+            (
+                (identifiers and one.name) or one.id,
+                *(one.created, *(times[name].get(one.id) for name in TIMES[1:])),
+                *(one.preview, one.excluded, done[one.id]),
+                *(seconds[one.id].get(number) for number in range(1, n_sorts + 1)),
+                *(_plain(answers[one.id].get(name)) for name in asked),
+                *(one.parameters.get(name) for name in stored),
+            )
+            for one in people
+        ]
+        columns = [
+            *COLUMNS,
+            "answers" if study.kind == JUDGING else "sorts",
+            *(f"seconds:{number}" for number in range(1, n_sorts + 1)),
+            *(f"question:{name}" for name in asked),
+            *(f"parameter:{name}" for name in stored),
+        ]
+        return _typed(pd.DataFrame(rows, columns=columns))
+
+
+def done_in(db: Connection, study: Study) -> Counter[str]:
+    """Count what each participant of a study submitted: sorts, or answers of a judge."""
+    work, given = tables.assignments.c, tables.odd_answers.c
+    if study.kind == JUDGING:
+        query = select(given.participant).where(given.study == study.id, given.answered.is_not(None))
+    else:
+        query = select(work.participant).where(work.study == study.id, work.state == "submitted", work.number > 0)
+    return Counter(db.scalars(query))
+
+
+def seconds_between(started: Any, submitted: Any) -> float | None:
+    """Return the seconds from the first change to the submission, None if there was no change."""
+    return None if started is None else round((submitted - started).total_seconds(), 3)
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    for name in TIMES:
+        frame[name] = pd.to_datetime(frame[name], utc=True)
+    for name in frame.columns[frame.columns.str.startswith("seconds:")]:
+        frame[name] = frame[name].astype(float)
+    for name in frame.columns[frame.columns.str.startswith("question:")]:
+        if len({type(value) for value in frame[name].dropna()}) > 1:  # a question that was of another kind earlier
+            frame[name] = frame[name].map(str, na_action="ignore")
+    counts = [name for name in ("sorts", "answers") if name in frame]
+    return frame.astype({"preview": bool, "excluded": bool, **dict.fromkeys(counts, "int64")})
+
+
+def _times(db: Connection, study_id: str) -> dict[str, dict[str, Any]]:
+    """Return when people consented, declined and withdrew, by their ids."""
+    consents, gone = tables.consents.c, tables.withdrawals.c
+    decided = _of_study(db, tables.consents, study_id, consents.participant, consents.agreed, consents.decided)
+    return {
+        "consented": {row.participant: row.decided for row in decided if row.agreed},
+        "declined": {row.participant: row.decided for row in decided if not row.agreed},
+        "withdrew": dict(map(tuple, _of_study(db, tables.withdrawals, study_id, gone.participant, gone.withdrawn))),
+    }
+
+
+def _answers(db: Connection, study_id: str) -> dict[str, dict[str, Any]]:
+    columns = tables.question_answers.c
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row in _of_study(db, tables.question_answers, study_id, columns.participant, columns.answers):
+        found[row.participant] |= row.answers
+    return found
+
+
+def _of_study(db: Connection, table: Table, study_id: str, *columns: Any) -> list[Any]:
+    people = tables.participants
+    joined = table.join(people, people.c.id == table.c.participant)
+    return list(db.execute(select(*columns).select_from(joined).where(people.c.study == study_id)))
+
+
+def _seconds(db: Connection, study_id: str) -> dict[str, dict[int, float | None]]:
+    """Return how long each submitted sort took, by its number, of each participant."""
+    work = tables.assignments.c
+    query = select(work.participant, work.number, work.started, work.submitted)
+    found: dict[str, dict[int, float | None]] = defaultdict(dict)
+    for row in db.execute(query.where(work.study == study_id, work.state == "submitted", work.number > 0)):
+        found[row.participant][row.number] = seconds_between(row.started, row.submitted)
+    return found
+
+
+def parameters_stored(study: Study, people: Iterable[Participant]) -> list[str]:
+    """Return the parameters that are stored now, and those that were earlier."""
+    return list(dict.fromkeys([*study.settings.parameters, *(name for one in people for name in one.parameters)]))
+
+
+def _asked(study: Study, answers: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the questions that are asked now, and of those that were answered earlier."""
+    now = [one.name for moment in MOMENTS for one in study.settings.panel.questions(moment)]
+    return list(dict.fromkeys([*now, *(name for found in answers for name in found)]))
+
+
+def _plain(answer: Any) -> Any:
+    return json.dumps(answer, ensure_ascii=False) if isinstance(answer, list) else answer

@@ -1,0 +1,171 @@
+"""Practice, admission and gold in the store: sorts whose right answer is known, their scores, and who is consistent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select, update
+
+from consilience.collect import board_state, tables
+from consilience.collect.consistency import Consistency, consistency_of
+from consilience.collect.errors import NotFoundError
+from consilience.collect.model import CLOSED, Assignment, Item, Participant, Study
+from consilience.collect.scoring import score_of_answer
+from consilience.collect.standing import Standing, Trial, numbered, standing_of
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.people import participant_in
+from consilience.collect.store.studies import items_in, study_in
+from consilience.collect.training import ADMISSION
+
+
+class Trials(Database):
+    """What the store knows of training."""
+
+    def trials_of(self, participant_id: str) -> list[Trial]:
+        """Return the practice, admission and gold sorts of a participant, in the order in which they were given."""
+        with self.read() as db:
+            return trials_in(db, participant_id)
+
+    def standing(self, participant_id: str) -> Standing:
+        """Return where a participant is in training: what they sort next, ready, or not admitted.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        with self.read() as db:
+            study = study_in(db, participant_in(db, participant_id).study)
+            return standing_in(db, study, participant_id)[0]
+
+    def cards(self, assignment: Assignment) -> dict[int, Item]:
+        """Return the cards of an assignment by their numbers, also those of training that are no items of the study."""
+        with self.read() as db:
+            found = {item.number: item for item in items_in(db, assignment.study)}
+            if assignment.number < 0:
+                query = select(tables.trials.c.cards).where(tables.trials.c.assignment == assignment.id)
+                found |= {one["number"]: _item_of(one) for one in db.scalar(query) or ()}
+        return {number: found[number] for number in assignment.items}
+
+    def see_answer(self, assignment_id: int, participant_id: str) -> None:
+        """Note that a participant has seen the right answer of a practice sort.
+
+        Raises
+        ------
+        NotFoundError
+            They submitted no such sort.
+        """
+        columns, work = tables.trials.c, tables.assignments.c
+        theirs = select(work.id).where(work.participant == participant_id, work.state == "submitted")
+        with self.write() as db:
+            mine = (columns.assignment == assignment_id, columns.assignment.in_(theirs))
+            if db.execute(update(tables.trials).where(*mine).values(seen=True)).rowcount == 0:
+                raise NotFoundError("There is no such practice sort.")
+
+    def consistency(self, study_id: str) -> list[Consistency]:
+        """Return the scores of each participant on gold, repeats, practice and admission; previews are left out.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        people, work = tables.participants.c, tables.assignments.c
+        with self.read() as db:
+            study = study_in(db, study_id)
+            mine = (people.study == study_id, people.preview.is_(False), people.name.is_(None))
+            ids = list(db.scalars(select(people.id).where(*mine).order_by(people.created, people.id)))
+            given: dict[str, list[Assignment]] = {one: [] for one in ids}
+            trials: dict[str, list[Trial]] = {one: [] for one in ids}
+            for row in db.execute(select(tables.assignments).where(work.study == study_id).order_by(work.id)):
+                if row.participant in given:
+                    given[row.participant].append(_assignment_of(row))
+            for person, trial in _trials(db, work.study == study_id):
+                if person in trials:
+                    trials[person].append(trial)
+        return [consistency_of(study, one, given[one], trials[one]) for one in ids]
+
+
+def trials_in(db: Connection, participant_id: str) -> list[Trial]:
+    """Return the trials of a participant, in the order in which they were given."""
+    return [trial for _, trial in _trials(db, tables.assignments.c.participant == participant_id)]
+
+
+def standing_in(db: Connection, study: Study, participant_id: str) -> tuple[Standing, list[Trial], int]:
+    """Return where a participant is, their trials, and how many ordinary sorts they were given."""
+    work = tables.assignments.c
+    ordinary = (work.participant == participant_id, work.number > 0)
+    n_ordinary = db.scalar(select(func.count()).select_from(tables.assignments).where(*ordinary)) or 0
+    trials = trials_in(db, participant_id)
+    return standing_of(study, trials, has_begun=n_ordinary > 0), trials, n_ordinary
+
+
+def give_trial(
+    db: Connection,
+    study: Study,
+    participant: Participant,
+    role: str,
+    rng: np.random.Generator,
+    *,
+    place: int = 0,
+    attempt: int = 1,
+) -> Any:
+    """Give a sort of the training to a participant, the cards in an order of their own; return the row."""
+    sort = study.settings.training.sorts(role)[place]
+    cards = numbered(sort, items_in(db, study.id))
+    order = [int(number) for number in rng.permutation(np.array(list(cards)))]
+    work = tables.assignments.c
+    lowest = db.scalar(select(func.min(work.number)).where(work.participant == participant.id)) or 0
+    values = {
+        **{"study": study.id, "participant": participant.id, "items": order, "source": role},
+        **{"state": "open", "number": min(lowest, 0) - 1, "assigned": now()},
+        "board": board_state.initial(0, order, study.settings.categories).as_json(),
+    }
+    row = db.execute(insert(tables.assignments).values(**values).returning(tables.assignments)).one()
+    right = [{**asdict(item), "group": group} for item, group in zip(cards.values(), sort.labels, strict=True)]
+    mark = study.settings.training.mark if role == ADMISSION else None
+    db.execute(
+        insert(tables.trials).values(
+            assignment=row.id, role=role, place=place, attempt=attempt, cards=right, mark=mark, seen=False
+        )
+    )
+    return row
+
+
+def score_trial(db: Connection, study: Study, assignment_id: int, answer: Sequence[Mapping[str, Any]]) -> None:
+    """Score a trial when it is submitted."""
+    columns = tables.trials.c
+    cards = db.scalar(select(columns.cards).where(columns.assignment == assignment_id))
+    right = {card["number"]: card["group"] for card in cards or ()}
+    score = score_of_answer(right, answer, closed=study.kind == CLOSED)
+    db.execute(update(tables.trials).where(columns.assignment == assignment_id).values(score=score))
+
+
+def _trials(db: Connection, which: Any) -> list[tuple[str, Trial]]:
+    """Return trials with the participant of each."""
+    work = tables.assignments.c
+    query = (
+        select(tables.trials, work.participant)
+        .join(tables.assignments, work.id == tables.trials.c.assignment)
+        .where(which)
+        .order_by(work.id)
+    )
+    found = []
+    for row in db.execute(query):
+        cards = tuple(_item_of(one) for one in row.cards)
+        right = {one["number"]: one["group"] for one in row.cards}
+        rest = (row.mark, row.score, row.seen)
+        found.append((row.participant, Trial(row.assignment, row.role, row.place, row.attempt, cards, right, *rest)))
+    return found
+
+
+def _item_of(values: Mapping[str, Any]) -> Item:
+    return Item(**{name: value for name, value in values.items() if name != "group"})
+
+
+def _assignment_of(row: Any) -> Assignment:
+    values = {name: value for name, value in row._mapping.items() if name not in ("board", "changed")}
+    return Assignment(**{**values, "items": tuple(values["items"])})

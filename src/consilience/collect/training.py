@@ -1,0 +1,161 @@
+"""Practice, admission and gold: sorts whose right answer is known, as settings of a study.
+
+Their cards are cards of the study, by name, or others that appear in no result. Nothing of it enters the consensus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from consilience.annotations.types import Real
+from consilience.errors import InputError
+
+PRACTICE, ADMISSION, GOLD = "practice", "admission", "gold"
+ROLES = (PRACTICE, ADMISSION, GOLD)  # and the sources of their assignments
+APART = (*ROLES, "repeat")  # sources that stay out of the consensus
+MOST_ADMISSION_SORTS = 5
+MOST_GOLD_SORTS = 20
+MOST_TRIES = 10
+MOST_CARDS = 60  # of one sort
+
+
+@dataclass(frozen=True)
+class RightCard:
+    """A card of which it is known where it belongs.
+
+    Attributes
+    ----------
+    name : str
+        That of a card of the study, which is then shown as it is there; or of another card.
+    group : str
+        Where it belongs: in a closed sort one of the categories, else any name.
+    text : str
+        What another card says; by default its name.
+    picture : str, optional
+        Hash of a picture of the study, for another card.
+    alt : str
+        The picture in words.
+    """
+
+    name: str
+    group: str
+    text: str = ""
+    picture: str | None = None
+    alt: str = ""
+
+
+@dataclass(frozen=True)
+class RightSort:
+    """Cards to sort, each with the group in which it belongs.
+
+    Attributes
+    ----------
+    cards : tuple of RightCard
+    """
+
+    cards: tuple[RightCard, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """The right group of each card."""
+        return [card.group for card in self.cards]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of cards of the right groups, the largest first."""
+        return tuple(sorted((self.labels.count(name) for name in dict.fromkeys(self.labels)), reverse=True))
+
+    @classmethod
+    def of_groups(cls, groups: Mapping[str, Any]) -> RightSort:
+        """Return a sort from the names of the cards of each group.
+
+        Examples
+        --------
+        >>> RightSort.of_groups({"Birds": ["owl", "robin"], "Fish": ["trout"]}).sizes
+        (2, 1)
+        """
+        return cls(tuple(RightCard(name, group) for group, names in groups.items() for name in names))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What people do besides the sorts that count.
+
+    Attributes
+    ----------
+    practice : RightSort, optional
+        Sorted first; then the right answer is shown.
+    admission : tuple of RightSort
+        Up to five, sorted before the first sort that counts; their right answers are not shown.
+    mark : float
+        Mean score of the admission sorts that is needed: the adjusted Rand index, or Cohen's kappa in a closed sort.
+    tries : int
+        How often the admission may be tried.
+    gold : tuple of RightSort
+        Mixed in among the ordinary subsets, each at most once a person.
+    gold_share : float
+        Share of gold among what a person sorts.
+    """
+
+    practice: RightSort | None = None
+    admission: tuple[RightSort, ...] = ()
+    mark: Real = 0.6
+    tries: int = 2
+    gold: tuple[RightSort, ...] = field(default=())
+    gold_share: Real = 0.1
+
+    def sorts(self, role: str) -> tuple[RightSort, ...]:
+        """Return the sorts of a role: "practice", "admission" or "gold"."""
+        if role == PRACTICE:
+            return () if self.practice is None else (self.practice,)
+        return self.admission if role == ADMISSION else self.gold
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the training as JSON values."""
+        return {
+            **{"mark": self.mark, "tries": self.tries, "gold_share": self.gold_share},
+            "practice": None if self.practice is None else _cards_of(self.practice),
+            "admission": [_cards_of(sort) for sort in self.admission],
+            "gold": [_cards_of(sort) for sort in self.gold],
+        }
+
+    @classmethod
+    def of_json(cls, values: Any) -> Training:
+        """Return the training that `as_json` wrote; what is left out has its default.
+
+        Raises
+        ------
+        InputError
+            A value is of the wrong kind, or a key is unknown.
+        """
+        names = ("practice", "admission", "mark", "tries", "gold", "gold_share")
+        if not isinstance(values, Mapping) or not set(values) <= set(names):
+            raise InputError(f"'training' must be an object with the keys {', '.join(names)}; each may be left out.")
+        found = dict(values)
+        for role in (ADMISSION, GOLD):
+            sorts = found.get(role, [])
+            if not isinstance(sorts, list):
+                raise InputError(f"{role!r} of the training must be a list of sorts, each a list of cards.")
+            found[role] = tuple(_sort_of(sort, role) for sort in sorts)
+        if found.get(PRACTICE) is not None:
+            found[PRACTICE] = _sort_of(found[PRACTICE], PRACTICE)
+        return cls(**found)
+
+
+def _cards_of(sort: RightSort) -> list[dict[str, Any]]:
+    return [asdict(card) for card in sort.cards]
+
+
+def _sort_of(cards: Any, role: str) -> RightSort:
+    fine = isinstance(cards, list) and all(
+        isinstance(card, Mapping) and {"name", "group"} <= set(card) <= {"name", "group", "text", "picture", "alt"}
+        for card in cards
+    )
+    if not fine:
+        raise InputError(
+            f"A sort of the {role} must be a list of cards, each with a name and a group; text, picture and alt may "
+            "be left out."
+        )
+    return RightSort(tuple(RightCard(**card) for card in cards))

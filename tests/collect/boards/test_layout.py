@@ -1,0 +1,92 @@
+"""What fits where: the end of the sort in sight, few lines of groups on a phone, whole words, words for fingers."""
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from consilience.collect.model import StudySettings
+from tests.collect.boards.board_server import Sort
+from tests.collect.boards.browsing import both, card, filled, pictures, texts
+
+PHONE = {"width": 390, "height": 760, "has_touch": True, "is_mobile": True}
+WORDS = [
+    "Salted peanuts",
+    "Telecommunications",
+    "Check-in and check-out",
+    "Sunflower seeds",
+    "Tea",
+    "Personal document",
+]
+GROUPS = [f"A name of group {number}" for number in range(1, 10)]
+BROKEN = """(least) => [...document.querySelectorAll('.card-text')].flatMap((element) => {
+  const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walk.nextNode())
+    for (const word of walk.currentNode.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(walk.currentNode, word.index);
+      range.setEnd(walk.currentNode, word.index + word[0].length);
+      if (word[0].length < least && range.getClientRects().length > 1) found.push(word[0]);
+    }
+  return found;
+})"""
+
+
+def height(page, selector):
+    return page.locator(selector).bounding_box()["height"]
+
+
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+@pytest.mark.parametrize("look", [{"width": 1280, "height": 760}, PHONE])
+def test_the_end_of_the_sort_is_in_sight_wherever_one_is(visit, board, look):
+    page = visit(Sort(board=board, cards=both([f"card {number}" for number in range(60)])), **look)
+    for _ in range(2):
+        assert page.get_by_role("button", name="Hand in").count() == 1
+        box = page.locator("#hand-in").bounding_box()
+        assert 0 <= box["y"] <= look["height"] - box["height"]
+        page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+
+
+def test_many_groups_take_one_line_of_a_phone(visit):
+    page = visit(filled(Sort(cards=texts([f"card {number}" for number in range(20)])), *GROUPS), **PHONE)
+    card(page, "card 19").tap()
+    assert height(page, ".foot") <= 110
+    page.locator("#chips").get_by_role("button", name="New group").tap()  # in sight, though it is the last
+    assert len(page.locator("#groups .group:not(.new)").all()) == 10
+
+
+def test_many_groups_take_one_line_beneath_a_sheet(visit):
+    sort = filled(Sort(board="sheet", cards=pictures(20)), *GROUPS)
+    page = visit(sort, **PHONE)
+    assert height(page, ".foot") <= 120
+    page.locator(".choice.new").tap()
+    card(page, 20).tap()
+    assert page.locator(".choice:has(:checked)").evaluate(
+        "e => e.getBoundingClientRect().right <= innerWidth && e.getBoundingClientRect().left >= 0"
+    )
+    page.set_viewport_size({"width": 1280, "height": 760})
+    page.locator(".areas > .legend").wait_for()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_words_that_fit_on_a_card_are_whole(visit, board, width):
+    settings = StudySettings(language="de")
+    names = [*WORDS, "Donaudampfschifffahrtsgesellschaftskapitänspatent"]
+    page = visit(filled(Sort(board=board, cards=texts(names), settings=settings), "First"), width)
+    assert page.evaluate(BROKEN, 19) == []
+    marked = page.locator(".too-long", has_text=names[-1])
+    assert marked.evaluate("e => getComputedStyle(e).hyphens") == "auto"
+
+
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_fingers_are_told_nothing_of_mouse_and_keys(visit, board):
+    for look, own, other in [(PHONE, "tap", "lick"), ({}, "lick", "tap")]:
+        page = visit(Sort(board=board, cards=texts(), begun=False), **look)
+        said = page.locator("main").inner_text().lower()
+        assert own in said
+        assert other not in said
+        assert ("keyboard" in said) == (own == "lick")
+    page = visit(Sort(board=board, cards=texts()), **PHONE)
+    page.locator("#instructions-button").tap()
+    assert "keyboard" not in page.locator("#instructions-dialog").inner_text().lower()

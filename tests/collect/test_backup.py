@@ -1,0 +1,116 @@
+"""Backups hold every row of every table, and can be restored into either kind of database."""
+
+import gzip
+import json
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy import select, text
+
+from consilience.collect import tables
+from consilience.collect.model import Item
+from consilience.collect.store import Store, new_picture, schema
+from consilience.collect.store.backup import backup, restore
+from consilience.collect.worker import Worker
+from consilience.errors import InputError
+from tests.collect.collecting import begun, joined, takes_part
+from tests.collect.judges import ask_judges, judged_animals
+
+OF_TODAY = ("studies", "pictures", "items", "participants", "assignments", "changes", "subsets", "jobs", "tokens")
+OF_TODAY += ("consensuses", "sessions", "secrets", "judgings", "odd_questions", "odd_answers")
+
+
+def filled(store):
+    """Put something into the tables: people at every stage, pictures, jobs, what the worker found, secrets."""
+    study = begun(store, subset_size=4, parameters=("PROLIFIC_PID",))
+    takes_part(store, study, parameters={"PROLIFIC_PID": "pânel; 'id'"})
+    Worker(store, ahead=2).run()
+    store.assignment_for(joined(store, study), np.random.default_rng(0))
+    picture = new_picture(bytes(range(256)), "image/png", 3, 2)
+    store.create_study("Pictures", [Item(0, "a", picture=picture.hash), "b"], pictures=[picture])
+    judged = judged_animals(store)
+    ask_judges(store, judged, 2)
+    store.ask(joined(store, judged).id)
+    store.create_token("script")
+    store.set_password_hash("hash")  # which ends sessions
+    store.new_session(timedelta(hours=1))
+    return study
+
+
+def everything(store):
+    with store.read() as db:
+        return {
+            table.name: [tuple(row) for row in db.execute(select(table).order_by(*table.primary_key.columns))]
+            for table in tables.metadata.sorted_tables
+        }
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "the same"])
+def test_what_was_backed_up_is_restored(store, url, tmp_path, kind):
+    study = filled(store)
+    counts = backup(store, tmp_path / "backup")
+    before = everything(store)
+    assert counts == {name: len(rows) for name, rows in before.items()}
+    assert [name for name, count in counts.items() if not count and name in OF_TODAY] == []
+    if kind == "sqlite" or url.startswith("sqlite"):
+        target = f"sqlite:///{tmp_path}/restored.db"
+    else:
+        target = url
+        with store.write() as db:
+            schema.move_to(db, schema.BASE)
+    assert restore(target, tmp_path / "backup") == counts
+    again = Store.open(target)
+    assert everything(again) == before
+    takes_part(again, study, seed=1)  # new rows are numbered after the restored ones
+    assert len(again.submitted(study.id)) == 2
+    again.close()
+
+
+def test_a_backup_of_sqlite_fills_postgresql(sqlite_store, request, tmp_path):
+    study = filled(sqlite_store)
+    backup(sqlite_store, tmp_path / "backup")
+    address = request.getfixturevalue("postgres")
+    assert restore(address, tmp_path / "backup")["studies"] == 3
+    again = Store.open(address)
+    assert everything(again) == everything(sqlite_store)
+    takes_part(again, study, seed=1)
+    with again.write() as db:
+        schema.move_to(db, schema.BASE)
+    again.close()
+
+
+def test_a_store_that_holds_something_is_not_overwritten(sqlite_store, tmp_path):
+    filled(sqlite_store)
+    backup(sqlite_store, tmp_path / "backup")
+    before = everything(sqlite_store)
+    with pytest.raises(InputError, match=r"^The database is not empty: .* Restore into a new database\.$"):
+        restore(f"sqlite:///{tmp_path}/studies.db", tmp_path / "backup")
+    assert everything(sqlite_store) == before
+
+
+def test_damaged_files_are_refused_and_fill_nothing(sqlite_store, tmp_path):
+    filled(sqlite_store)
+    backup(sqlite_store, tmp_path / "backup")
+    data, target = (tmp_path / "backup").read_bytes(), f"sqlite:///{tmp_path}/new.db"
+    content = gzip.decompress(data)
+    wrong = {
+        "cut": (data[: len(data) // 2], "cannot be read to its end"),
+        "changed": (gzip.compress(content.replace(b"Pictures", b"Puctures")), "checksum"),
+        "text": (b"not a backup", "is not a backup"),
+        "other": (gzip.compress(b"{}\n"), "is not a backup that this version"),
+    }
+    for name, (found, sentence) in wrong.items():
+        (tmp_path / name).write_bytes(found)
+        with pytest.raises(InputError, match=sentence):
+            restore(target, tmp_path / name)
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_a_backup_of_a_later_version_is_refused(sqlite_store, tmp_path):
+    with sqlite_store.write() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    backup(sqlite_store, tmp_path / "backup")
+    assert json.loads(gzip.decompress((tmp_path / "backup").read_bytes()).splitlines()[0])["revision"] == "9999"
+    with pytest.raises(InputError, match=r"^The backup was written by a later version .*\(revision 9999\); update"):
+        restore(f"sqlite:///{tmp_path}/new.db", tmp_path / "backup")

@@ -1,0 +1,108 @@
+"""The dashboard in a real browser: legible, accessible, and calm while it follows the study."""
+
+import pytest
+
+from consilience import Groupings
+from consilience.collect import demo
+from consilience.collect.store import overviews
+from consilience.datasets import load_cardsort_animals
+
+from .collecting import takes_part
+from .test_admin_browser import log_in, page, pytestmark, require_no_violation, sort_by_crowd
+
+__all__ = ["page", "pytestmark"]
+
+
+@pytest.fixture
+def animals(sqlite_store, password_hash, monkeypatch):
+    """The recorded card sort of animals by its first thirty people."""
+    monkeypatch.setattr(overviews, "PATIENCE", 0)
+    sqlite_store.set_password_hash(password_hash)
+    frame = load_cardsort_animals().annotations.to_frame()
+    some = frame[frame["annotator"].isin(frame["annotator"].unique()[:30])]
+    study = sqlite_store.create_study("Animals", [str(item) for item in frame["item"].unique()])
+    sqlite_store.import_groupings(study.id, Groupings.from_frame(some))
+    return sqlite_store.open_study(study.id)
+
+
+def open_drawn(page, study):
+    page.goto(f"/admin/studies/{study.id}/dashboard")
+    page.locator("#figure-co-occurrence svg").wait_for(timeout=60_000)
+    page.locator("#ranked td button").first.wait_for(timeout=60_000)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_it_is_accessible_and_fits_the_screen(page, sqlite_store, animals, width, scheme):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    log_in(page)
+    open_drawn(page, animals)
+    require_no_violation(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map(({ id }) => id)")
+    assert len(ids) == len(set(ids))
+    ink = page.locator("#figure-co-occurrence svg").evaluate(
+        "(svg) => getComputedStyle(svg.querySelector('text')).fill"
+    )
+    assert (sum(map(int, ink.strip("rgb()").split(","))) > 384) == (scheme == "dark")
+
+
+def test_polling_keeps_focus_scroll_and_place(page, sqlite_store, animals):
+    log_in(page)
+    page.set_viewport_size({"width": 700, "height": 700})
+    open_drawn(page, animals)
+    button = page.locator("#ranked td button").last
+    button.focus()
+    mine = button.get_attribute("id")
+    page.locator("#ranked .scroll").evaluate("(found) => { found.scrollTop = 40; found.scrollLeft = 30; }")
+    before = page.evaluate("() => document.getElementById('ranked').getBoundingClientRect().top")
+    page.evaluate("() => { document.querySelector('#figure-co-occurrence').marked = true; }")
+    takes_part(sqlite_store, animals, 1)
+    page.get_by_text("From 31 groupings by 31 people").wait_for(timeout=60_000)
+    page.wait_for_function("() => document.querySelectorAll('#ranked tbody tr').length === 31", timeout=60_000)
+    assert page.evaluate("() => document.activeElement.id") == mine
+    scrolled = page.locator("#ranked .scroll").evaluate("({ scrollTop, scrollLeft }) => [scrollTop, scrollLeft]")
+    assert scrolled == [40, 30]
+    after = page.evaluate("() => document.getElementById('ranked').getBoundingClientRect().top")
+    assert after == pytest.approx(before, abs=2)
+
+
+def test_nothing_moves_while_nothing_changes(page, animals):
+    log_in(page)
+    open_drawn(page, animals)
+    page.wait_for_timeout(3500)
+    page.evaluate("() => { for (const part of document.querySelectorAll('[data-progress] > *')) part.marked = true; }")
+    statuses = []
+    page.on("response", lambda answer: statuses.append(answer.status) if "/dashboard/" in answer.url else None)
+    page.wait_for_timeout(7000)
+    assert len(statuses) >= 3
+    assert set(statuses) == {304}
+    assert page.evaluate("() => [...document.querySelectorAll('[data-progress] > *')].every((part) => part.marked)")
+
+
+def test_somebody_is_left_out_and_taken_in_again_by_keyboard(page, sqlite_store, animals):
+    log_in(page)
+    open_drawn(page, animals)
+    mine = page.locator("#ranked td button").first.get_attribute("id")
+    person = mine.removeprefix("ranked-")
+    page.locator(f"#{mine}").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("The consensus is computed again.").wait_for()
+    assert sqlite_store.participant(person).excluded
+    page.get_by_text("From 29 groupings by 29 people").wait_for(timeout=60_000)
+    page.locator(f"#left-out-{person}").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("From 30 groupings by 30 people").wait_for(timeout=60_000)
+    assert not sqlite_store.participant(person).excluded
+
+
+def test_clusters_show_the_pictures_of_their_cards(page, sqlite_store, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+    study = demo.make(sqlite_store)
+    sort_by_crowd(sqlite_store, study, 8)
+    log_in(page)
+    page.goto(f"/admin/studies/{study.id}/dashboard")
+    page.locator("#clusters img").first.wait_for(timeout=60_000)
+    page.locator("#clusters img").first.scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('#clusters img').naturalWidth > 0")
+    require_no_violation(page)

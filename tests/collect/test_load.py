@@ -1,0 +1,42 @@
+"""A server in a process of its own, with people who take part over HTTP, and when it is killed."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+
+from benchmarks import collect_kills, collect_load, collecting
+from consilience.collect.store import Store
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with their group")
+
+
+def test_nothing_is_lost_under_load(capsys):
+    assert collect_load.main(["--submissions", "60", "--at-once", "15", "--rate", "10", "--seconds", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "60 acknowledged, 60 in the database; answers with 5xx: 0" in printed
+    assert "p99" in printed
+
+
+def test_nothing_is_lost_when_the_server_is_killed(capsys, monkeypatch):
+    monkeypatch.setattr(collect_kills, "BETWEEN", (0.1, 0.5))
+    assert collect_kills.main(["--kills", "2", "--at-once", "6"]) == 0
+    printed = capsys.readouterr().out
+    assert "2 kills" in printed
+    assert "lost: 0" in printed
+
+
+def test_the_check_finds_what_is_wrong(tmp_path):
+    store = Store.open(f"sqlite:///{tmp_path}/studies.db")
+    study = collecting.open_study(store)
+    list(collect_load.who_have_sorted(store, study, 2))
+    first, second = store.assignments(study.id)
+    store.submit(first.id, first.participant)
+    store.submit(second.id, second.participant)
+    record = collecting.Record()
+    record.acknowledged[second.id + 1] = [[1]]
+    record.sent[first.id] = [[0, 1]]
+    found = {name: count for name, count in collecting.differences(store, study, record).items() if count}
+    assert found == {"lost": 1, "other than sent": 1, "not sent by anybody": 1}
+    store.close()

@@ -1,0 +1,103 @@
+"""Training as participants and scripts meet it: from the practice to the sort, or to the end of those not let in."""
+
+import re
+
+from consilience.collect.scoring import chance_in
+from consilience.collect.training import RightSort, Training
+from tests.collect.collecting import begun, joined, sort
+
+FRUIT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea", "ink"], "Green": ["grass"]})
+
+
+def right(item):
+    return [0, 0, 1, 1, 1, 2][item - 12]
+
+
+def at_the_link(visit, study):
+    browser = visit()
+    browser.get(f"/join/{study.join_token}")
+    return browser
+
+
+def begin(browser):
+    assert browser.post("/sort/begin").headers["location"] == "/sort"
+    return browser.get("/sort").text
+
+
+def hand_in(store, study, rule):
+    (current,) = [one for one in store.assignments(study.id) if one.state == "open"]
+    return sort(store, current, rule)
+
+
+def test_practice_then_its_answer_then_admission_then_the_sort(visit, sqlite_store):
+    study = begun(sqlite_store, training=Training(practice=FRUIT, admission=(FRUIT, FRUIT), mark=0.9))
+    browser = at_the_link(visit, study)
+    assert "<h1>First, a practice</h1>" in browser.get("/sort").text
+    board = begin(browser)
+    assert "<span>Practice</span>" in board
+    assert "cherry" in board
+    assert "item 1" not in board
+    practice = hand_in(sqlite_store, study, lambda item: min(right(item), 1))
+    answer = browser.get("/sort").text
+    assert "Cards that are where they were expected: 2 of 6." in answer
+    assert answer.count("As expected") == 2
+    assert re.search(r"Does not belong together with:\s+<bdi>grass</bdi>", answer)
+    assert browser.post("/sort/answer-seen", data={"assignment": practice.id}).headers["location"] == "/sort"
+    assert "Sets of cards: 2." in browser.get("/sort").text
+    assert "<span>Before you take part</span>" in begin(browser)
+    hand_in(sqlite_store, study, right)
+    assert "Set 2 of 2" in browser.get("/sort").text
+    begin(browser)
+    hand_in(sqlite_store, study, right)
+    assert "You sorted well enough" in browser.get("/sort").text
+    assert "item 1" in begin(browser)
+
+
+def test_who_is_not_admitted_is_told_so(visit, sqlite_store):
+    study = begun(sqlite_store, training=Training(admission=(FRUIT,), tries=2))
+    browser = at_the_link(visit, study)
+    begin(browser)
+    hand_in(sqlite_store, study, lambda item: item % 3)
+    assert "Tries left: 1." in browser.get("/sort").text
+    begin(browser)
+    hand_in(sqlite_store, study, lambda item: item % 3)
+    for _ in range(2):
+        page = browser.get("/sort").text
+        assert "so you cannot take part in this study" in page
+        assert "<form" not in page
+        browser.post("/sort/begin")  # changes nothing
+    assert len(sqlite_store.assignments(study.id)) == 2
+
+
+def test_gold_looks_like_any_other_set(visit, sqlite_store):
+    training = Training(gold=(FRUIT,), gold_share=0.5)
+    study = begun(sqlite_store, subset_size=4, per_participant=2, training=training)
+    browser = at_the_link(visit, study)
+    for number in (1, 2, 3):
+        assert f"<span>Set {number} of 3</span>" in begin(browser)
+        hand_in(sqlite_store, study, lambda item: item % 3)
+    assert sorted(one.source for one in sqlite_store.assignments(study.id)) == ["dry", "dry", "gold"]
+    assert "Sort another set" not in browser.get("/sort").text
+
+
+def test_training_by_the_api(script, sqlite_store):
+    study = begun(sqlite_store)
+    place = f"/api/v1/studies/{study.id}"
+    assert script.get(f"{place}/training/chance").json() == {"error": "The study has no admission."}
+    cards = [{"name": card.name, "group": card.group} for card in FRUIT.cards]
+    sent = script.put(f"{place}/training", json={"admission": [cards], "mark": 0.7, "tries": 3})
+    assert sent.json()["settings"]["training"]["mark"] == 0.7
+    changed = sqlite_store.study(study.id)
+    chance = script.get(f"{place}/training/chance").json()
+    assert (chance["once"], chance["measure"]) == (chance_in(changed).once, "adjusted Rand index")
+    alone = [{"name": name, "group": "A"} for name in "abc"]
+    refused = script.put(f"{place}/training", json={"practice": alone})
+    assert refused.status_code == 422
+    assert refused.json()["error"].startswith("The practice sort needs at least two groups")
+    person = joined(sqlite_store, study)
+    subset = script.post(f"{place}/participants/{person.id}/subset").json()["subset"]
+    assert subset["source"] == "admission"
+    groups = [{"items": [card["name"] for card in cards if card["group"] == name]} for name in ("Red", "Blue", "Green")]
+    script.put(f"{place}/assignments/{subset['assignment']}/grouping", json={"groups": groups})
+    (row,) = script.get(f"{place}/consistency").json()
+    assert (row["participant"], row["admission"], row["attempts"]) == (person.id, 1.0, 1)

@@ -1,0 +1,67 @@
+"""The files of `deploy` fit each other and the program; none holds a secret."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from consilience.cli import main
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+
+ROOT = Path(__file__).parent.parent
+DEPLOY = ROOT / "deploy"
+if not DEPLOY.exists():
+    pytest.skip("the files of deploy are in the repository only", allow_module_level=True)
+SERVICE = {"build", "image", "restart", "environment", "depends_on", "networks", "ports", "volumes", "healthcheck"}
+
+
+@pytest.fixture(scope="module")
+def compose():
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+def test_compose_names_only_what_it_defines(compose):
+    assert set(compose) == {"services", "networks", "volumes"}
+    for service in compose["services"].values():
+        assert set(service) <= SERVICE
+        assert ("build" in service) != ("image" in service)
+        assert set(service["networks"]) <= set(compose["networks"])
+        for other, condition in service["depends_on"].items() if "depends_on" in service else ():
+            assert condition == {"condition": "service_healthy"}
+            has_check = "healthcheck" in compose["services"][other] or "build" in compose["services"][other]
+            assert has_check  # that of the built one is in its Dockerfile
+        for volume in service.get("volumes", ()):
+            source = volume.split(":")[0]
+            assert (DEPLOY / source).is_file() if source.startswith(".") else source in compose["volumes"]
+    build = compose["services"]["consilience"]["build"]
+    assert (DEPLOY / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).is_file()
+
+
+def test_the_proxy_alone_is_reached_from_outside_and_believed(compose):
+    services = compose["services"]
+    assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
+    trusted = services["consilience"]["environment"]["FORWARDED_ALLOW_IPS"]
+    assert services["proxy"]["networks"]["inside"]["ipv4_address"] == trusted
+
+
+def test_variables_are_explained_and_no_secret_is_committed():
+    used = set(re.findall(r"\$\{([A-Z_]+)", (DEPLOY / "compose.yaml").read_text()))
+    example = dict(re.findall(r"^([A-Z_]+)=(.*)$", (DEPLOY / ".env.example").read_text(), re.MULTILINE))
+    assert used == set(example)
+    assert example["POSTGRES_PASSWORD"] == ""
+    assert "deploy/.env" in (ROOT / ".gitignore").read_text().split()
+
+
+def test_commands_can_be_parsed():
+    words = re.findall(r'^CMD \["consilience", (.*)\]$', (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    parse(re.findall(r'"([^"]*)"', words[0]))
+    line = re.search(r"^ExecStart=\S+/consilience (.*)$", (DEPLOY / "consilience.service").read_text(), re.MULTILINE)
+    parse(line[1].split())
+
+
+def parse(words):
+    command = main.commands[words[0]]
+    assert command.make_context(words[0], list(words[1:]), parent=click.Context(main)).params["port"] == 8000
