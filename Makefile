@@ -11,7 +11,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo report serve test test-all test-model test-lowest lint format hooks docs dist papers people speed papers-check clean
+.PHONY: help setup demo report serve bench test test-all test-model test-lowest lint format hooks docs dist papers people speed speed-compare papers-check clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -26,9 +26,11 @@ help:
 	@echo "make hooks     check each commit, with pre-commit"
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make dist      the sdist and the wheel, in dist, checked"
+	@echo "make bench     a server of studies under load and under kills, with SQLite and with PostgreSQL"
 	@echo "make papers    the pages of the papers: compute what is missing or stale, and write them"
 	@echo "make people    the pages on data of people, in the same way"
 	@echo "make speed     the page of seconds and memory, against peers and against the machine, in the same way"
+	@echo "make speed-compare  fail if something takes 1.5 times as long as when it was kept, by the clock of this machine"
 	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
 	@echo "make clean     remove what these targets made"
 
@@ -113,6 +115,15 @@ people: setup
 
 speed: setup
 	$(BIN)/python -m benchmarks.speed
+
+speed-compare: setup
+	$(BIN)/python -m benchmarks.speed --compare
+
+bench: setup
+	$(BIN)/python -m benchmarks.collect_load --highest
+	$(BIN)/python -m benchmarks.collect_load --highest --postgres
+	$(BIN)/python -m benchmarks.collect_kills
+	$(BIN)/python -m benchmarks.collect_kills --postgres
 
 papers-check: setup
 	@status=0; for package in papers people speed; do $(BIN)/python -m benchmarks.$$package --check || status=1; done; exit $$status

@@ -15,7 +15,7 @@ from consilience import Groupings, Labels
 SOURCE = str(Path(consilience.__file__).parents[1])
 ENVIRONMENT = os.environ | {"MYPYPATH": SOURCE, "PYTHONPATH": SOURCE}
 PUBLIC = ["active", "annotations", "consensus", "datasets", "errors", "inspection", "metrics", "persistence"]
-PUBLIC += ["registry", "selection", "semisupervised", "simulation"]
+PUBLIC += ["registry", "selection", "semisupervised", "simulation", "sites", "subsets"]
 
 PROGRAM = """
 import consilience as c

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from consilience import selection as selection
     from consilience import semisupervised as semisupervised
     from consilience import simulation as simulation
+    from consilience import sites as sites
+    from consilience import subsets as subsets
     from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
     from consilience.persistence import load, save
 
@@ -33,7 +35,7 @@ _HOME = {
 _MODULES = frozenset(
     (
         *("active", "annotations", "consensus", "datasets", "deep", "errors", "inspection", "metrics", "persistence"),
-        *("registry", "selection", "semisupervised", "simulation"),
+        *("registry", "selection", "semisupervised", "simulation", "sites", "subsets"),
     )
 )
 

@@ -10,6 +10,7 @@ __all__ = [
     "MissingDependencyError",
     "SavedModelError",
     "SavedModelWarning",
+    "SubsetWarning",
     "UnannotatedWarning",
 ]
 
@@ -56,3 +57,7 @@ class FeatureScaleWarning(UserWarning):
 
 class SavedModelWarning(UserWarning):
     """A saved model was written by another version of the package."""
+
+
+class SubsetWarning(UserWarning):
+    """Subsets of the items do not determine clusters of all of them."""

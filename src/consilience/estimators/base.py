@@ -21,7 +21,7 @@ from consilience.annotations.display import facts, sizes_in_short
 from consilience.annotations.fit_arguments import as_groupings, read_beside
 from consilience.annotations.matching import matched
 from consilience.annotations.name_lists import listed
-from consilience.annotations.names import outside
+from consilience.annotations.names import outside, plain
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
@@ -279,15 +279,15 @@ class CrowdEstimator(BaseEstimator):
             feature = self._name_of_feature(column)
             what = "missing (NaN)" if np.isnan(values[row, column]) else "an infinity (inf)"
             raise InputError(
-                f"Feature {feature!r} of item {item!r} is {what}, one of {int((~finite).sum())} such values. "
+                f"Feature {feature!r} of item {plain(item)!r} is {what}, one of {int((~finite).sum())} such values. "
                 f"{type(self).__name__} needs finite features: impute them or leave the items out."
             )
         if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:
             row, column = np.argwhere(np.abs(values) > LARGEST)[0]
             item = X.index[row] if isinstance(X, pd.DataFrame) else row
             raise InputError(
-                f"Feature {self._name_of_feature(column)!r} of item {item!r} is {values[row, column]:g}, whose square "
-                f"is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
+                f"Feature {self._name_of_feature(column)!r} of item {plain(item)!r} is {values[row, column]:g}, whose "
+                f"square is infinite. Expected numbers of at most {LARGEST:g}: scale the feature."
             )
         if reset:
             self._require_spread(values)

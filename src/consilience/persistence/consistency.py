@@ -173,6 +173,13 @@ def _session(state: SimpleNamespace) -> Broken:
         yield "_left_out"
 
 
+def _of_subsets(model: Any) -> Broken:
+    if int(model._groups.max(initial=-1)) >= len(model._scores) - 1:
+        yield "_groups"
+    if not _is_distinct(model.shared_):
+        yield "shared_"
+
+
 def _is_of_items(items: Any, known: pd.Index) -> bool:
     """Whether these are the items of a session; ranges are compared by their ends."""
     if len(items) != len(known):
@@ -199,4 +206,5 @@ RELATIONS: dict[str, Callable[[Any], Broken]] = {
     "MPCKMeans": _metric,
     **dict.fromkeys(("ITMLClustering", "SemiCrowd"), _pairwise),
     "InductiveConsensus": _inductive,
+    "SubsetClustering": _of_subsets,
 }

@@ -22,7 +22,7 @@ from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.migrations import renamed, retagged, upgraded
-from consilience.persistence.parts import PARTS, SESSION, SESSION_CLASSES, STEPS, is_part
+from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSION, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
 FORMAT = "consilience model"
@@ -41,7 +41,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     ----------
     model : estimator of the package, scikit-learn Pipeline that ends in one, or ActiveSession
         Fitted or not. The other steps of a pipeline may be StandardScaler, MinMaxScaler, RobustScaler, PCA,
-        SimpleImputer, OneHotEncoder, "passthrough", and a ColumnTransformer of these or of pipelines of them. A
+        SimpleImputer, OneHotEncoder, "passthrough", and a ColumnTransformer of these or of pipelines of them. The
+        clusterer of a SubsetClustering is of scikit-learn, or a pipeline of these that ends in such a one. A
         `RandomState` among the parameters is saved in its current state.
     path : path
         An existing file is replaced at once, and only if saving succeeds.
@@ -198,10 +199,10 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not (_is_ours(model) or (type(model).__name__ == SESSION and is_part(model, SESSION_CLASSES))):
+    if not (_is_ours(model) or (type(model).__name__ in (SESSION, CLUSTERING) and is_part(model, OWN_CLASSES))):
         return (
-            f"A saved model is an estimator of consilience ({', '.join(registry.ESTIMATORS)}), a scikit-learn "
-            f"Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
+            f"A saved model is an estimator of consilience ({', '.join([*registry.ESTIMATORS, CLUSTERING])}), a "
+            f"scikit-learn Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
         )
     for name, step in steps:
         if not (step is None or step == "passthrough" or is_part(step, STEPS)):
@@ -220,7 +221,7 @@ def _is_ours(value: Any) -> bool:
 def _class(name: str) -> type[Any]:
     if name in registry.ESTIMATORS:
         return registry.estimator(name)
-    parts = PARTS | SESSION_CLASSES
+    parts = PARTS | OWN_CLASSES
     if name in parts:
         found: type[Any] = getattr(import_module(parts[name]), name)
         return found
@@ -296,7 +297,5 @@ def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:
 
 ALL_KINDS = (
     *KINDS,
-    Kind(
-        "estimator", lambda v: _is_ours(v) or is_part(v, PARTS | SESSION_CLASSES), _encode_estimator, _decode_estimator
-    ),
+    Kind("estimator", lambda v: _is_ours(v) or is_part(v, PARTS | OWN_CLASSES), _encode_estimator, _decode_estimator),
 )

@@ -1,4 +1,4 @@
-"""Parts of a file other than estimators of the package: steps of scikit-learn's pipelines, and sessions."""
+"""Parts of a file other than estimators of the registry: steps of pipelines, clusterers of subsets, and sessions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from consilience.persistence.attributes import Attributes
 from consilience.persistence.checks import (
     ANYTHING,
     NAME,
+    NOTES,
     TEXT,
     TRUTH,
     Check,
     Sizes,
     array,
+    codes,
     either,
     list_of,
     names,
@@ -30,6 +32,7 @@ from consilience.persistence.checks import (
     or_none,
     reals,
     size,
+    table,
     texts,
     tuple_of,
     whole,
@@ -45,9 +48,16 @@ STEPS = {
     "ColumnTransformer": "sklearn.compose",
 }
 CLASSIFIERS = {"LogisticRegression": "sklearn.linear_model", "DummyClassifier": "sklearn.dummy"}
+CLUSTERERS = {
+    **dict.fromkeys(("KMeans", "MiniBatchKMeans", "BisectingKMeans", "SpectralClustering"), "sklearn.cluster"),
+    **dict.fromkeys(("AgglomerativeClustering", "Birch", "DBSCAN", "HDBSCAN", "OPTICS"), "sklearn.cluster"),
+    **dict.fromkeys(("AffinityPropagation", "MeanShift"), "sklearn.cluster"),
+    **dict.fromkeys(("GaussianMixture", "BayesianGaussianMixture"), "sklearn.mixture"),
+}
 PARTS = (
     STEPS
     | CLASSIFIERS
+    | CLUSTERERS
     | {
         "Pipeline": "sklearn.pipeline",
         "MissingIndicator": "sklearn.impute",
@@ -71,6 +81,9 @@ STRATEGIES = (
 SESSION = "ActiveSession"
 SESSION_CLASSES = dict.fromkeys((SESSION, *STRATEGIES), "consilience.active")
 """A session in progress, and the strategies that compose its subsets."""
+CLUSTERING = "SubsetClustering"
+OWN_CLASSES = SESSION_CLASSES | {CLUSTERING: "consilience.subsets"}
+"""Classes of the package that read no annotations when they are made, so that the registry does not name them."""
 
 
 def is_part(value: Any, parts: dict[str, str]) -> bool:
@@ -187,6 +200,20 @@ ATTRIBUTES: dict[str, Attributes] = {
         "_fitted": or_none(instance_of("SubsetFusion")),
         "_samples": or_none(array(int, None, "items", low=0)),
         "_n_sampled": whole(),
+    },
+    "SubsetClustering": INPUT
+    | {
+        "items_": names("items"),
+        "n_clusters_": size("clusters"),
+        "labels_": codes("items", of="clusters", missing=True),
+        "n_unlinked_": whole(),
+        "notes_": NOTES,
+        "subsets_": table(None, {"n_items": "c", "n_groups": "c", "n_left_out": "c", "consistency": "p"}),
+        "shared_": codes("shared", of="items"),
+        "_of_shared": array(float, "shared", "clusters", low=0, high=1),
+        "_scores": array(float, "groups and none", "clusters", high=0, inf=True),
+        "_prior": array(float, "clusters", low=0),
+        "_groups": array(int, None, "items", low=-1),
     },
 }
 """The attributes of parts of scikit-learn on which their results depend; other versions have more."""
