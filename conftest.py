@@ -11,6 +11,7 @@ from tests import shape_checks
 
 os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
 MODEL = pytest.StashKey()
+PATIENCE = 3600  # seconds for a slow test
 
 
 def pytest_addoption(parser):
@@ -40,6 +41,9 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(PATIENCE))
     if MODEL in config.stash:
         kept = list(filter(config.stash[MODEL].concerns, items))
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])

@@ -243,10 +243,16 @@ KILLED = textwrap.dedent("""
             (run / "out" / user).write_text("mine")
         child = os.fork()
         if not child:
-            armed(step)
-            put(run / "out", "new", new)
-            os._exit(0)
-        ended = os.waitpid(child, 0)[1] == 0
+            try:
+                armed(step)
+                put(run / "out", "new", new)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        status = os.waitpid(child, 0)[1]
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+            sys.exit(f"step {step} failed")
+        ended = status == 0
     print(step)
     """)
 

@@ -21,6 +21,7 @@ from consilience.collect.security import Rate, hashed_password
 from consilience.collect.store import Store
 
 NUMBERS = itertools.count()
+GRACE = 10  # seconds for requests that are under way when a server ends
 
 
 @pytest.fixture(scope="session")
@@ -127,12 +128,14 @@ def address(sqlite_store):
 
     listening = socket.create_server(("127.0.0.1", 0))
     app = create_app(sqlite_store, setup_token="first", background=True)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server did not start"
         time.sleep(0.01)
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     server.should_exit = True
-    thread.join()
+    thread.join(2 * GRACE)
     listening.close()
+    assert not thread.is_alive(), "the server did not end"

@@ -1,6 +1,7 @@
 """Writes of many threads are committed together: each wholly or not at all, and none is acknowledged before."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -58,7 +59,7 @@ def test_writes_that_wait_share_a_commit(numbers, monkeypatch):
             waiting = [threads.submit(lambda n=n: (begun.wait(), put(numbers, n))) for n in range(4)]
             begun.wait()
             while len(numbers._grouped._queue._waiting) < 4:
-                pass
+                time.sleep(0.001)
             assert kept(numbers) == set()
         for one in waiting:
             one.result()
