@@ -79,14 +79,14 @@ def sqlite_store(tmp_path):
 PASSWORD = "correct horse battery"
 
 
-@pytest.fixture
-def visit(sqlite_store):
-    """Open a browser at the application of `sqlite_store`: a client with cookies of its own, that follows nothing."""
+@contextlib.contextmanager
+def visiting(store):
+    """Open browsers at the application of a store: clients with cookies of their own, that follow nothing."""
     client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
     app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
     many = Rate(100_000, 1)
     limits = app_module.Limits(login=many, join=many, board=many, api=many, strangers=many)
-    app = app_module.create_app(sqlite_store, setup_token="first", limits=limits, background=False)
+    app = app_module.create_app(store, setup_token="first", limits=limits, background=False)
     opened = []
 
     def open_browser(**options):
@@ -99,18 +99,36 @@ def visit(sqlite_store):
         one.close()
 
 
+@pytest.fixture
+def visit(sqlite_store):
+    """Open a browser at the application of `sqlite_store`."""
+    with visiting(sqlite_store) as open_browser:
+        yield open_browser
+
+
 @pytest.fixture(scope="session")
 def password_hash():
     return hashed_password(PASSWORD)
 
 
-@pytest.fixture
-def admin(visit, sqlite_store, password_hash):
-    """A browser in which the administrator is logged in."""
-    sqlite_store.set_password_hash(password_hash)
+def logged_in(visit, store, password_hash):
+    store.set_password_hash(password_hash)
     browser = visit()
     assert browser.post("/admin/login", data={"password": PASSWORD}).headers["location"] == "/admin"
     return browser
+
+
+@pytest.fixture
+def admin(visit, sqlite_store, password_hash):
+    """A browser in which the administrator is logged in."""
+    return logged_in(visit, sqlite_store, password_hash)
+
+
+@pytest.fixture
+def admin_of_any(store, password_hash):
+    """A browser in which the administrator of `store` is logged in, whichever database it is in."""
+    with visiting(store) as open_browser:
+        yield logged_in(open_browser, store, password_hash)
 
 
 @pytest.fixture

@@ -144,18 +144,18 @@ def test_the_page_says_what_is_out_of_date_until_it_is_not(admin, sqlite_store):
     assert sqlite_store.overview(study.id).answers == first.answers
 
 
-def test_an_overview_is_of_the_same_answers_as_the_consensus(sqlite_store):
+def test_an_overview_is_of_the_same_answers_as_the_consensus(store):
     """Answers that came between the two are in both."""
-    study = study_of(sqlite_store, 3)
-    worker = Worker(sqlite_store)
+    study = study_of(store, 3)
+    worker = Worker(store)
     worker.run()
-    sqlite_store.request_overview(study.id, at_once=True)
-    takes_part(sqlite_store, study, 7)
+    store.request_overview(study.id, at_once=True)
+    takes_part(store, study, 7)
     worker.run()
-    rows = [one for one in sqlite_store.submitted(study.id) if one.counts]
-    made, found = sqlite_store.overview(study.id), sqlite_store.consensus(study.id)
+    rows = [one for one in store.submitted(study.id) if one.counts]
+    made, found = store.overview(study.id), store.consensus(study.id)
     assert made.answers == found["answers"] == fingerprint(rows)
-    assert sqlite_store.overview_content(study.id)["consensus"]["labels"] == found["labels"]
+    assert store.overview_content(study.id)["consensus"]["labels"] == found["labels"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -191,17 +191,17 @@ def test_a_drawing_that_fails_is_tried_again_when_the_page_is_opened(admin, sqli
     assert "Map, matrix and tree" in drawn(admin, sqlite_store, study)
 
 
-def test_who_is_deleted_is_in_no_drawing(admin, sqlite_store):
-    study = study_of(sqlite_store)
-    drawn(admin, sqlite_store, study)
-    sqlite_store.delete_participant(sqlite_store.participants(study.id)[0].id)
-    assert sqlite_store.overview(study.id) is None
+def test_who_is_deleted_is_in_no_drawing(admin_of_any, store):
+    study = study_of(store)
+    drawn(admin_of_any, store, study)
+    store.delete_participant(store.participants(study.id)[0].id)
+    assert store.overview(study.id) is None
 
 
-def test_quotas(sqlite_store):
-    study = study_of(sqlite_store, 4, subset_size=6, max_per_item=3, groupings_wanted=10)
-    times = sqlite_store.times_presented(study.id)
-    found = quotas_of(sqlite_store, study)
+def test_quotas(store):
+    study = study_of(store, 4, subset_size=6, max_per_item=3, groupings_wanted=10)
+    times = store.times_presented(study.id)
+    found = quotas_of(store, study)
     assert times.sum() == 24
     assert (found["least"], found["most"], found["limit"]) == (times.min(), times.max(), 3)
     assert found["full"] == (times >= 3).sum()

@@ -26,6 +26,7 @@ from consilience.errors import AnnotationWarning
 from consilience.inference.threads import one_blas_thread
 
 AHEAD = 8  # subsets that are prepared for whoever comes next
+BRIEFLY = 0.01  # seconds
 POLL = 0.5  # seconds between looks for jobs
 TIDY = 60.0  # seconds between looks for subsets to release and parameters to erase
 logger = logging.getLogger(__name__)
@@ -93,7 +94,10 @@ class Worker:
         count = 0
         while (due := self.store.next_due()) is not None:
             time.sleep(max(0.0, (due - now()).total_seconds()))
-            count += self.work_once()
+            if self.work_once():
+                count += 1
+            else:  # another worker is at that study
+                time.sleep(BRIEFLY)
         return count
 
     def work_once(self) -> bool:
