@@ -82,7 +82,7 @@ class Explorer:
         album: Album,
         certainty: Certainty | None = None,
         group_words: GroupWords | None = None,
-        about_axes: str = "",
+        about: tuple[str, str] = ("", ""),
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -90,7 +90,7 @@ class Explorer:
         album : the pictures of the items.
         certainty : for the ellipses on the map.
         group_words : that are written on the map.
-        about_axes : sentences that are put below the map.
+        about : sentences on the axes and on the ellipses of the map, which are put below it.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -116,7 +116,7 @@ class Explorer:
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
-        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), about_axes)
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about)
         return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, legend)
 
 

@@ -144,7 +144,7 @@ def clusters_table(
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
     heading = f"{words.Items}, most certain first" if by else words.Items
     columns += [Column(heading, "wide", of_items=True), Column("Share")]
-    columns += [Column("Two of it put together")] if cohesion is not None else []
+    columns += [Column("Any two put together")] if cohesion is not None else []
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -164,7 +164,7 @@ def clusters_table(
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     if cohesion is not None:
         what += (
-            f" Two of it put together: how often two {words.items} of the cluster were put together, of the times they "
+            f" Any two put together: how often two {words.items} of the cluster were put together, of the times they "
             f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}. Left over, in "
             "orange: hardly more often than that."
         )
@@ -194,9 +194,8 @@ def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
 def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
     """Cells on the certainty of the items of a cluster, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
-        stays = float(items["stays"].mean())
-        tone = "high" if stays < DOUBTFUL else ""
-        return [Cell(percent(items["repeats"].mean())), Cell(percent(stays), tone=tone)]
+        shares = (float(items["repeats"].mean()), float(items["stays"].mean()))
+        return [Cell(percent(share), tone="high" if share < DOUBTFUL else "") for share in shares]
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 

@@ -30,12 +30,14 @@ class MapControls:
     n_axes : number of axes; with two, there is nothing to choose.
     ellipses, words : whether there are any.
     about_axes : how many axes show more than random sorts would.
+    about_ellipses : what ellipses are.
     """
 
     n_axes: int
     ellipses: bool
     words: bool
     about_axes: str = ""
+    about_ellipses: str = ""
 
     @property
     def planes(self) -> list[tuple[int, int]]:

@@ -123,7 +123,10 @@ def number(value: float, digits: int = 2) -> str:
     """Format a number; a dash if it is not finite."""
     if not np.isfinite(value):
         return "–"
-    return f"{value:,.{digits}f}".replace("-", "\u2212")
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0."):  # a small negative number is 0, and not −0.00
+        text = text.removeprefix("-")
+    return text.replace("-", "\u2212")
 
 
 def significant(value: float) -> str:
