@@ -113,7 +113,7 @@ def test_segments_are_described(page, sorts, fitted):
 def test_the_map_of_annotators_is_in_words(page, sorts):
     products = ScalarProducts.of(Sorts.of(sorts))
     places, shares = products.places(3)
-    head, *rows = file_of(page, "panel.csv")
+    head, *rows = file_of(page, "annotators-rv.csv")
     found = pd.DataFrame(rows, columns=head).set_index("annotator").astype(float).loc[sorts.annotators]
     np.testing.assert_allclose(found["weight"], products.weights, atol=1e-4)
     np.testing.assert_allclose(found[[f"dimension_{i}" for i in (1, 2, 3)]], places, atol=1e-4)
