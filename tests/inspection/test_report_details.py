@@ -109,3 +109,15 @@ def test_floors_of_p_values_are_stated(page):
     assert "never below 0.01" in block(page, "segment-tests").text
     assert "never below 0.01" in block(page, "axes").text
     assert "never below 1 in 401" in block(page, "people").text
+
+
+def test_the_file_of_clusters_tells_the_model_from_other_people(page, fitted):
+    model, found = fitted
+    file = page.file("clusters.csv").set_index("item")
+    assert not {"probability", "next_cluster", "next_probability"} & set(file)
+    np.testing.assert_allclose(file["model_probability"], model.responsibilities_.max(1), atol=1e-4)
+    for name in ("repeats", "stays", "elsewhere"):
+        np.testing.assert_allclose(file[name], found.items[name], atol=1e-4)
+    assert "columns that begin with model_ are the probability that the model gives" in block(page, "clusters").text
+    alone = Page(report(model, certainty=None)).file("clusters.csv")
+    assert {"probability", "next_cluster", "next_probability"} <= set(alone)

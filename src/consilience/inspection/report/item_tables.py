@@ -117,9 +117,14 @@ def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np
 
 
 def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
-    """Return the table of `item_frame` with names instead of codes, as it is written to a file."""
-    columns = {"cluster": clusters.column, "next_cluster": f"next_{clusters.column}"}
-    named = {name: clusters.names_of(items[name].to_numpy()) for name in columns if name in items}
+    """Return the table of `item_frame` with names instead of codes, as it is written to a file.
+
+    If it says what other people would repeat, the columns of the model's own probabilities begin with ``model_``.
+    """
+    owner = "model_" if "stays" in items else ""
+    columns = {"cluster": clusters.column, "next_cluster": f"{owner}next_{clusters.column}"}
+    columns |= {name: owner + name for name in ("probability", "next_probability")}
+    named = {name: clusters.names_of(items[name].to_numpy()) for name in ("cluster", "next_cluster") if name in items}
     table = items.round(4).assign(**named).rename(columns=columns)
     if clusters.called:
         place = table.columns.tolist().index(clusters.column)
@@ -160,6 +165,12 @@ def clusters_table(
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
+    if "stays" in items and "probability" in items:
+        what += (
+            f" In {clusters.file}, columns that begin with model_ are the {clusters.measure} that the model gives, as "
+            "if "
+            f"these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would do."
+        )
     if by == "repeats":
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     if cohesion is not None:
