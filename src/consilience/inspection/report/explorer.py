@@ -129,8 +129,9 @@ def _json(data: dict[str, Any]) -> Markup:
 def _tree_data(tree: Tree) -> dict[str, Any]:
     """Return a row for each node above the leaves.
 
-    It holds the height of the node, the heights of its two branches, their places across the leaves, and the first leaf
-    and the end of its range.
+    It holds the height of the node, the heights of its two branches, their places across the leaves, the first leaf and
+    the end of its range, and its two branches: the places of items among the leaves, or as many as the leaves and the
+    number of a node above them.
     """
     n = tree.n_leaves
     across = np.append(tree.start[:n].astype(float), np.zeros(n - 1))
@@ -146,6 +147,7 @@ def _tree_data(tree: Tree) -> dict[str, Any]:
             across[second],
             tree.start[n:],
             tree.start[n:] + tree.size[n:],
+            *np.where(tree.children < n, tree.start[tree.children], tree.children).T,
         ]
     )
     return {"nodes": nodes.round(5).tolist()}
@@ -228,7 +230,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         columns,
         rows,
         reading=(
-            f"Sorted by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
+            f"At first by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
             f"of the times that both {words.items} were shown in which they were put together."
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -20,6 +21,7 @@ from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
+from consilience.inspection.report.cuts import Tree
 from consilience.inspection.report.explorer import MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
@@ -193,9 +195,31 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     if 0 < n_named(ax) < n_items:
         caption += f" {words.Items} are named where there is room."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
-    clusters = (subject.clusters.column, subject.clusters.names_of(subject.clusters.codes[drawn]))
-    file = map_file(co_occurrence, drawn, clusters, subject.certainty)
+    file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
     return _figure("map", ax, "Scatter plot. " + caption, caption, file)
+
+
+def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:
+    """Return the merges of the tree of the items, from the lowest up, with the items below each."""
+    places = co_occurrence.places
+    tree = Tree.of(co_occurrence.dissimilarities(places))
+    n, names = tree.n_leaves, [name_text(name) for name in co_occurrence.items[places]]
+    branches = [*names, *(f"merge {merge}" for merge in range(1, n))]
+    leaves = [names[item] for item in tree.order]
+    nodes = np.arange(n, 2 * n - 1)
+    return pd.DataFrame(
+        {
+            "merge": nodes - n + 1,
+            "height": tree.height[nodes].round(5),
+            "n_items": tree.size[nodes],
+            "branch_1": [branches[node] for node in tree.children[:, 0]],
+            "branch_2": [branches[node] for node in tree.children[:, 1]],
+            "members": [
+                "; ".join(leaves[first:end])
+                for first, end in zip(tree.start[nodes], tree.start[nodes] + tree.size[nodes], strict=True)
+            ],
+        }
+    )
 
 
 def about_axes(subject: Subject) -> str:
@@ -299,6 +323,7 @@ def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure
         "put together."
     )
     if of_items:
+        file = small(download("tree.csv", tree_frame(co_occurrence)))
         caption += (
             f" Coloured branches hold {words.items} of one cluster, grey ones of several. The clusters were not found "
             f"from this tree, so it may cut across them: the marks show each {words.item}'s cluster, even in a branch "

@@ -272,6 +272,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
             *(Column("Nearest representative", "text"), *(Column("View") for _ in views)),
         ],
         rows,
+        order="those who agree least with the others first",
         reading=(
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
             "agreement by chance. "

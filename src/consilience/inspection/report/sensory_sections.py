@@ -205,6 +205,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
         f"The {words.annotators} on the map, those of the highest weight first",
         columns,
         rows,
+        order="those of the highest weight first",
         reading=(
             f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to "
             f"100%. The {subject.clusters.nouns} and the map of the {words.items} do not use it. RV "

@@ -46,10 +46,17 @@ class ExplorerView {
     for (const name of this.state.data.items) set(names.appendChild(document.createElement("option")), { value: name });
     this.find.addEventListener("input", () => this.search());
     this.root.querySelector("#find-clear").addEventListener("click", () => {
-      this.find.value = "";
-      this.search();
+      this.clear();
       this.find.focus();
     });
+    this.root.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && tip.hidden) this.clear(); // the first Escape hides the tip
+    });
+  }
+
+  clear() {
+    this.find.value = "";
+    this.search();
   }
 
   search() {

@@ -265,32 +265,41 @@ class MapView {
     this.move();
   }
 
-  /** Enlarge or reduce around the pointer, or the middle; 0 shows all. */
+  /** Middle of the items that are lit up, from the middle of the map; items far out of view do not count. */
+  middleOfLit() {
+    const half = [this.width / 2, this.height / 2];
+    const shown = [...this.state.lit]
+      .map((item) => this.places[item].map((at, axis) => at - half[axis]))
+      .filter((place) => place.every((at, axis) => Math.abs(at) <= half[axis]));
+    return half.map((_, axis) => (shown.length ? shown.reduce((sum, place) => sum + place[axis], 0) / shown.length : 0));
+  }
+
+  /** Enlarge or reduce around the pointer, else around the items that are lit up, else the middle; 0 shows all. */
   zoom(step, event) {
     const { scale, x, y } = this.zoomed;
     const found = step ? Math.min(Math.max(scale * (step > 0 ? 1.5 : 1 / 1.5), 1), LARGEST_ZOOM) : 1;
     const box = this.svg.getBoundingClientRect();
     const [across, down] = event
       ? [event.clientX - box.left - this.width / 2, event.clientY - box.top - this.height / 2]
-      : [0, 0];
+      : this.middleOfLit();
     const kept = (at, place) => (found === 1 ? 0 : place - ((place - at) * found) / scale);
     this.zoomed = { scale: found, x: kept(x, across), y: kept(y, down) };
     this.svg.style.touchAction = found > 1 ? "none" : "pan-y";
     this.move();
   }
 
-  /** The items in view with their coordinates on all axes, their clusters, and the ellipses of the plane if shown. */
+  /** The items in view, with the columns that the map of the page has without scripts, and the cut's clusters if shown. */
   savePoints() {
-    const { data, labels } = this.state;
+    const { data, labels, ofReport } = this.state;
     const isShown = (item) => {
       const [x, y] = this.places[item];
       return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
     };
-    const rows = [...data.items.keys()].filter(isShown).map((item) => [
-      ...[data.items[item], ...data.points[item]],
-      ...[csvName(this.state.nameOf(labels[item])), ...this.layers.ellipseRow(item)],
+    const ofCut = (value) => (ofReport ? [] : [value]);
+    const { columns, rows, order } = data.file;
+    saveCsv("map.csv", [
+      [...columns, ...ofCut(this.state.cutName())],
+      ...order.filter(isShown).map((item) => [data.items[item], ...rows[item], ...ofCut(labels[item])]),
     ]);
-    const axes = data.axes.map((_, axis) => `axis_${axis + 1}`);
-    saveCsv("map.csv", [[data.readers.item, ...axes, data.noun, ...this.layers.ellipseHead()], ...rows]);
   }
 }

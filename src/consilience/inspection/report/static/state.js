@@ -104,6 +104,11 @@ class State {
     return (this.ofReport && this.data.names[label]) || String(label);
   }
 
+  /** Name of the column of a file that has the clusters of the cut. */
+  cutName() {
+    return `${this.data.noun}_of_cut_into_${this.cut.n}`;
+  }
+
   /** How often two items were put together, and shown together. */
   pair(one, other) {
     const [i, j] = one < other ? [one, other] : [other, one];

@@ -146,7 +146,7 @@ class TreeView {
       changes.push(changes[leaf - 1] + (labels[leaf] !== labels[leaf - 1]));
     }
     this.branches.forEach((branch, node) => {
-      const [first, end] = data.nodes[node].slice(5);
+      const [first, end] = data.nodes[node].slice(5, 7);
       const isOne = changes[first] === changes[end - 1];
       keep(branch, "stroke", isOne ? colourOf(data.look, labels[first]) : "var(--faint, #767676)");
     });
@@ -189,19 +189,19 @@ class TreeView {
     });
   }
 
+  /** The merges, from the lowest up, with the items below each. */
   saveRows() {
-    const { data, labels } = this.state;
-    const head = [data.readers.item, this.state.ofReport ? data.noun : `${data.noun}_of_cut_into_${this.state.cut.n}`];
-    saveCsv("tree.csv", [head, ...data.items.map((name, leaf) => [name, csvName(this.state.nameOf(labels[leaf]))])]);
+    const { data, n } = this.state;
+    const branch = (node) => (node < n ? data.items[node] : `merge ${node - n + 1}`);
+    const rows = data.nodes.map(([height, , , , , first, end, one, other], node) => [
+      ...[node + 1, height, end - first, branch(one), branch(other)],
+      data.items.slice(first, end).join("; "),
+    ]);
+    saveCsv("tree.csv", [["merge", "height", "n_items", "branch_1", "branch_2", "members"], ...rows]);
   }
 }
 
 /** The word for one or several clusters. */
 function counted(number, noun) {
   return number === 1 ? noun : `${noun}${noun.endsWith("s") ? "es" : "s"}`;
-}
-
-/** The name of a cluster in a file: a number if it is one. */
-function csvName(name) {
-  return /^\d+$/.test(name) ? Number(name) : name;
 }
