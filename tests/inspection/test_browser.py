@@ -469,7 +469,8 @@ def test_what_is_shown_of_the_matrix_is_saved(page, cards):
     assert 4 < len(zoomed) < 30
     assert len(zoomed[0]) == len(zoomed)
     drawn = ET.fromstring(saved(page, "#matrix-panel [data-file=svg]")[1])
-    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}text"))) == 2 * (len(zoomed) - 1)
+    names = [text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.get("class") == "name"]
+    assert len(names) == 2 * (len(zoomed) - 1)
     assert saved(page, "#matrix-panel [data-file=png]")[1].startswith(b"\x89PNG")
 
 
@@ -517,6 +518,28 @@ def test_the_merges_of_the_tree_are_saved_with_and_without_scripts(page, cards):
     assert len(below["merge 29"]) == 30
 
 
+def test_saved_figures_have_a_title_axes_and_a_key(page, cards, cuts):
+    def drawn(panel):
+        root = ET.fromstring(saved(page, f"#{panel}-panel [data-file=svg]")[1])
+        return [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")], root
+
+    sizes = np.bincount(cards[0].labels_)
+    key = [f"cluster {cluster}: {size}" for cluster, size in enumerate(sizes)]
+    (tree, _), (matrix, _), (map_texts, root) = (drawn(panel) for panel in ("tree", "matrix", "map"))
+    for found, axis in ((tree, "share of times not together (0: always together)"), (matrix, "100%")):
+        assert found[-len(key) :] == key
+        assert axis in found
+        assert "the report's clusters" in " ".join(found)
+    assert map_texts[-len(key) :] == key
+    assert any("dimension 1 (" in text for text in map_texts)
+    assert "axes 1 and 2" in " ".join(map_texts)
+    assert float(root.get("height")) > float(root.find("{http://www.w3.org/2000/svg}svg").get("height")) + 30
+    page.locator("#more").click()
+    settled(page)
+    n = int(texts(page, "#of-cut td")[0])
+    assert len([text for text in drawn("map")[0] if re.fullmatch(r"cluster \d+: \d+", text)]) == n
+
+
 def test_every_figure_can_be_saved(opened):
     for kind in ("cards", "subsets", "labels", "features"):
         page = opened(kind)
@@ -559,6 +582,28 @@ def test_paper_has_the_figures_and_not_the_controls(page):
     assert not page.locator("#explorer").is_visible()
     assert all(figure.is_visible() for figure in page.locator("figure").all())
     assert not any(control.is_visible() for control in page.locator(".tools, .cut-column").all())
+    page.emulate_media(media="screen")
+
+
+def test_paper_has_what_was_chosen_on_the_page(page):
+    page.locator("#more").click()
+    page.locator("[data-show=ellipses]").click()
+    settled(page)
+    colours_of = sorted(colours(page, "#map-panel [data-item]"))
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    shown = page.locator(".printed")
+    assert shown.count() == 3
+    assert all(figure.is_visible() for figure in shown.all())
+    assert not any(figure.is_visible() for figure in page.locator("#map-figure, #dendrogram-figure").all())
+    assert page.locator(".printed ellipse[visibility=visible]").count() == 30
+    assert sorted(colours(page, ".printed [data-item]")) == colours_of
+    assert "with ellipses; colours: the clusters of the cut of the tree into" in " ".join(texts(page, ".printed"))
+    assert "whether ellipses overlap does not show" in " ".join(texts(page, ".printed figcaption"))
+    assert page.locator("#items-table .cut-column").first.is_visible()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert shown.count() == 0
+    assert all(figure.is_visible() for figure in page.locator("#map-figure, #dendrogram-figure").all())
     page.emulate_media(media="screen")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
-from consilience.inspection import certainty, report
+from consilience.inspection import annotator_agreement, certainty, report
 from consilience.inspection.report.best_cuts import BEST
 from consilience.inspection.report.item_tables import DOUBTFUL
 from consilience.inspection.report.tables import number
@@ -121,3 +121,33 @@ def test_the_file_of_clusters_tells_the_model_from_other_people(page, fitted):
     assert "columns that begin with model_ are the probability that the model gives" in block(page, "clusters").text
     alone = Page(report(model, certainty=None)).file("clusters.csv")
     assert {"probability", "next_cluster", "next_probability"} <= set(alone)
+
+
+def figure(page, key):
+    return next(e for e in page.root.all("figure") if e.attributes.get("id") == f"{key}-figure")
+
+
+@pytest.mark.parametrize("key", ["map", "map-1-3", "rv-map"])
+def test_points_say_their_names_when_pointed_at(page, sorts, key):
+    names = sorts.annotators if key == "rv-map" else sorts.items
+    said = [title.text for use in figure(page, key).all("use") for title in use.all("title")]
+    assert sorted(said) == sorted(map(str, names))
+
+
+def test_points_have_the_names_that_stand_next_to_them(page):
+    drawn = figure(page, "map")
+    for use in drawn.all("use"):
+        for title in use.all("title"):
+            place = float(use.attributes["x"]), float(use.attributes["y"])
+            text = next(text for text in drawn.all("text") if text.text == title.text)
+            at = [float(value) for value in re.findall(r"-?[\d.]+", text.attributes["transform"])[:2]]
+            assert abs(at[0] - place[0]) < 130  # at most a name away
+            assert abs(at[1] - place[1]) < 65
+
+
+def test_the_scale_of_agreement_says_that_less_than_chance_looks_like_chance(page, sorts):
+    agreement = annotator_agreement(sorts).to_numpy()
+    assert agreement.min() < 0
+    drawn = figure(page, "agreement")
+    assert "\u2264 0" in [text.text for text in drawn.all("text")]
+    assert f"Values below 0, down to {number(agreement.min())}, have the colour of 0" in drawn.text

@@ -104,6 +104,7 @@ class Explorer:
             "pictures": [album.number(place) for place in places[tree.order].tolist()],
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
+            "nouns": clusters.nouns,
             "readers": {"item": words.item, "items": words.items},
             "names": clusters.shown,
             "rows": rows.tolist(),

@@ -193,7 +193,7 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
         caption += f" {about_axes(subject)}"
     caption += " Each cluster has its colour and shape."
     if 0 < n_named(ax) < n_items:
-        caption += f" {words.Items} are named where there is room."
+        caption += f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
     file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
     return _figure("map", ax, "Scatter plot. " + caption, caption, file)

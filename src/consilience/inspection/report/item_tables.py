@@ -165,12 +165,6 @@ def clusters_table(
     what = f"Each row is a cluster of {words.items} that belong together, given all annotations."
     if clusters.is_named:
         what = f"Each row is a class, with the {words.items} of which it is the most likely class."
-    if "stays" in items and "probability" in items:
-        what += (
-            f" In {clusters.file}, columns that begin with model_ are the {clusters.measure} that the model gives, as "
-            "if "
-            f"these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would do."
-        )
     if by == "repeats":
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     if cohesion is not None:
@@ -179,12 +173,19 @@ def clusters_table(
             f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}. Left over, in "
             "orange: hardly more often than that."
         )
+    files = ""
+    if "stays" in items and "probability" in items:
+        files = (
+            f" In {clusters.file}, columns that begin with model_ are the {clusters.measure} that the model gives, as "
+            "if "
+            f"these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would do."
+        )
     return Table(
         "clusters",
         clusters.nouns.title(),
         columns,
         rows,
-        reading=f"{what} {reading}" if any(called) else what,
+        reading=(f"{what} {reading}" if any(called) else what) + files,
         download=download(clusters.file, named_items(items, clusters)),
     )
 

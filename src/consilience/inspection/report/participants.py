@@ -144,7 +144,8 @@ def chance_in_short(subject: Subject) -> list[str]:
     if not names:
         return []
     words, one = current_words(), len(names) == 1
-    of_panel = ", half of them or more," if 2 * len(names) >= n_people else ""
+    half = 2 * len(names) - n_people
+    of_panel = "" if half < 0 else ", most of the panel," if half else ", half of the panel,"
     return [
         f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "

@@ -17,6 +17,7 @@ from consilience.inspection.group_words import LEVEL, GroupWords
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
@@ -71,7 +72,8 @@ def words_section(subject: Subject) -> Section | None:
         caption = (
             f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
             f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
-            "middle is said of everything. Words without room are in the table only."
+            f"middle is said of everything. Words without room are in the table only; point at {words.an_item} to read "
+            "its name."
         )
         file = words_file(CoOccurrence.of(*given, "The report"), found)
         blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
@@ -120,11 +122,10 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found is None or found.tests.empty:
         return []
     if found.n_segments < 2:
-        p = _p_value(float(found.tests["p_value"].iloc[0]))
-        equal = "" if p.startswith("<") else "= "
         return [
-            f"Nothing shows that the {words.annotators} are more than one panel (p {equal}{p}; mean RV coefficient of "
-            f"two of them {number(found.rv)})."
+            f"Nothing shows that the {words.annotators} are more than one panel "
+            f"(p = {number(float(found.tests['p_value'].iloc[0]))}; mean RV coefficient of two of them "
+            f"{number(found.rv)})."
         ]
     sizes = listed([f"{size:,}" for size in found.segments["n_annotators"]])
     return [
@@ -147,6 +148,9 @@ def panel_section(subject: Subject) -> Section | None:
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
     ax = plot_annotator_map(groupings, found, ax=Sheet())
+    if n_named(ax) < groupings.n_annotators:
+        caption += f" {words.Annotators} are named where there is room, and all are in the table below."
+        caption += f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
     rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
     file = download("rv.csv", rv.round(4), "annotator")
     blocks: list[Table | Figure] = [

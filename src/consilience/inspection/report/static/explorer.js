@@ -12,9 +12,8 @@ class ExplorerView {
     this.addColumn();
     this.addSearch();
     this.addChoice();
-    new TreeView(this.state, root.querySelector("#tree-panel"));
-    new MatrixView(this.state, root.querySelector("#matrix-panel"));
-    new MapView(this.state, root.querySelector("#map-panel"));
+    const views = [[TreeView, "tree"], [MatrixView, "matrix"], [MapView, "map"]];
+    new Paper(this.state, views.map(([View, key]) => new View(this.state, root.querySelector(`#${key}-panel`))));
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
     document.body.classList.add("explored");

@@ -45,9 +45,10 @@ function listenToDrags(element, { start, move, click, wheel }) {
 class MapView {
   constructor(state, panel) {
     this.state = state;
+    this.panel = panel;
     this.holder = panel.querySelector(".map-holder");
     this.zoomed = { scale: 1, x: 0, y: 0 };
-    const files = { svg: () => svgText(this.svg), csv: () => this.savePoints() };
+    const files = { svg: () => svgText(this.drawing()), csv: () => this.savePoints() };
     addFiles(panel.querySelector(".save"), "map", "map", files);
     addZoom(panel, (step) => this.zoom(step));
     this.layers = new MapLayers(state, panel, () => this.place());
@@ -286,6 +287,31 @@ class MapView {
     this.zoomed = { scale: found, x: kept(x, across), y: kept(y, down) };
     this.svg.style.touchAction = found > 1 ? "none" : "pan-y";
     this.move();
+  }
+
+  /** What is shown besides the items, in words. */
+  inWords() {
+    const { ellipses, words } = this.layers.shown;
+    const [across, up] = this.layers.axes.map((axis) => axis + 1);
+    const shown = [...(ellipses ? ["ellipses"] : []), ...(words ? ["words of groups"] : [])];
+    const more = shown.length ? `, with ${shown.join(" and ")}` : "";
+    return `axes ${across} and ${up}${more}; colours: ${this.state.inWords()}`;
+  }
+
+  /** The map with a title, the names of its axes, and its key. */
+  drawing() {
+    return withKey(this.svg, this.state, `Map of the ${this.state.data.readers.items}: ${this.inWords()}`);
+  }
+
+  onPaper() {
+    const { axes, shown } = this.layers;
+    const changed = !this.state.ofReport || shown.ellipses || shown.words || axes.join() !== "0,1" || this.zoomed.scale > 1;
+    if (!changed || !this.places) return null;
+    const about = [...this.panel.querySelectorAll("[data-about]")].filter((text) => shown[text.dataset.about]);
+    const caption = [`The map as it was on the page: ${this.inWords()}.`, ...about.map((text) => text.textContent.trim())];
+    const ofPlane = axes.join() === "0,2" ? ["map-1-3"] : ["map"];
+    const keys = this.state.ofReport ? ofPlane : ["map", "map-1-3"]; // which have the colours of the report's clusters
+    return { keys, svg: this.drawing(), caption: caption.join(" ") };
   }
 
   /** The items in view, with the columns that the map of the page has without scripts, and the cut's clusters if shown. */

@@ -24,7 +24,7 @@ class TreeView {
       this.zoom(Math.sign(-event.deltaY), event.clientY);
     };
     this.holder.addEventListener("wheel", turn, { passive: false });
-    addFiles(panel.querySelector(".save"), "tree", "tree", { svg: () => svgText(this.svg), csv: () => this.saveRows() });
+    addFiles(panel.querySelector(".save"), "tree", "tree", { svg: () => svgText(this.drawing()), csv: () => this.saveRows() });
     whenResized(this.holder, () => this.build());
     state.when("clusters", () => this.paint());
     state.when("lit", () => this.light(true));
@@ -110,7 +110,7 @@ class TreeView {
     this.axis.style.width = `${this.width}px`;
     const step = (this.width - this.left) / this.slider.max > 180 ? 0.2 : 0.5;
     for (let at = 0; at <= this.slider.max; at += step) {
-      const place = { x: this.x(at), y: 12, "text-anchor": "middle", "font-size": 10, fill: "var(--soft)" };
+      const place = { x: this.x(at), y: 12, "text-anchor": "middle", "font-size": 10, fill: "var(--soft, #3d3d3d)" };
       draw(this.axis, "text", place).textContent = at ? at.toFixed(1) : "0";
     }
     this.slider.style.marginLeft = `${this.left - 8}px`; // the middle of its handle, of 16 pixels, reaches both ends
@@ -187,6 +187,23 @@ class TreeView {
       if (isShown) free = this.y(leaf) + 12;
       set(name, { visibility: isShown ? "visible" : "hidden", "font-weight": isLit ? 700 : 400 });
     });
+  }
+
+  /** The tree with its axis and its key. */
+  drawing() {
+    const { state } = this;
+    const axis = (group) => {
+      for (const tick of this.axis.querySelectorAll("text")) group.append(tick.cloneNode(true));
+      const style = { x: this.width - this.right, y: 30, "text-anchor": "end", "font-size": 10, fill: "var(--soft, #3d3d3d)" };
+      draw(group, "text", style).textContent = "share of times not together (0: always together)";
+    };
+    return withKey(this.svg, state, `Tree of the ${state.data.readers.items}; colours: ${state.inWords()}`, [[40, axis]]);
+  }
+
+  onPaper() {
+    if (this.state.ofReport || !this.svg) return null;
+    const caption = `The tree as it was cut on the page, into ${this.state.cut.n} ${counted(this.state.cut.n, this.state.data.noun)}.`;
+    return { keys: ["dendrogram"], svg: this.drawing(), caption };
   }
 
   /** The merges, from the lowest up, with the items below each. */
