@@ -521,7 +521,7 @@ def test_the_merges_of_the_tree_are_saved_with_and_without_scripts(page, cards):
 def test_saved_figures_have_a_title_axes_and_a_key(page, cards, cuts):
     def drawn(panel):
         root = ET.fromstring(saved(page, f"#{panel}-panel [data-file=svg]")[1])
-        return [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")], root
+        return [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")], root
 
     sizes = np.bincount(cards[0].labels_)
     key = [f"cluster {cluster}: {size}" for cluster, size in enumerate(sizes)]
