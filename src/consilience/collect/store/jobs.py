@@ -107,6 +107,12 @@ class Jobs(Database):
                 values = {"state": "failed", "finished": now(), "error": error[:LONGEST_ERROR]}
                 db.execute(update(tables.jobs).where(columns.id == job.id).values(**values))
 
+    def return_job(self, job: Job) -> None:
+        """Ask again for a job that was taken and not done."""
+        with self.write() as db:
+            db.execute(delete(tables.jobs).where(tables.jobs.c.id == job.id))
+            request(db, job.study, job.kind, now())
+
     def failures(self, study_id: str) -> dict[str, str]:
         """Return why the last jobs of a study failed, by their kind."""
         columns = tables.jobs.c
