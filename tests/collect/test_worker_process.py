@@ -23,21 +23,31 @@ def until(condition):
         time.sleep(0.02)
 
 
-def test_it_works_and_is_started_again(store, monkeypatch):
+def test_it_works_and_is_started_again(sqlite_store, monkeypatch):
     monkeypatch.setattr(worker_process, "PAUSE", 0.0)
-    study = begun(store, subset_size=4)
-    worker = WorkerProcess(store)
+    study = begun(sqlite_store, subset_size=4)
+    worker = WorkerProcess(sqlite_store)
     assert not worker.is_alive
     worker.start()
-    until(lambda: len(store.prepared_subsets(study.id)) == 8)
+    until(lambda: len(sqlite_store.prepared_subsets(study.id)) == 8)
     first = worker._process.pid
     os.kill(first, signal.SIGKILL)
     until(lambda: worker.is_alive and worker._process.pid != first)
-    takes_part(store, study)
-    until(lambda: store.consensus(study.id) is not None)
+    takes_part(sqlite_store, study)
+    until(lambda: sqlite_store.consensus(study.id) is not None)
     worker.stop()
     assert not worker.is_alive
     worker.stop()  # nothing is left to stop
+
+
+def test_the_jobs_of_a_worker_that_was_killed_are_done_at_once(sqlite_store):
+    study = begun(sqlite_store, subset_size=4)
+    assert sqlite_store.claim_job().kind == "subsets"
+    assert sqlite_store.claim_job() is None
+    worker = WorkerProcess(sqlite_store)
+    worker.start()
+    until(lambda: len(sqlite_store.prepared_subsets(study.id)) == 8)
+    worker.stop()
 
 
 def test_it_ends_with_whoever_started_it(sqlite_store):

@@ -99,6 +99,8 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(BEHIND)
     with closing(Store.open(sys.stdin.readline().strip())) as store:
+        if store.is_file:
+            store.return_jobs()  # of a worker that was killed
         worker = Worker(store)
 
         def stop(*_: Any) -> None:

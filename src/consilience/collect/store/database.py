@@ -84,6 +84,11 @@ class Database:
         return database
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is a file of SQLite, which one server has for itself."""
+        return self._grouped is not None
+
+    @property
     def address(self) -> str:
         """The address with the password, for another process that opens the same database."""
         return self._reading.url.render_as_string(hide_password=False)
