@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from consilience.collect.model import CLOSED, Assignment
 from consilience.collect.store import Submitted
+from consilience.collect.training import ROLES
 
 FAST = 0.3  # of the median time of a card, below which somebody is too fast
 FEWEST_PEOPLE = 5  # others with whom somebody is compared
@@ -48,7 +49,7 @@ Labels = Int[np.ndarray, "sorts items"]
 def flags_of(
     rows: Sequence[Submitted], assignments: Iterable[Assignment], *, n_items: int, kind: str = "open"
 ) -> list[Flag]:
-    """Return what is suspicious about the people of a study, previews apart.
+    """Return what is suspicious about the people of a study; previews and training, which may have other cards, apart.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def flags_of(
     list of Flag
         Grouped by person, in the order in which they submitted first.
     """
-    shown = [one for one in rows if not one.preview]
+    shown = [one for one in rows if not one.preview and one.source not in ROLES]
     sorts = [one for one in shown if one.source != "repeat"]
     labels = np.array([labels_of(one, n_items) for one in sorts], dtype=int).reshape(len(sorts), n_items)
     found = [
