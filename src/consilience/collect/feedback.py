@@ -1,7 +1,7 @@
-"""What a practice sort got right, card by card: each of its groups stands for the right group that it shares most with.
+"""What a practice sort got right, card by card: each group of it stands for the right group that it shares most with.
 
-Groups are paired so that as many cards as possible lie in the group that stands for theirs: a card in the wrong group is
-wrong, and those among which it was put are not.
+Groups are paired so that as many cards as possible lie in the group that stands for theirs: a card in the wrong group
+is wrong, and those among which it was put are not.
 """
 
 from __future__ import annotations
