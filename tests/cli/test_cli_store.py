@@ -14,5 +14,9 @@ def test_backup_and_restore(run, fails, tmp_path):
     assert said == f"Backed up to {file} (studies: 1, people: 0, assignments: 0).\n"
     assert run("store", "restore", file, "--db", new).stdout.startswith(f"Restored from {file} (studies: 1,")
     assert "Fruit" in run("study", "list", "--db", new).stdout
+    missing = tmp_path / "typo.db"
+    said = fails("store", "backup", file, "--db", f"sqlite:///{missing}")
+    assert said == f"There is no database {missing}; name it with --db."
+    assert not missing.exists()
     assert "The database is not empty" in fails("store", "restore", file, "--db", new)
     assert fails("store", "restore", file + "x", "--db", new) == "There is no file studies.backupx."

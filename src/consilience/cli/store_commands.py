@@ -41,7 +41,7 @@ def backup(file: Path, db: str) -> None:
     with needed():
         from consilience.collect.store import Store
         from consilience.collect.store.backup import backup as run
-    with closing(Store.open(db)) as opened:
+    with closing(Store.open(db, new=False)) as opened:
         counts = run(opened, file)
     click.echo(f"Backed up to {file} ({_said(counts)}).")
 

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
@@ -53,21 +54,26 @@ class Database:
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
-    def open(cls: type[Kind], url: str) -> Kind:
+    def open(cls: type[Kind], url: str, *, new: bool = True) -> Kind:
         """Open a database, make its tables or bring them up to date.
 
         Parameters
         ----------
         url : str
             ``sqlite:///file.db``, or ``postgresql://user@host/database``.
+        new : bool, default=True
+            Whether to make a file of SQLite that does not exist.
 
         Raises
         ------
         InputError
-            The address is none of these, the database cannot be reached, holds another program's tables, or was
-            written by a later version of the package.
+            The address is none of these, the database cannot be reached or does not exist, holds another program's
+            tables, or was written by a later version of the package.
         """
-        engine = _engine(_address(url))
+        address = _address(url)
+        if not new and address.get_backend_name() == "sqlite" and not Path(str(address.database)).exists():
+            raise InputError(f"There is no database {Path(str(address.database)).absolute()}; name it with --db.")
+        engine = _engine(address)
         database = cls(engine)
         try:
             with database.write() as db:
