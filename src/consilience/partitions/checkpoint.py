@@ -74,7 +74,8 @@ class Checkpoint:
     def write(self, swept: Swept) -> None:
         """Replace the file."""
         with replacing(self.path) as file:
-            np.savez(file, about=np.array(json.dumps(self._about())), **_values_of(swept))
+            arrays: dict[str, Any] = {"about": np.array(json.dumps(self._about())), **_values_of(swept)}
+            np.savez(file, **arrays)
 
     def _about(self) -> dict[str, Any]:
         return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}
@@ -138,7 +139,7 @@ def _values_of(swept: Swept) -> dict[str, np.ndarray]:
         "model": np.array(type(state.model).__name__),
     }
     for prefix, held in (("model", state.model), ("expected", state.expected)):
-        for field in fields(held):  # type: ignore[arg-type]
+        for field in fields(held):
             values[f"{prefix}.{field.name}"] = np.array(getattr(held, field.name))
     return values
 

@@ -50,6 +50,9 @@ class Parts(Protocol):
     def total(self, function: Callable[..., Any], *parameters: Any) -> Any:
         """Return the sum of ``function(part, *parameters)`` over the parts; there is at least one."""
 
+    def forget(self) -> None:
+        """Let go of parts that nothing needs any more."""
+
 
 @dataclass(frozen=True)
 class Additive:
