@@ -55,7 +55,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as held:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 values = {name: held[name] for name in held.files}
             about = json.loads(str(values.pop("about")))
             if about["format"] != FORMAT:

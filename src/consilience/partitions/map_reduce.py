@@ -1,6 +1,6 @@
 """Functions over the partitions of a table, and sums of their results: on one machine, or on a Dask cluster.
 
-`Parts` is the protocol: a sequence of parts, one for each partition, kept wherever they were made. `map` makes new
+`Parts` is the common interface: a sequence of parts, one for each partition, kept wherever they were made. `map` makes new
 parts, `results` brings the results of a function here, and `total` adds them. `LocalParts` runs in one thread or
 several, and keeps parts in files; `DaskParts` runs on the workers of a cluster, and keeps parts there.
 
@@ -21,10 +21,11 @@ from __future__ import annotations
 import pickle
 import tempfile
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -35,21 +36,26 @@ from consilience.inference.threads import one_blas_thread
 BRANCHES = 8  # results that one task of Dask adds; a power of two keeps the tree binary
 
 
-class Parts(Protocol):
+class Parts(ABC):
     """One part for each partition, kept where they were made."""
 
+    @abstractmethod
     def __len__(self) -> int:
         """Return the number of partitions."""
 
+    @abstractmethod
     def map(self, function: Callable[..., Any], *parameters: Any) -> Parts:
         """Make a new part of each, by ``function(part, *parameters)``, and keep them there."""
 
+    @abstractmethod
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """Yield ``function(part, *parameters)`` of each part, in their order."""
 
+    @abstractmethod
     def total(self, function: Callable[..., Any], *parameters: Any) -> Any:
         """Return the sum of ``function(part, *parameters)`` over the parts; there is at least one."""
 
+    @abstractmethod
     def forget(self) -> None:
         """Let go of parts that nothing needs any more."""
 
@@ -82,7 +88,7 @@ def tree_sum(values: Iterable[Any]) -> Any:
     return total
 
 
-class LocalParts:
+class LocalParts(Parts):
     """Parts on this machine, in files of a folder except for those that were given.
 
     Parameters
@@ -146,7 +152,7 @@ def _made_in_file(path: Path, function: Callable[..., Any], part: Any, *paramete
         pickle.dump(made, file, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-class DaskParts:
+class DaskParts(Parts):
     """Parts on the workers of a Dask cluster, except for those that were given.
 
     Parameters

@@ -115,7 +115,13 @@ def constant_evidence(
     rows = np.flatnonzero(~others)
     of_items = log_likelihood[labels.item[rows]]
     each = logsumexp(of_items + np.log(shares), axis=1) - logsumexp(of_items + given[labels.label[rows]], axis=1)
-    return np.bincount(labels.annotator[rows], each, len(same))
+    return _sums_by(labels.annotator[rows], each, len(same))
+
+
+def _sums_by(
+    annotator: Int[np.ndarray, " rows"], values: Float[np.ndarray, " rows"], n_annotators: int
+) -> Float[np.ndarray, " annotators"]:
+    return np.bincount(annotator, values, n_annotators).astype(float)  # without rows it would be integers
 
 
 def encoded(part: Part, heard: Heard) -> OneHotLabels:
@@ -262,8 +268,8 @@ def quality(part: Part, heard: Heard, log_weights: Weights, log_table: LogTable)
     return Quality(
         q.sum(0),
         len(labels),
-        np.bincount(labels.annotator, q[labels.item, labels.label], n_annotators),
-        np.bincount(read.annotator, doubted, n_annotators),
+        _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
+        _sums_by(read.annotator, doubted, n_annotators),
     )
 
 
