@@ -32,6 +32,8 @@ def test_a_fit_states_it(sorts, run):
     }
     line = f"Another 8 people would repeat {expected.repeats:.0%} of the pairs of cards, together or apart ("
     assert line in result.stdout
+    table = pd.read_csv(sorts / "out" / "clusters.csv", index_col="item")
+    pd.testing.assert_frame_equal(table.drop(columns="probability"), expected.items, check_dtype=False)
     page = (sorts / "out" / "report.html").read_text()
     assert "If another 8 people sorted these cards, we expect" in page
     run("report", "out/model.zip", "sorts.csv", "--kind", "groupings", "--certainty-draws", "25")
@@ -43,6 +45,7 @@ def test_no_draws_and_models_without(sorts, run):
     found = json.loads((sorts / "out" / "summary.json").read_text())
     assert (found["certainty"], found["why_no_certainty"]) == (None, "It was not asked for.")
     assert "would repeat" not in result.stdout
+    assert pd.read_csv(sorts / "out" / "clusters.csv").columns.tolist() == ["item", "cluster", "probability"]
     assert "If another" not in (sorts / "out" / "report.html").read_text()
     run("fit", "sorts.csv", "--kind", "groupings", "--model", "CorrelationClustering", "-o", "other")
     found = json.loads((sorts / "other" / "summary.json").read_text())

@@ -5,9 +5,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from consilience import Groupings
+from consilience.collect import flags
 from consilience.collect.flags import flags_of
 from consilience.collect.model import Assignment
 from consilience.collect.store import Submitted
+from consilience.metrics.agreement import annotator_agreement
 
 N_ITEMS = 40
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -66,6 +69,25 @@ def test_copies_are_flagged_both(panel):
     labels = np.where(rng.random(N_ITEMS) < 0.5, rng.integers(6, size=N_ITEMS), np.arange(N_ITEMS) % 6)
     flagged = found([*panel, row("one", labels), row("two", (labels + 1) % 6)])
     assert [one for one in flagged if one[1] == "copy"] == [("one", "copy"), ("two", "copy")]
+
+
+def test_the_nearest_sorts_are_those_of_all_pairs(monkeypatch):
+    monkeypatch.setattr(flags, "CHUNK", 300)  # so that sorts are compared some at a time
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random((40, 16)) < 0.85, rng.integers(4, size=(40, 16)), -1)
+    labels[3] = labels[30]
+    labels[:2, :12] = 0  # trivial ones agree wholly
+    person = np.repeat(np.arange(20), 2)
+    found = flags.Nearest.of(labels, person)
+    groupings = Groupings.from_matrix(np.where(labels >= 0, labels, np.nan).T)
+    agreement = annotator_agreement(groupings).to_numpy(copy=True)
+    common = (labels >= 0).astype(int) @ (labels >= 0).T
+    agreement[(person[:, None] == person) | (common < flags.FEWEST_COMMON)] = -np.inf
+    np.testing.assert_array_equal(found.n_compared, np.isfinite(agreement).sum(1))
+    np.testing.assert_allclose(np.sort(agreement)[:, -2:], np.column_stack([found.next, found.best]), atol=1e-12)
+    rows = np.arange(40)
+    np.testing.assert_allclose(agreement[rows, found.other], found.best, atol=1e-12)
+    np.testing.assert_array_equal(common[rows, found.other], found.n_common)
 
 
 def test_people_who_all_sort_alike_are_no_copies():

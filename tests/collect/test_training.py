@@ -96,8 +96,8 @@ def test_feedback_names_what_was_missed_and_what_does_not_belong():
     answer = [{"id": "g1", "name": "", "items": [1, 2, 3]}, {"id": "g2", "name": "", "items": [5]}]
     birds, fish, mammals = feedback_of(right, answer, closed=False)
     assert [(one.card, one.right, one.missed, one.intruders) for one in birds.cards] == [
-        (1, False, (), (3,)),
-        (2, False, (), (3,)),
+        (1, True, (), (3,)),
+        (2, True, (), (3,)),
     ]
     assert [(one.card, one.right, one.missed, one.intruders) for one in fish.cards] == [
         (3, False, (4,), (1, 2)),
@@ -109,6 +109,19 @@ def test_feedback_names_what_was_missed_and_what_does_not_belong():
     assert [(one.card, one.right, one.given) for one in (*birds.cards, *fish.cards, *mammals.cards)] == [
         *((1, True, "Birds"), (2, False, "Fish"), (3, False, "Birds"), (4, False, None), (5, False, None))
     ]
+
+
+def test_a_card_in_the_wrong_group_is_wrong_and_those_around_it_are_not():
+    right = {1: "Birds", 2: "Birds", 3: "Birds", 4: "Fish", 5: "Fish", 6: "Fish"}
+    answer = [{"id": "g1", "name": "", "items": [6, 5, 4, 3]}, {"id": "g2", "name": "", "items": [2, 1]}]
+    cards = [one for group in feedback_of(right, answer, closed=False) for one in group.cards]
+    assert [one.card for one in cards if not one.right] == [3]
+    one_pile = [{"id": "g1", "name": "", "items": [1, 2, 3, 4, 5, 6]}]
+    cards = [one for group in feedback_of(right, one_pile, closed=False) for one in group.cards]
+    assert sum(one.right for one in cards) == 3  # it stands for one of the two
+    each = [{"id": f"g{item}", "name": "", "items": [item]} for item in right]
+    cards = [one for group in feedback_of(right, each, closed=False) for one in group.cards]
+    assert sum(one.right for one in cards) == 2
 
 
 def test_a_card_that_belongs_alone_must_be_sorted():

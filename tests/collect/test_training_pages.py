@@ -39,9 +39,9 @@ def test_practice_then_its_answer_then_admission_then_the_sort(visit, sqlite_sto
     assert "item 1" not in board
     practice = hand_in(sqlite_store, study, lambda item: min(right(item), 1))
     answer = browser.get("/sort").text
-    assert "Cards that are where they were expected: 2 of 6." in answer
-    assert answer.count("As expected") == 2
-    assert re.search(r"Does not belong together with:\s+<bdi>grass</bdi>", answer)
+    assert "Cards that are where they were expected: 5 of 6." in answer
+    assert answer.count("As expected") == 5
+    assert re.search(r"Does not belong together with:\s+<bdi>sky</bdi>", answer)  # grass, among what is blue
     assert browser.post("/sort/answer-seen", data={"assignment": practice.id}).headers["location"] == "/sort"
     assert "Sets of cards: 2." in browser.get("/sort").text
     assert "<span>Before you take part</span>" in begin(browser)

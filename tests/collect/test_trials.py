@@ -9,7 +9,9 @@ import pytest
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import Study, StudySettings
 from consilience.collect.standing import gold_plan
+from consilience.collect.store import work as store_work
 from consilience.collect.training import RightSort, Training
+from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from tests.collect.collecting import NAMES, begun, joined, kind_of, sort, takes_part
 
@@ -69,6 +71,23 @@ def test_a_way_through_practice_and_admission(store):
     assert store.times_presented(study.id).sum() == 8
     with pytest.raises(NotFoundError):
         store.see_answer(practice.id, joined(store, study).id)
+
+
+def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store, monkeypatch):
+    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+    study = begun(store, training=Training(practice=FRUIT))
+    for _ in range(6):
+        person = joined(store, study)
+        practice = given(store, person)
+        sort(store, practice, wrong)
+        store.see_answer(practice.id, person.id)
+        sort(store, given(store, person))
+    store.request_overview(study.id, at_once=True)
+    Worker(store).run()
+    assert store.failures(study.id) == {}
+    assert store.consensus(study.id)["n_groupings"] == 6
+    assert store.consensus(study.id)["quality"]["flags"] == []
+    assert store.overview(study.id) is not None
 
 
 def test_who_fails_may_try_again_and_then_is_not_admitted(store):

@@ -1,5 +1,6 @@
 """The report in a real browser: what can be explored, what can be saved, and what is left without scripts."""
 
+import base64
 import csv
 import io
 import re
@@ -11,6 +12,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
@@ -125,6 +128,12 @@ def saved(page, selector):
     with page.expect_download() as download:
         page.locator(selector).click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def file_in(page, name):
+    """Content of a file that is in the page."""
+    address = page.locator(f"figcaption a[download='{name}'], .more a[download='{name}']").first.get_attribute("href")
+    return base64.b64decode(address.partition("base64,")[2])
 
 
 def rows_of(content):
@@ -360,9 +369,73 @@ def test_tables_sort_and_say_how(page):
         head.locator("button").press("Enter")
         assert texts(page, cells) == expected
         assert head.get_attribute("aria-sort") == direction
+        order = {"ascending": ", sorted by “Agreement”, rising", "descending": ", sorted by “Agreement”, falling"}
+        said = page.locator("#annotators-table caption").inner_text()
+        assert said == "The annotators" + order.get(direction, ", the lowest weight last")
     page.locator("#items-table thead button", has_text="Item").click()
     names = [name for name in texts(page, "#items-table tbody th") if name.startswith("card")]
     assert names == [f"card {i}" for i in range(5, 30)]  # as numbers, not as letters
+
+
+def test_the_best_cut_is_sorted_as_nothing_below_itself(page):
+    head = page.locator("#cuts-table thead th", has_text="Below the best")
+    head.locator("button").click()
+    column = head.evaluate("(head) => head.cellIndex")
+    below = [float(text.split()[0]) for text in texts(page, f"#cuts-table tbody tr > :nth-child({column + 1})")[:-1]]
+    assert below == sorted(below)
+    assert below[0] == 0
+    assert "best" in texts(page, "#cuts-table tbody tr")[0]
+
+
+def test_rows_shown_are_named_as_the_file_of_the_table(page):
+    assert saved(page, "#people-table [data-file=rows]")[0] == "annotators-agreement-shown.csv"
+
+
+def test_escape_clears_the_search(page):
+    page.locator("#find").fill("card 1")
+    page.locator("#find").press("Escape")
+    settled(page)
+    assert page.locator("#find").input_value() == ""
+    assert page.locator("#items-table tr.lit").count() == 0
+    page.locator("#items-table .pick", has_text="card 17").click()
+    page.locator("#map-panel svg").focus()
+    page.keyboard.press("Escape")
+    settled(page)
+    assert page.locator("#items-table tr.lit").count() == 0
+
+
+def test_the_map_is_enlarged_around_what_was_found(page):
+    lit = page.locator("#map-panel circle")
+    page.locator("#items-table .pick", has_text="card 17").click()
+    settled(page)
+    before = [float(lit.get_attribute(name)) for name in ("cx", "cy")]
+    for _ in range(3):
+        page.locator("#map-panel [data-zoom='1']").click()
+    settled(page)
+    assert [float(lit.get_attribute(name)) for name in ("cx", "cy")] == pytest.approx(before, abs=0.5)
+
+
+def test_dragging_the_map_selects_no_text(page):
+    page.locator("#map-panel [data-zoom='1']").click()
+    box = page.locator("#map-panel svg").last.bounding_box()
+    page.locator("#map-panel svg").last.scroll_into_view_if_needed()
+    box = page.locator("#map-panel svg").last.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 240, steps=5)
+    page.mouse.up()
+    assert page.evaluate("() => getSelection().toString()") == ""
+
+
+def test_narrow_tables_say_that_there_are_more_columns(opened):
+    narrow, wide = opened("cards", 360), opened("cards", 1280)
+    settled(narrow)
+    for page, hinted in ((narrow, True), (wide, False)):
+        for block in page.locator(".block[id$='-table']").all():
+            box = block.locator(".scroll")
+            overflows = box.evaluate("(box) => box.scrollWidth > box.clientWidth + 1")
+            assert block.locator(".hint").is_visible() == overflows
+        assert page.locator("#people-table .hint").is_visible() == hinted
 
 
 def test_tables_filter_and_save_the_rows_shown(page):
@@ -370,6 +443,8 @@ def test_tables_filter_and_save_the_rows_shown(page):
     shown = [row for row in page.locator("#items-table tbody tr").all() if row.is_visible()]
     assert 10 <= len(shown) < 30
     assert f"{len(shown)} of 30 rows" in texts(page, "#items-table .tools")[0]
+    assert texts(page, "#spoken") == [""]  # which is the line of the figures
+    assert page.locator("#items-table .tools [role=status]").count() == 1
     page.get_by_label("Filter the rows of: All 30 items").fill("-1 + 2")
     name, content = saved(page, "#items-table [data-file=rows]")
     rows = rows_of(content)
@@ -394,7 +469,8 @@ def test_what_is_shown_of_the_matrix_is_saved(page, cards):
     assert 4 < len(zoomed) < 30
     assert len(zoomed[0]) == len(zoomed)
     drawn = ET.fromstring(saved(page, "#matrix-panel [data-file=svg]")[1])
-    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}text"))) == 2 * (len(zoomed) - 1)
+    names = [text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.get("class") == "name"]
+    assert len(names) == 2 * (len(zoomed) - 1)
     assert saved(page, "#matrix-panel [data-file=png]")[1].startswith(b"\x89PNG")
 
 
@@ -403,17 +479,65 @@ def test_the_cut_and_the_map_are_saved(page, cuts):
     page.keyboard.press("End")
     page.locator("#more").click()
     settled(page)
-    head, *rows = rows_of(saved(page, "#tree-panel [data-file=csv]")[1])
-    assert head == ["item", f"cluster_of_cut_into_{cuts[1].n_clusters}"]
-    assert len({row[1] for row in rows}) == cuts[1].n_clusters
-    head, *points = rows_of(saved(page, "#map-panel [data-file=csv]")[1])
-    assert head == ["item", "axis_1", "axis_2", "axis_3", "cluster"]
-    assert {row[0]: row[4] for row in points} == dict(rows)
+    head, *rows = rows_of(saved(page, "#map-panel [data-file=csv]")[1])
+    assert head[-1] == f"cluster_of_cut_into_{cuts[1].n_clusters}"
+    assert len({row[-1] for row in rows}) == cuts[1].n_clusters
+    given, *whole = rows_of(file_in(page, "map.csv"))
+    assert given[:5] == ["item", "axis_1", "axis_2", "axis_3", "cluster"]
+    assert given == head[:-1]
+    for row, other in zip(rows, whole, strict=True):
+        assert row[0] == other[0]
+        assert [float(cell) for cell in row[1:-1]] == [float(cell) for cell in other[1:]]
+    page.locator("#map-panel [data-zoom='1']").click()
+    assert 1 < len(rows_of(saved(page, "#map-panel [data-file=csv]")[1])) < 1 + len(rows)
+    page.locator("#map-panel [data-zoom='0']").click()
     for panel in ("tree", "map"):
         text = saved(page, f"#{panel}-panel [data-file=svg]")[1].decode()
         assert "var(" not in text
         assert "card 17" in text
         assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_merges_of_the_tree_are_saved_with_and_without_scripts(page, cards):
+    head, *rows = rows_of(saved(page, "#tree-panel [data-file=csv]")[1])
+    assert head == ["merge", "height", "n_items", "branch_1", "branch_2", "members"]
+    without = rows_of(file_in(page, "tree.csv"))
+    assert without[0] == head
+    assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in without[1:]]
+    assert [float(row[1]) for row in rows] == [float(row[1]) for row in without[1:]]
+    co_occurrence = CoOccurrence.of(cards[0], None, "")
+    distance = co_occurrence.dissimilarities(co_occurrence.places)
+    merges = linkage(squareform(distance, checks=False), "average")
+    assert [float(row[1]) for row in rows] == pytest.approx(merges[:, 2], abs=1e-5)
+    assert [int(row[2]) for row in rows] == merges[:, 3].tolist()
+    below = {f"merge {row[0]}": set(row[5].removeprefix("'").split("; ")) for row in rows}
+    for row in rows:
+        parts = [below.get(branch, {branch.removeprefix("'")}) for branch in row[3:5]]
+        assert parts[0] | parts[1] == below[f"merge {row[0]}"]
+        assert not parts[0] & parts[1]
+    assert len(below["merge 29"]) == 30
+
+
+def test_saved_figures_have_a_title_axes_and_a_key(page, cards, cuts):
+    def drawn(panel):
+        root = ET.fromstring(saved(page, f"#{panel}-panel [data-file=svg]")[1])
+        return [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")], root
+
+    sizes = np.bincount(cards[0].labels_)
+    key = [f"cluster {cluster}: {size}" for cluster, size in enumerate(sizes)]
+    (tree, _), (matrix, _), (map_texts, root) = (drawn(panel) for panel in ("tree", "matrix", "map"))
+    for found, axis in ((tree, "share of times not together (0: always together)"), (matrix, "100%")):
+        assert found[-len(key) :] == key
+        assert axis in found
+        assert "the report's clusters" in " ".join(found)
+    assert map_texts[-len(key) :] == key
+    assert any("dimension 1 (" in text for text in map_texts)
+    assert "axes 1 and 2" in " ".join(map_texts)
+    assert float(root.get("height")) > float(root.find("{http://www.w3.org/2000/svg}svg").get("height")) + 30
+    page.locator("#more").click()
+    settled(page)
+    n = int(texts(page, "#of-cut td")[0])
+    assert len([text for text in drawn("map")[0] if re.fullmatch(r"cluster \d+: \d+", text)]) == n
 
 
 def test_every_figure_can_be_saved(opened):
@@ -458,6 +582,28 @@ def test_paper_has_the_figures_and_not_the_controls(page):
     assert not page.locator("#explorer").is_visible()
     assert all(figure.is_visible() for figure in page.locator("figure").all())
     assert not any(control.is_visible() for control in page.locator(".tools, .cut-column").all())
+    page.emulate_media(media="screen")
+
+
+def test_paper_has_what_was_chosen_on_the_page(page):
+    page.locator("#more").click()
+    page.locator("[data-show=ellipses]").click()
+    settled(page)
+    colours_of = sorted(colours(page, "#map-panel [data-item]"))
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    shown = page.locator(".printed")
+    assert shown.count() == 3
+    assert all(figure.is_visible() for figure in shown.all())
+    assert not any(figure.is_visible() for figure in page.locator("#map-figure, #dendrogram-figure").all())
+    assert page.locator(".printed ellipse[visibility=visible]").count() == 30
+    assert sorted(colours(page, ".printed [data-item]")) == colours_of
+    assert "with ellipses; colours: the clusters of the cut of the tree into" in " ".join(texts(page, ".printed"))
+    assert "whether ellipses overlap does not show" in " ".join(texts(page, ".printed figcaption"))
+    assert page.locator("#items-table .cut-column").first.is_visible()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert shown.count() == 0
+    assert all(figure.is_visible() for figure in page.locator("#map-figure, #dendrogram-figure").all())
     page.emulate_media(media="screen")
 
 

@@ -85,7 +85,7 @@ def test_cuts_have_the_figures_of_the_explorer_and_one_is_best(page, model, grou
     assert head[4] == "Like the report's"
     best = [row for row in rows if row[5] == BEST]
     assert [row[0] for row in best] == ["3 of the cut (tree)"]
-    assert best[0][2] == ""
+    assert best[0][2] == "0.000"
     assert rows[-1][0] == "3 of the report (model)"
     assert rows[-1][1] == best[0][1]
     assert "agree best with people's groups at 3 clusters" in page.section("cuts").text

@@ -8,6 +8,7 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import random_sorters, report
 from consilience.inspection.random_sorters import _agreements, _sorts_of
 from consilience.inspection.report.participants import Representatives
+from consilience.inspection.rv import ScalarProducts, Sorts
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
 
@@ -84,7 +85,8 @@ def test_the_report_marks_them_and_nobody_of_them_represents_others(read, fused)
     assert head[4:6] == ["Random sorts that agree as well", "Probably random"]
     high = {row[0] for row in rows if float(row[5].rstrip("%\u202f ")) > 50}
     assert high == {str(name) for name in names}
-    assert "no better than" in page.source
+    assert f"3 of {groupings.n_annotators} annotators sort at chance" in page.root.text
+    assert "Probably sorted at random: " in page.root.text
     assert not {row[0] for row in page.table("representatives")[1:]} & {str(name) for name in names}
 
 
@@ -102,3 +104,42 @@ def test_agreement_beyond_every_doubt_marks_nobody():
     truth = np.random.default_rng(0).integers(12, size=500)
     found = random_sorters(Groupings.from_matrix(np.column_stack([truth] * 6)))
     assert found["probability"].max() < 1e-6
+
+
+def half_at_chance():
+    """Sixteen people, of whom eight see the four groups of 20 items, and eight sort them at random."""
+    rng = np.random.default_rng(4)
+    truth = np.arange(20) % 4
+    careful = [np.where(rng.random(20) < 0.3, rng.integers(4, size=20), truth) for _ in range(8)]
+    return Groupings.from_matrix(np.column_stack([*careful, *(rng.permutation(truth) for _ in range(8))]))
+
+
+def findings_of(page):
+    return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
+
+
+def test_many_at_chance_are_said_before_anything_about_others(read):
+    groupings = half_at_chance()
+    found = random_sorters(groupings)
+    names = found.index[found["p_value"] >= 0.05]
+    assert 7 <= len(names) <= 9
+    page = read(report(SubsetFusion(random_state=0).fit(groupings)))
+    text = findings_of(page)
+    assert f"{len(names)} of 16 annotators, " in text
+    assert text.index("at chance") < text.index("If another 16 people")
+    rows = page.table("people")[1:]
+    assert {row[0] for row in rows if "(at chance)" in row[4]} == set(map(str, names))
+    assert not {row[0] for row in page.table("representatives")[1:]} & set(map(str, names))
+    assert "RV coefficients" in page.section("annotators").text
+    assert '--leave-out "' in page.section("represented").text
+    assert "at chance" not in findings_of(read(report(SubsetFusion(random_state=0).fit(with_random(0)))))
+
+
+def test_rv_coefficients_of_random_sorts_grow_with_the_number_of_groups():
+    rng = np.random.default_rng(0)
+    few, many = (np.column_stack([rng.permutation(np.arange(12) % k) for _ in range(30)]) for k in (3, 7))
+    rv = ScalarProducts.of(Sorts.of(Groupings.from_matrix(np.hstack([few, many])))).rv
+    within = [rv[part][:, part][np.triu_indices(30, 1)].mean() for part in (slice(0, 30), slice(30, 60))]
+    to_all = rv.mean(0)
+    assert within[1] > 1.5 * within[0]
+    assert to_all[30:].mean() > to_all[:30].mean()

@@ -149,8 +149,9 @@ def test_hostile_names_are_text(hostile_page):
     assert "49" not in hostile_page.section("clusters").text  # 7 * 7
     assert "two lines��[31m" in shown
     assert "名前" in shown
-    (title,) = hostile_page.root.all("title")
+    title, *of_points = hostile_page.root.all("title")
     assert title.text == HOSTILE[0]
+    assert HOSTILE[0][:20] in {point.text[:20] for point in of_points}
     drawn = {text.text for svg in hostile_page.root.all("svg") for text in svg.all("text")}
     assert HOSTILE[0][:20] in {name[:20] for name in drawn}
     assert r"$x^{$ \frac" in drawn
@@ -171,7 +172,7 @@ def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, read):
     file = page.file("clusters.csv")
     assert file["item"].tolist() == model.items_.tolist()
     assert file["cluster"].tolist() == model.labels_.tolist()
-    np.testing.assert_allclose(file["probability"], model.responsibilities_.max(1), atol=5e-5)
+    np.testing.assert_allclose(file["model_probability"], model.responsibilities_.max(1), atol=5e-5)
 
 
 def test_names_that_annotators_share_describe_the_clusters(sorts, read):

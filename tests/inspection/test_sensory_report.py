@@ -113,7 +113,7 @@ def test_segments_are_described(page, sorts, fitted):
 def test_the_map_of_annotators_is_in_words(page, sorts):
     products = ScalarProducts.of(Sorts.of(sorts))
     places, shares = products.places(3)
-    head, *rows = file_of(page, "panel.csv")
+    head, *rows = file_of(page, "annotators-rv.csv")
     found = pd.DataFrame(rows, columns=head).set_index("annotator").astype(float).loc[sorts.annotators]
     np.testing.assert_allclose(found["weight"], products.weights, atol=1e-4)
     np.testing.assert_allclose(found[[f"dimension_{i}" for i in (1, 2, 3)]], places, atol=1e-4)
@@ -129,9 +129,9 @@ def test_the_map_has_three_axes_without_scripts(page, fitted):
     assert "dimension 3 (" in labels
     evidence = CoOccurrence.of(fitted[0], None, "test")
     head, *rows = file_of(page, "map.csv")
-    assert head[1:5] == [*evidence.map(evidence.places, 3).axes, "cluster"]
+    assert head[1:5] == ["axis_1", "axis_2", "axis_3", "cluster"]
     centres, covariances = spread(evidence, fitted[1])
-    found = pd.DataFrame(rows, columns=head).set_index("item").drop(columns="cluster").astype(float)
+    found = pd.DataFrame(rows, columns=head).set_index("item").drop(columns=["cluster", "name"]).astype(float)
     np.testing.assert_allclose(found[[f"ellipse_centre_{i}" for i in (1, 2, 3)]], centres, rtol=1e-3, atol=1e-4)
     for (name, of_item), covariance in zip(found.iterrows(), covariances[:, [0, 2]][:, :, [0, 2]]):
         long, wide = of_item["ellipse_1_3_half_length"], of_item["ellipse_1_3_half_width"]
@@ -254,12 +254,18 @@ def test_ellipses_are_shown_and_saved(explored, page):
     with explored.expect_download() as saved:
         explored.locator("#map-panel [data-file=csv]").click()
     head, *rows = list(csv.reader(io.StringIO(Path(saved.value.path()).read_text(encoding="utf-8"))))
-    assert head[5:] == [
-        f"ellipse_1_3_{name}" for name in ("centre_x", "centre_y", "half_length", "half_width", "degrees")
-    ]
+    given, *whole = file_of(page, "map.csv")
+    assert head == given
+    for row, other in zip(rows, whole, strict=True):
+        assert row[0] == other[0]
+        name = head.index("name")
+        assert row[name] == other[name]
+        numbers = [[float(x) for x in each[1:name] + each[name + 1 :]] for each in (row, other)]
+        assert numbers[0] == numbers[1]
     half = dict(zip(data["items"], np.sqrt(largest)))
-    for row in rows:
-        assert float(row[7]) == pytest.approx(half[row[0]], abs=2e-3)
+    found = {row[0]: float(row[head.index("ellipse_1_3_half_length")]) for row in rows}
+    ratio = np.array([found[name] / half[name] for name in found])
+    np.testing.assert_allclose(ratio, ratio[0], rtol=0.01)
     button.click()
     settled(explored)
     assert explored.locator("#map-panel ellipse[visibility=visible]").count() == 0

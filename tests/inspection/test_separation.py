@@ -103,3 +103,15 @@ def test_the_report_says_who_is_not_told_apart():
 def test_the_report_says_that_few_people_cannot_separate():
     page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=8))))
     assert "the test cannot tell any apart, however well they agree" in page
+
+
+def test_captions_say_that_ellipses_are_not_the_test():
+    page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8))))
+    said = "whether ellipses overlap does not show whether people tell two items apart"
+    captions = page.split(said)
+    assert len(captions) == 4  # below the map that can be explored; below that with ellipses, and in its description
+    for after in captions[1:]:
+        assert after.startswith(". That is tested, for all pairs together, in “Which items people tell apart”.")
+    alone = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=5))))
+    assert "Which items people tell apart" not in alone
+    assert said in alone

@@ -23,7 +23,7 @@ from tests.inspection.test_deep_plots import StandIn, features_of
 from tests.inspection.test_judge_report import KIND, SIZE, judged
 from tests.inspection.test_judge_report import X as PLANTS
 
-OWN = re.compile(r"\b(items?|annotators?)\b(?!\.csv)", re.IGNORECASE)  # annotators.csv is the name of a file
+OWN = re.compile(r"\b(items?|annotators?)\b(?![-\w]*\.csv)", re.IGNORECASE)  # annotators.csv is the name of a file
 RARE = "wagtails,tinkers"
 READ_ALOUD = ("aria-label", "aria-roledescription", "title", "alt", "placeholder", "label")
 

@@ -104,7 +104,7 @@ def fit(
         note(text)
     standard = found_names(evidence.annotations, card_sort)
     with replaced_folder(out) as folder:
-        write_results(estimator, folder, evidence.annotations, quality)
+        write_results(estimator, folder, evidence.annotations, quality, sure)
         files = write_names(standard, evidence.annotations, folder)
         report(
             shown,

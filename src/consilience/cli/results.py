@@ -14,21 +14,26 @@ from consilience.annotations import Labels
 from consilience.cli.item_extras import GIVEN_FILE, file_of
 from consilience.cli.outputs import write_table
 from consilience.inspection.capabilities import Capabilities
+from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.report.label_tables import keyed
+from consilience.inspection.report.subject import OF_OTHERS
 from consilience.inspection.report.votes_sections import FILE as VOTES
 from consilience.inspection.votes import item_votes
 
 
-def write_results(estimator: Any, out: Path, annotations: Any, quality: LabelQuality | None = None) -> None:
+def write_results(
+    estimator: Any, out: Path, annotations: Any, quality: LabelQuality | None = None, sure: Certainty | None = None
+) -> None:
     """Write the results of a fitted estimator, or of the last step of a Pipeline, and save it whole.
 
     annotations : those it was fitted to.
     quality : what was found of given labels, if there are any.
+    sure : what other people would repeat, if that is known.
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    tables = tables_of(model, annotations) | file_of(quality)
+    tables = tables_of(model, annotations, sure) | file_of(quality)
     if Capabilities.of(model).names_classes and isinstance(annotations, Labels):
         tables[VOTES] = item_votes(model, annotations).reset_index()
     for name, table in tables.items():
@@ -36,19 +41,21 @@ def write_results(estimator: Any, out: Path, annotations: Any, quality: LabelQua
     save(estimator, out / "model.zip")
 
 
-def tables_of(model: Any, annotations: Any = None) -> dict[str, pd.DataFrame]:
+def tables_of(model: Any, annotations: Any = None, sure: Certainty | None = None) -> dict[str, pd.DataFrame]:
     """Return the tables of results of a fitted estimator, by file name.
 
     Items without a cluster have the label -1, those without a class a blank one; neither have a probability. If the
-    annotations have names of groups, each cluster has the name that most annotators give it.
+    annotations have names of groups, each cluster has the name that most annotators give it. The probability is the
+    model's own; of clusters, what other people would repeat is beside it, if that is known.
     """
     answer, can = FoundClusters.of(model, annotations), Capabilities.of(model)
     names = {"item": model.items_, answer.column: answer.names_of(answer.codes)}
     if answer.called:
         names["name"] = answer.called_of(answer.codes)
     probability = np.where(answer.codes >= 0, model.responsibilities_.max(1), np.nan)
+    others = {} if sure is None or answer.is_named else {name: sure.items[name].to_numpy() for name in OF_OTHERS}
     tables = {
-        answer.file: pd.DataFrame(names | {"probability": probability}),
+        answer.file: pd.DataFrame(names | {"probability": probability} | others),
         "annotators.csv": model.annotators_.reset_index(),
     }
     if can.has_views:

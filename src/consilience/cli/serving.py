@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 import secrets
 import socket
 from collections.abc import Iterator
@@ -23,15 +22,17 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
         import uvicorn
 
         from consilience.collect import Store, create_app
+        from consilience.collect.log import log_to_standard_error
+        from consilience.collect.worker_process import WorkerProcess
     store = Store.open(db)
     with closing(store):
         setup_token = _first_password(store, password)
         _make_demo(store, demo)
         with _listening(host, port) as listening:
-            app = create_app(store, setup_token=setup_token)
+            app = create_app(store, setup_token=setup_token, background=WorkerProcess(store))
             config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
             _say_where(host, listening.getsockname()[1], setup_token)
-            _log()
+            log_to_standard_error()
             uvicorn.Server(config).run(sockets=[listening])
 
 
@@ -99,14 +100,3 @@ def _say_where(host: str, port: int, setup_token: str | None) -> None:
     if setup_token is not None:
         click.echo(f"Choose the password first, at this address, which works once: {address}/admin/setup/{setup_token}")
     click.echo("Ctrl-C ends it.")
-
-
-def _log() -> None:
-    """Write requests and failures to standard error, a line each; addresses are logged without tokens."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    for name, level in (("consilience", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.setLevel(level)
-        logger.addHandler(handler)
-        logger.propagate = False

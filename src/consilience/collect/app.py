@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -51,8 +51,27 @@ PAGES = (
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
 
 
+@runtime_checkable
+class Background(Protocol):
+    """What runs beside an application."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End."""
+
+
 def create_app(
-    store: Store, *, setup_token: str | None = None, limits: Limits | None = None, background: bool = True
+    store: Store,
+    *,
+    setup_token: str | None = None,
+    limits: Limits | None = None,
+    background: bool | Background = True,
 ) -> FastAPI:
     """Return the application that serves a store: boards, administration, API, and the worker beside them.
 
@@ -65,8 +84,10 @@ def create_app(
         a password.
     limits : Limits, optional
         How many requests a visitor may send.
-    background : bool, default=True
-        Whether the application runs the worker that composes subsets and computes the consensus while it is served.
+    background : bool or worker, default=True
+        What composes subsets and computes the consensus while the application is served: a worker with ``start``,
+        ``stop`` and ``is_alive``, such as `~consilience.collect.worker_process.WorkerProcess`; True for a thread of
+        this process, False for nothing.
 
     Returns
     -------
@@ -83,6 +104,7 @@ def create_app(
     >>> store.close()
     >>> folder.cleanup()
     """
+    worker = _worker(store) if background is True else background or None
     app = FastAPI(
         title="Consilience",
         version=__version__,
@@ -90,10 +112,10 @@ def create_app(
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # their scripts come from elsewhere
         redoc_url=None,
-        lifespan=_with_worker(store) if background else None,
+        lifespan=None if worker is None else _with(worker),
         exception_handlers=HANDLERS,
     )
-    app.state.background = background
+    app.state.worker = worker
     app.state.served = Served(store, setup_token, limits or Limits())
     app.add_route("/", lambda request: see("/admin"))
     app.mount("/static", StaticFiles(directory=str(STATIC)))
@@ -114,17 +136,22 @@ def create_app(
     return app
 
 
-def _with_worker(store: Store) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _worker(store: Store) -> Background:
+    from consilience.collect.worker import Worker
+
+    return Worker(store)
+
+
+def _with(worker: Background) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Return the lifespan of an application: its worker runs from its start to its end."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        from consilience.collect.worker import Worker
-
-        worker = Worker(store)
         worker.start()
-        yield
-        worker.stop()
+        try:
+            yield
+        finally:
+            await run_in_threadpool(worker.stop)
 
     return lifespan
 

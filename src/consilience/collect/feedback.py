@@ -1,10 +1,17 @@
-"""What a practice sort got right, card by card: which cards were put together, or kept apart, as expected."""
+"""What a practice sort got right, card by card: each group of it stands for the right group that it shares most with.
+
+Groups are paired so that as many cards as possible lie in the group that stands for theirs: a card in the wrong group
+is wrong, and those among which it was put are not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 
 @dataclass(frozen=True)
@@ -16,7 +23,7 @@ class CardFeedback:
     card : int
         Number of the card.
     right : bool
-        Whether it lies with the cards with which it belongs, and with no others.
+        Whether it lies in the group that stands for its own; in a closed sort, in its category.
     missed : tuple of int
         Cards with which it belongs, and from which it was kept apart.
     intruders : tuple of int
@@ -63,10 +70,11 @@ def feedback_of(
     Examples
     --------
     >>> right = {1: "Birds", 2: "Birds", 3: "Fish"}
-    >>> birds, fish = feedback_of(right, [{"id": "g1", "name": "", "items": [1, 3]}], closed=False)
-    >>> birds.cards[0].missed, birds.cards[0].intruders, fish.cards[0].right
-    ((2,), (3,), False)
+    >>> birds, fish = feedback_of(right, [{"id": "g1", "name": "", "items": [1, 2, 3]}], closed=False)
+    >>> [card.right for card in birds.cards], fish.cards[0].right, fish.cards[0].intruders
+    ([True, True], False, (1, 2))
     """
+    stands_for = {} if closed else _pairs(right, answer)
     group_of = {item: place for place, group in enumerate(answer) for item in group["items"]}
     found: dict[str, list[CardFeedback]] = {name: [] for name in right.values()}
     for card, name in right.items():
@@ -75,6 +83,15 @@ def feedback_of(
         missed = tuple(item for item, other in right.items() if other == name and item not in with_it)
         intruders = tuple(item for item in right if item in with_it and right[item] != name)
         given = answer[place]["name"] if place is not None and closed else None
-        fine = given == name if closed else not missed and not intruders and place is not None
+        fine = given == name if closed else place is not None and stands_for.get(place) == name
         found[name].append(CardFeedback(card, fine, missed, intruders, given))
     return tuple(GroupFeedback(name, tuple(cards)) for name, cards in found.items())
+
+
+def _pairs(right: Mapping[int, str], answer: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the right group for which each group of an answer stands, at most one each, of those that share cards."""
+    names = list(dict.fromkeys(right.values()))
+    shared = np.array([[sum(right.get(item) == name for item in group["items"]) for name in names] for group in answer])
+    if not len(answer):
+        return {}
+    return {int(row): names[column] for row, column in zip(*linear_sum_assignment(-shared)) if shared[row, column]}

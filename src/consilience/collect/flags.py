@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from sklearn.metrics import adjusted_rand_score
 
-from consilience.annotations import Groupings
 from consilience.collect.model import CLOSED, Assignment
 from consilience.collect.store import Submitted
-from consilience.metrics.agreement import annotator_agreement
+from consilience.collect.training import ROLES
 
 FAST = 0.3  # of the median time of a card, below which somebody is too fast
 FEWEST_PEOPLE = 5  # others with whom somebody is compared
@@ -20,6 +19,7 @@ FEWEST_CARDS = 6  # of a sort that is compared with those of others
 FEWEST_COMMON = 10  # cards of two sorts, from which one may be a copy
 LEFT_OVER = 0.2  # share of sorted cards up to which everything is left over
 COPY, UNLIKE = 0.95, 0.15  # agreement of copies; by how much it exceeds that with anybody else
+CHUNK = 1 << 20  # numbers held in memory at a time
 REPEATED = 0.3  # agreement with one's own earlier sort of the same cards, below which somebody is inconsistent
 
 
@@ -49,7 +49,7 @@ Labels = Int[np.ndarray, "sorts items"]
 def flags_of(
     rows: Sequence[Submitted], assignments: Iterable[Assignment], *, n_items: int, kind: str = "open"
 ) -> list[Flag]:
-    """Return what is suspicious about the people of a study, previews apart.
+    """Return what is suspicious about the people of a study; previews and training, which may have other cards, apart.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def flags_of(
     list of Flag
         Grouped by person, in the order in which they submitted first.
     """
-    shown = [one for one in rows if not one.preview]
+    shown = [one for one in rows if not one.preview and one.source not in ROLES]
     sorts = [one for one in shown if one.source != "repeat"]
     labels = np.array([labels_of(one, n_items) for one in sorts], dtype=int).reshape(len(sorts), n_items)
     found = [
@@ -137,30 +137,89 @@ def _copies(sorts: Sequence[Submitted], labels: Labels) -> list[Flag]:
     places = [place for place, row in enumerate(labels) if _is_sort(row)]
     if len(places) < FEWEST_PEOPLE:
         return []
-    compared = labels[places]
-    groups = Groupings.from_matrix(np.where(compared >= 0, compared, np.nan).T)
-    held = (compared >= 0).astype(np.int32)
-    common = held @ held.T
-    person = np.array([sorts[place].participant for place in places])
-    others = (person[:, None] != person) & (common >= FEWEST_COMMON)
-    agreement = np.where(others, annotator_agreement(groups).to_numpy(), np.nan)
-    found = []
-    for row, place in enumerate(places):
-        known = agreement[row][~np.isnan(agreement[row])]
-        if len(known) < FEWEST_PEOPLE:
-            continue
-        next_best, best = np.sort(known)[-2:]
-        if best >= COPY and best - next_best >= UNLIKE:
-            other = int(np.nanargmax(agreement[row]))
-            found.append(
-                _flag(
-                    sorts[place],
-                    "copy",
-                    f"Sorted {common[row, other]} common cards as {sorts[places[other]].annotator} did (agreement "
-                    f"{best:.2f}); the agreement with anybody else is at most {next_best:.2f}.",
-                )
-            )
+    nearest = Nearest.of(labels[places], np.array([sorts[place].participant for place in places]))
+    copies = (nearest.n_compared >= FEWEST_PEOPLE) & (nearest.best >= COPY) & (nearest.best >= nearest.next + UNLIKE)
+    return [
+        _flag(
+            sorts[places[row]],
+            "copy",
+            f"Sorted {nearest.n_common[row]} common cards as {sorts[places[nearest.other[row]]].annotator} did "
+            f"(agreement {nearest.best[row]:.2f}); the agreement with anybody else is at most {nearest.next[row]:.2f}.",
+        )
+        for row in np.flatnonzero(copies)
+    ]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The sort of somebody else that each sort agrees with most, of those with `FEWEST_COMMON` common cards.
+
+    Attributes
+    ----------
+    n_compared : int array, shape (sorts,)
+        How many sorts there are to compare with.
+    other, n_common : int arrays, shape (sorts,)
+        The nearest one, and the number of common cards.
+    best, next : float arrays, shape (sorts,)
+        Adjusted Rand indices over the common cards, with the nearest one and the one after it; -inf without any.
+    """
+
+    n_compared: Int[np.ndarray, " sorts"]
+    other: Int[np.ndarray, " sorts"]
+    n_common: Int[np.ndarray, " sorts"]
+    best: Float[np.ndarray, " sorts"]
+    next: Float[np.ndarray, " sorts"]
+
+    @classmethod
+    def of(cls, labels: Labels, person: np.ndarray) -> Nearest:
+        """Compare all sorts, some with all others at a time."""
+        n = len(labels)
+        held = (labels >= 0).astype(np.float32)
+        found = cls(*(np.zeros(n, dtype=int) for _ in range(3)), *(np.full(n, -np.inf) for _ in range(2)))
+        step = max(1, CHUNK // n)
+        for some in (slice(start, min(start + step, n)) for start in range(0, n, step)):
+            common = (held[some] @ held.T).astype(int)
+            rows, others = np.nonzero((common >= FEWEST_COMMON) & (person[some, None] != person))
+            agreement = np.full(common.shape, -np.inf)
+            agreement[rows, others] = adjusted_rand_of_pairs(labels, rows + some.start, others)
+            found.n_compared[some] = np.bincount(rows, minlength=len(common))
+            found.other[some] = agreement.argmax(1)
+            found.n_common[some] = np.take_along_axis(common, found.other[some, None], 1)[:, 0]
+            found.next[some], found.best[some] = np.partition(agreement, -2)[:, -2:].T
+        return found
+
+
+def adjusted_rand_of_pairs(
+    labels: Labels, one: Int[np.ndarray, " pairs"], two: Int[np.ndarray, " pairs"]
+) -> Float[np.ndarray, " pairs"]:
+    """Return the adjusted Rand index of each pair of sorts over the cards that both sorted.
+
+    Examples
+    --------
+    >>> adjusted_rand_of_pairs(np.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, -1]]), np.array([0]), np.array([1]))
+    array([1.])
+    """
+    n_groups = labels.max(initial=0) + 1
+    side = n_groups + 1  # of a table of counts; the last row and column are for cards that were left over
+    kept = np.where(labels >= 0, labels, n_groups)
+    found = np.empty(len(one))
+    step = max(1, CHUNK // max(side**2, labels.shape[1]))
+    for some in (slice(start, start + step) for start in range(0, len(one), step)):
+        cell = kept[one[some]] * side + kept[two[some]]
+        n = len(cell)
+        cell += side**2 * np.arange(n)[:, None]
+        counts = np.bincount(cell.ravel(), minlength=n * side**2).reshape(n, side, side)[:, :-1, :-1]
+        both, here, there = (_pairs(sums).sum(-1) for sums in (counts.reshape(n, -1), counts.sum(2), counts.sum(1)))
+        total = _pairs(counts.sum((1, 2)))
+        chance = here * there / total
+        possible = (here + there) / 2 - chance
+        found[some] = np.divide(both - chance, possible, out=np.ones(n), where=possible > 1e-12 * total)
     return found
+
+
+def _pairs(counts: np.ndarray) -> np.ndarray:
+    """Return the numbers of pairs among so many."""
+    return counts * (counts - 1) / 2
 
 
 def _inconsistent(shown: Sequence[Submitted], n_items: int) -> list[Flag]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -12,7 +11,6 @@ from fastapi.responses import JSONResponse
 from consilience.collect.serving import served
 from consilience.collect.store import Store, schema
 
-WORKER = "consilience-worker"  # name of the thread of the worker
 logger = logging.getLogger(__name__)
 router = APIRouter()
 
@@ -21,9 +19,9 @@ router = APIRouter()
 def show_health(request: Request) -> Response:
     """Say whether the database answers, its tables are those of this version, and the worker runs."""
     found = _of_database(served(request).store)
-    if request.app.state.background:
-        alive = any(thread.name == WORKER for thread in threading.enumerate())
-        found["worker"] = "running" if alive else "stopped"
+    worker = request.app.state.worker
+    if worker is not None:
+        found["worker"] = "running" if worker.is_alive else "stopped"
     good = all(value in ("reachable", "current", "running") for value in found.values())
     return JSONResponse({"status": "ok" if good else "failing", **found}, 200 if good else 503)
 

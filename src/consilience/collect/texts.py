@@ -91,7 +91,7 @@ PEOPLE = {
     "declined_text": "You did not agree, and nothing that you did is used. Thank you for your time.",
     "reconsider": "Read it again",
     "questions_before": "Some questions first",
-    "questions_before_text": "They are on this page only.",
+    "questions_before_text": "Please answer them first.",
     "questions_after": "Some last questions",
     "questions_after_text": "Your groups have been handed in. These questions are the end.",
     "questions_go_on": "Continue",

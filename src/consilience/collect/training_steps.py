@@ -45,7 +45,7 @@ class Admission:
             return visit.render("board", board_of(visit, current))
         standing = _standing(visit)
         if standing.state == REFUSED:
-            return visit.message("not_admitted", ending="not_admitted")
+            return visit.message("not_admitted", ending="not_admitted", gave_something=True)
         if standing.state != ADMISSION or not _may_begin(visit):
             return None
         training = visit.study.settings.training

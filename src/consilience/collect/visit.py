@@ -118,13 +118,18 @@ class Visit:
         may_withdraw = bool(self.study.settings.panel.consent) and name not in WITHOUT_FOOT
         return HTMLResponse(pages.render(name, {"withdraw": may_withdraw, **context}), self.status)
 
-    def message(self, key: str, *, ending: str | None = None) -> Response:
+    def message(self, key: str, *, ending: str | None = None, gave_something: bool = False) -> Response:
         """Return a page that says why there is nothing to do, by the key of its text.
 
-        ``ending`` is how the participant ends, one of `consilience.collect.panel.ENDINGS`; its code is shown.
+        ``ending`` is how the participant ends, one of `consilience.collect.panel.ENDINGS`; its code is shown. Who
+        ``gave_something`` can withdraw it.
         """
-        completion = None if ending is None else self.completion(ending)
-        return self.render("message", {**pages.message_context(self.study, key), "completion": completion})
+        context = {
+            **pages.message_context(self.study, key),
+            "completion": None if ending is None else self.completion(ending),
+            "withdraw": gave_something and bool(self.study.settings.panel.consent),
+        }
+        return self.render("message", context)
 
     def completion(self, ending: str) -> dict[str, str] | None:
         """Return the code and the address of an ending for the participant, None if the study has none."""

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Worker:
-    """Does the jobs of a store, in a thread of its own (`start`), or in the caller's (`run`).
+    """Does the jobs of a store, in a thread of its own (`start`), or in the caller's (`run`, `work`).
 
     Parameters
     ----------
@@ -69,11 +69,16 @@ class Worker:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread of its own runs."""
+        return self._thread is not None and self._thread.is_alive()
+
     def start(self) -> None:
         """Begin to work, in a thread of its own."""
         if self._thread is None:
             self._stopping.clear()
-            self._thread = threading.Thread(target=self._work, name="consilience-worker", daemon=True)
+            self._thread = threading.Thread(target=self.work, name="consilience-worker", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
@@ -116,10 +121,14 @@ class Worker:
             logger.exception("The job %s of the study %s failed", job.kind, job.study)
             self._sessions.pop(job.study, None)  # so that the next job begins from the store
             error = f"{type(failure).__name__}: {failure}"
+        except BaseException:  # this process is to end
+            self.store.return_job(job)
+            raise
         self.store.finish_job(job, error)
         return True
 
-    def _work(self) -> None:
+    def work(self) -> None:
+        """Do jobs as they come, until somebody stops it."""
         tidied = -TIDY
         while not self._stopping.is_set():
             try:

@@ -22,7 +22,7 @@ from consilience.collect.store import schema
 from consilience.collect.store.grouped import GroupedWriter
 from consilience.errors import InputError, MissingDependencyError
 
-BUSY = 5000  # milliseconds that a write waits for its turn
+BUSY = 30_000  # milliseconds that a write waits for that of another process
 RETRY = 0.01  # seconds
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 THREADS = 10  # connections that are kept
@@ -82,6 +82,16 @@ class Database:
             engine.dispose()
             raise
         return database
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of SQLite, which one server has for itself."""
+        return self._grouped is not None
+
+    @property
+    def address(self) -> str:
+        """The address with the password, for another process that opens the same database."""
+        return self._reading.url.render_as_string(hide_password=False)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from consilience.annotations.types import Real
 from consilience.collect import tables
@@ -82,7 +82,7 @@ class Jobs(Database):
         with self.write() as db:
             if db.dialect.name == "postgresql":  # one worker after the other
                 db.execute(select(func.pg_advisory_xact_lock(LOCK)))
-            _take_back_abandoned(db, moment)
+            _take_back(db, tables.jobs.c.started <= moment - ABANDONED)
             row = db.execute(
                 select(tables.jobs)
                 .where(columns.state == "waiting", columns.due <= moment, columns.study.not_in(running))
@@ -106,6 +106,17 @@ class Jobs(Database):
             else:
                 values = {"state": "failed", "finished": now(), "error": error[:LONGEST_ERROR]}
                 db.execute(update(tables.jobs).where(columns.id == job.id).values(**values))
+
+    def return_job(self, job: Job) -> None:
+        """Ask again for a job that was taken and not done."""
+        with self.write() as db:
+            db.execute(delete(tables.jobs).where(tables.jobs.c.id == job.id))
+            request(db, job.study, job.kind, now())
+
+    def return_jobs(self) -> None:
+        """Ask again for all jobs that were taken; for a worker that knows that it is the only one."""
+        with self.write() as db:
+            _take_back(db)
 
     def failures(self, study_id: str) -> dict[str, str]:
         """Return why the last jobs of a study failed, by their kind."""
@@ -234,11 +245,9 @@ def _prepared_of(row: Any) -> Prepared:
     return Prepared(row.id, tuple(row._mapping["items"]), row.source, row.participant, row.assignment)
 
 
-def _take_back_abandoned(db: Connection, moment: datetime) -> None:
-    """Ask again for the jobs of workers that died."""
-    columns = tables.jobs.c
-    dead = (columns.state == "running", columns.started <= moment - ABANDONED)
-    rows = db.execute(select(tables.jobs).where(*dead).with_for_update(skip_locked=True)).all()
-    for row in rows:
-        db.execute(delete(tables.jobs).where(columns.id == row.id))
-        request(db, row.study, row.kind, moment)
+def _take_back(db: Connection, *which: ColumnElement[bool]) -> None:
+    """Ask again for jobs that were taken and not done."""
+    taken = (tables.jobs.c.state == "running", *which)
+    for row in db.execute(select(tables.jobs).where(*taken).with_for_update(skip_locked=True)).all():
+        db.execute(delete(tables.jobs).where(tables.jobs.c.id == row.id))
+        request(db, row.study, row.kind, now())

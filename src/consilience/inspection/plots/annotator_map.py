@@ -35,7 +35,8 @@ def plot_annotator_map(
 
     The axes are the eigenvectors of the matrix of RV coefficients. The first is what all have in common: the further to
     the right, the more an annotator sorts like the others, and the more weight they have in the compromise. The others
-    show what divides them. Up to 60 annotators are named, as far as there is room.
+    show what divides them. Up to 60 annotators are named, at the end of a line if there is no room next to
+    them.
 
     Parameters
     ----------
@@ -98,5 +99,5 @@ def plot_annotator_map(
     if legend and len(np.unique(segment)) > 1:
         legend_beside(ax, *ax.get_legend_handles_labels(), f"segment ({current_words().annotators})")
     if labels and len(names) <= NAMED_ITEMS:
-        name_points(ax, points, names)
+        name_points(ax, points, names, leaders=True)
     return ax

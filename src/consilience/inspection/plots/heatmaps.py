@@ -52,6 +52,7 @@ LEAST_SIDE, LARGEST = 1.25, 4.0  # inches of a confusion matrix on a figure of i
 ACROSS = 8.6  # inches of a row of them there
 BOTH = 0.55  # share of the axes that names of groups and annotators may take together
 GAP = 0.12  # inches between confusion matrices
+TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of agreement
 
 
 def plot_mapping(
@@ -178,8 +179,11 @@ def plot_agreement(agreement: Any, *, ax: Place | None = None, labels: bool = Tr
     unknown = {"facecolor": look.paper, "hatch": "//////", "edgecolor": look.faint}
     image = draw_square(ax, values, names, unknown, labels=labels)
     if colorbar:
-        extend = "min" if bool((values < 0).any()) else "neither"
-        colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
+        negative = bool((values < 0).any())
+        extend = "min" if negative else "neither"
+        bar = colour_bar(image, ax, "agreement (adjusted Rand index)", extend=extend)
+        if negative:  # which all have the colour of 0
+            bar.set_yticks(TICKS, ["≤ 0", *(f"{tick:.1f}" for tick in TICKS[1:])])
     if n > MOST_NAMED:
         label_axes(ax, f"{n} {words.annotators}, those who agree side by side", None, labels=labels)
     return ax

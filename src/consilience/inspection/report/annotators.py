@@ -98,6 +98,7 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
         f"The {words.annotators}, {ranking.order}",
         [Column(words.Annotator, "text"), *columns, *further],
         rows,
+        order=ranking.order,
         reading=words.told(" ".join(filter(None, [*(each.reading for each in before), ranking.closing]))),
         gap=gap,
         download=download("annotators.csv", frame.round(4), "annotator"),

@@ -189,6 +189,15 @@ def _ranges(numbers: list[int]) -> str:
     return listed(texts)
 
 
+def _skipped(found: CutFigures) -> str:
+    """Say why numbers of clusters are missing; empty if none is."""
+    given = found.n_clusters.tolist()
+    missing = [k for k in range(2, max(given)) if k not in given]
+    if not missing:
+        return ""
+    return f" No cut leaves {_ranges(missing)} clusters, where several branches meet at the same height."
+
+
 def table(found: CutFigures, own: Own) -> Table:
     """Return the table of the cuts, with the report's own clusters last."""
     rows = []
@@ -197,7 +206,7 @@ def table(found: CutFigures, own: Own) -> Table:
     clearest = int(np.nanargmax(found.silhouette)) if np.isfinite(found.silhouette).any() else -1
     for cut, k in enumerate(found.n_clusters.tolist()):
         tone = "low" if marks[cut] else ""
-        less = "" if marks[cut] == BEST else f"{number(below[cut], 3)} ± {number(error[cut], 3)}"
+        less = number(0.0, 3) if marks[cut] == BEST else f"{number(below[cut], 3)} ± {number(error[cut], 3)}"
         rows.append(
             row(
                 f"{k} of the cut (tree)",
@@ -209,7 +218,7 @@ def table(found: CutFigures, own: Own) -> Table:
             )
         )
     report = f"{own.n_clusters} of the report (model)"
-    rows.append(row(report, number(own.agreement), "", number(own.silhouette), number(1.0), ""))
+    rows.append(row(report, number(own.agreement), "–", number(own.silhouette), number(1.0), ""))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,
@@ -237,7 +246,9 @@ def table(found: CutFigures, own: Own) -> Table:
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: 1 for "
             "clusters that are perfectly clear, 0 for none. Like the report's: adjusted Rand index with the clusters "
-            "that the model found, 1 for the same ones. The best are coloured."
+            "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
+            "good, and "
+            f"the best silhouette.{_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
     )

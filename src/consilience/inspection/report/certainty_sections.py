@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.annotations import Groupings, Labels
 from consilience.inspection.certainty import Certainty, can_be_weighed
 from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import listed, name_text
+from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
@@ -22,6 +22,7 @@ from consilience.inspection.words import current_words
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
+MOST_NUMBERS = 4  # of clusters in the findings
 STAYS = 0.9  # share of draws from which an item is not in the list of doubtful ones
 FEW_OF_MANY = 0.3  # mean share of the items that people sorted
 SMALL = 20  # people
@@ -34,12 +35,13 @@ def in_short(subject: Subject) -> list[str]:
     """Say how much others would repeat, and which items are the least certain."""
     words = current_words()
     found = cast(Certainty, subject.certainty)
-    between = f"between {percent(found.low)} and {percent(found.high)}"
+    between = f"90% interval: {percent(found.low)} to {percent(found.high)}"
     findings = [
         f"If another {found.n_people:,} people {_did(subject)} these {words.items}, we expect {percent(found.repeats)} "
         f"of all pairs of {words.items} to come out the same, together or apart ({between}; {percent(found.chance)} "
         "would by chance)."
     ]
+    findings += _numbers_in_short(subject, found)
     if beyond_chance(found) < LITTLE:
         findings.append(f"That is little more than by chance: do not rely on single {words.items}, or ask more people.")
     worst = doubtful(found).head(NAMED)
@@ -47,6 +49,19 @@ def in_short(subject: Subject) -> list[str]:
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
         findings.append(f"Least certain, by the share of its pairs that would come out the same: {listed(names)}.")
     return findings
+
+
+def _numbers_in_short(subject: Subject, found: Certainty) -> list[str]:
+    """Say how often each number of clusters came out; nothing for classes, whose number is given."""
+    clusters = subject.clusters
+    if clusters.is_named or len(found.n_clusters) < 2:
+        return []
+    share = found.n_clusters["share"].sort_values(ascending=False, kind="stable")
+    first, most = int(share.index[0]), percent(float(share.iloc[0]))
+    come = f"{counted(first, clusters.noun, clusters.nouns)} {'comes' if first == 1 else 'come'} out in {most} of them"
+    rest = [f"{k:,} in {percent(part)}" for k, part in share.iloc[1:MOST_NUMBERS].items()]
+    rest += ["other numbers in the rest"] if len(share) > MOST_NUMBERS else []
+    return [f"Of {found.n_draws:,} draws of other people, {listed([come, *rest])}."]
 
 
 def none_in_short(subject: Subject) -> list[str]:
@@ -190,6 +205,19 @@ def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
     )
 
 
+def about_ellipses(subject: Subject) -> str:
+    """Say what ellipses on the map are, and that they are not the test of which items people tell apart."""
+    words = current_words()
+    said = (
+        f"An ellipse holds the place of its {words.item} by 9 of 10 other groups of people, each {words.item} on its "
+        "own: "
+        f"whether ellipses overlap does not show whether people tell two {words.items} apart."
+    )
+    if subject.separation is None:
+        return said
+    return f"{said} That is tested, for all pairs together, in “Which {words.items} people tell apart”."
+
+
 def _map(subject: Subject, found: Certainty) -> Figure | None:
     """The map with ellipses; None if they could not be told apart, since the map alone is drawn elsewhere."""
     words = current_words()
@@ -199,9 +227,9 @@ def _map(subject: Subject, found: Certainty) -> Figure | None:
     if not ax.patches:
         return None
     caption = (
-        f"The {words.items} in the plane, close where people put them together. An ellipse shows where {words.an_item} "
-        "would lie by 9 of 10 other groups of people: where ellipses of two clusters overlap, others may divide these "
-        f"{words.items} otherwise."
+        f"The {words.items} in the plane, close where people put them together. {about_ellipses(subject)} Where "
+        "ellipses "
+        f"of two clusters overlap, others may divide these {words.items} otherwise."
     )
     figure = cast(MatplotlibFigure, ax.figure)
     return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)

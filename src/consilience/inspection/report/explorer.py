@@ -82,7 +82,7 @@ class Explorer:
         album: Album,
         certainty: Certainty | None = None,
         group_words: GroupWords | None = None,
-        about_axes: str = "",
+        about: tuple[str, str] = ("", ""),
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -90,7 +90,7 @@ class Explorer:
         album : the pictures of the items.
         certainty : for the ellipses on the map.
         group_words : that are written on the map.
-        about_axes : sentences that are put below the map.
+        about : sentences on the axes and on the ellipses of the map, which are put below it.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -104,6 +104,7 @@ class Explorer:
             "pictures": [album.number(place) for place in places[tree.order].tolist()],
             "clusters": codes[tree.order].tolist(),
             "noun": clusters.noun,
+            "nouns": clusters.nouns,
             "readers": {"item": words.item, "items": words.items},
             "names": clusters.shown,
             "rows": rows.tolist(),
@@ -116,7 +117,7 @@ class Explorer:
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
         legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
-        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), about_axes)
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about)
         return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, legend)
 
 
@@ -129,8 +130,9 @@ def _json(data: dict[str, Any]) -> Markup:
 def _tree_data(tree: Tree) -> dict[str, Any]:
     """Return a row for each node above the leaves.
 
-    It holds the height of the node, the heights of its two branches, their places across the leaves, and the first leaf
-    and the end of its range.
+    It holds the height of the node, the heights of its two branches, their places across the leaves, the first leaf and
+    the end of its range, and its two branches: the places of items among the leaves, or as many as the leaves and the
+    number of a node above them.
     """
     n = tree.n_leaves
     across = np.append(tree.start[:n].astype(float), np.zeros(n - 1))
@@ -146,6 +148,7 @@ def _tree_data(tree: Tree) -> dict[str, Any]:
             across[second],
             tree.start[n:],
             tree.start[n:] + tree.size[n:],
+            *np.where(tree.children < n, tree.start[tree.children], tree.children).T,
         ]
     )
     return {"nodes": nodes.round(5).tolist()}
@@ -228,7 +231,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         columns,
         rows,
         reading=(
-            f"Sorted by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
+            f"At first by {clusters.noun}, with similar {words.items} next to each other. The last column is the share "
             f"of the times that both {words.items} were shown in which they were put together."
         ),
     )

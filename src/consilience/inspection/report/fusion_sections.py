@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -19,9 +20,13 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
+from consilience.inspection.report.certainty_sections import about_ellipses
+from consilience.inspection.report.cuts import Tree
 from consilience.inspection.report.explorer import MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
+from consilience.inspection.report.panels import N_SIMULATIONS
+from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
 from consilience.inspection.words import current_words
@@ -31,6 +36,7 @@ GIVEN = (
     "the groupings and the other items' clusters, so that many groupings of an item make its cluster all but certain"
 )
 OUTLIERS = 5  # names in the findings
+REMARKS_OF_CHANCE = (fusion_tables.NO_BETTER, fusion_tables.APART)
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows
@@ -45,7 +51,8 @@ def in_short(subject: Subject) -> list[str]:
         findings.append(
             f"The silhouette of the clusters is {number(estimator.silhouette_)}: 1 means perfect clusters, 0 none."
         )
-    odd = frame[frame["remark"] != ""][::-1]
+    said = at_chance(subject)  # in a sentence of their own
+    odd = frame[(frame["remark"] != "") & ~(frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said))][::-1]
     if len(odd):
         names = [f"{name_text(name)} ({remark.partition(':')[0]})" for name, remark in odd["remark"].items()]
         left = len(names) - OUTLIERS
@@ -72,7 +79,12 @@ def evidence_section(subject: Subject) -> Section | None:
         return None
     n_items, figures = len(co_occurrence.places), evidence_figures(subject, co_occurrence)
     explorer = Explorer.of(
-        co_occurrence, subject.items, subject.album, subject.certainty, subject.group_words, about_axes(subject)
+        co_occurrence,
+        subject.items,
+        subject.album,
+        subject.certainty,
+        subject.group_words,
+        (about_axes(subject), about_ellipses(subject)),
     )
     if explorer is None:
         return Section("evidence", "What belongs together", _not_explored(n_items), figures)
@@ -150,9 +162,20 @@ def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[F
     maps = [_map(subject, co_occurrence, n_items)]
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
         ax = plot_item_map(*_model_and_annotations(subject), axes=(1, 3), ax=Sheet())
-        caption = "The same map from another side: its first and third axis. What is close in both is close."
+        caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
         maps.append(_figure("map-1-3", ax, "Scatter plot. " + caption, caption))
     return maps
+
+
+def _about_third_axis(subject: Subject) -> str:
+    """Say what places along the third axis mean."""
+    words, found = current_words(), subject.axes
+    if found is None or len(found) < 3 or found["real"].iloc[2]:
+        return f"{words.Items} that are close on both maps are close on all three axes."
+    return (
+        "The third axis shows no more than random sorts would, so read nothing into places along it: that two "
+        f"{words.items} are apart here, but not along the other axes, means nothing."
+    )
 
 
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
@@ -170,11 +193,33 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
         caption += f" {about_axes(subject)}"
     caption += " Each cluster has its colour and shape."
     if 0 < n_named(ax) < n_items:
-        caption += f" {words.Items} are named where there is room."
+        caption += f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)
-    clusters = (subject.clusters.column, subject.clusters.names_of(subject.clusters.codes[drawn]))
-    file = map_file(co_occurrence, drawn, clusters, subject.certainty)
+    file = map_file(co_occurrence, drawn, subject.clusters, subject.certainty)
     return _figure("map", ax, "Scatter plot. " + caption, caption, file)
+
+
+def tree_frame(co_occurrence: CoOccurrence) -> pd.DataFrame:
+    """Return the merges of the tree of the items, from the lowest up, with the items below each."""
+    places = co_occurrence.places
+    tree = Tree.of(co_occurrence.dissimilarities(places))
+    n, names = tree.n_leaves, [name_text(name) for name in co_occurrence.items[places]]
+    branches = [*names, *(f"merge {merge}" for merge in range(1, n))]
+    leaves = [names[item] for item in tree.order]
+    nodes = np.arange(n, 2 * n - 1)
+    return pd.DataFrame(
+        {
+            "merge": nodes - n + 1,
+            "height": tree.height[nodes].round(5),
+            "n_items": tree.size[nodes],
+            "branch_1": [branches[node] for node in tree.children[:, 0]],
+            "branch_2": [branches[node] for node in tree.children[:, 1]],
+            "members": [
+                "; ".join(leaves[first:end])
+                for first, end in zip(tree.start[nodes], tree.start[nodes] + tree.size[nodes], strict=True)
+            ],
+        }
+    )
 
 
 def about_axes(subject: Subject) -> str:
@@ -223,8 +268,10 @@ def axes_table(subject: Subject) -> Table | None:
         rows,
         reading=(
             "Random sorts keep the sizes of everybody's groups. Times chance: the variance along the axis, as a "
-            "multiple of the mean of random sorts. p: the share of random sorts in which it is as large. An axis "
-            "counts if p is at most 0.05 for it and for all before it. It need not be a property: one property often "
+            "multiple of the mean of random sorts. p: the share of random sorts in which it is as large, the sorts "
+            "given "
+            f"counted as one of them, so that it is never below {1 / (N_SIMULATIONS + 1):g}. An axis counts if p is at "
+            "most 0.05 for it and for all before it. It need not be a property: one property often "
             "bends into two axes, a horseshoe."
         ),
         download=download("axes.csv", found.round(4), "axis"),
@@ -276,6 +323,7 @@ def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure
         "put together."
     )
     if of_items:
+        file = small(download("tree.csv", tree_frame(co_occurrence)))
         caption += (
             f" Coloured branches hold {words.items} of one cluster, grey ones of several. The clusters were not found "
             f"from this tree, so it may cut across them: the marks show each {words.item}'s cluster, even in a branch "

@@ -92,6 +92,7 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
             *map(Column, (words.Items, "Groups", "Agreement")),
         ],
         rows,
+        order="those that agree least with the clusters last",
         reading=(
             f"Adjusted Rand index with the clusters, for groupings of at least {FEWEST_ITEMS} {words.items}; with few "
             f"{words.items} it says little."

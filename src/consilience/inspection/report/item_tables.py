@@ -117,9 +117,14 @@ def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np
 
 
 def named_items(items: pd.DataFrame, clusters: FoundClusters) -> pd.DataFrame:
-    """Return the table of `item_frame` with names instead of codes, as it is written to a file."""
-    columns = {"cluster": clusters.column, "next_cluster": f"next_{clusters.column}"}
-    named = {name: clusters.names_of(items[name].to_numpy()) for name in columns if name in items}
+    """Return the table of `item_frame` with names instead of codes, as it is written to a file.
+
+    If it says what other people would repeat, the columns of the model's own probabilities begin with ``model_``.
+    """
+    owner = "model_" if "stays" in items else ""
+    columns = {"cluster": clusters.column, "next_cluster": f"{owner}next_{clusters.column}"}
+    columns |= {name: owner + name for name in ("probability", "next_probability")}
+    named = {name: clusters.names_of(items[name].to_numpy()) for name in ("cluster", "next_cluster") if name in items}
     table = items.round(4).assign(**named).rename(columns=columns)
     if clusters.called:
         place = table.columns.tolist().index(clusters.column)
@@ -144,7 +149,7 @@ def clusters_table(
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
     heading = f"{words.Items}, most certain first" if by else words.Items
     columns += [Column(heading, "wide", of_items=True), Column("Share")]
-    columns += [Column("Two of it put together")] if cohesion is not None else []
+    columns += [Column("Any two put together")] if cohesion is not None else []
     columns += [Column(head) for head in _heads_of_certainty(by, clusters)]
     most = SOME_ITEMS if len(items) > FEW_ITEMS else FEW_ITEMS
     rows = []
@@ -164,16 +169,23 @@ def clusters_table(
         what += f" The last two columns say what another group of people would repeat; orange: below {DOUBTFUL:.0%}."
     if cohesion is not None:
         what += (
-            f" Two of it put together: how often two {words.items} of the cluster were put together, of the times they "
+            f" Any two put together: how often two {words.items} of the cluster were put together, of the times they "
             f"were shown together; {percent(float(cohesion['chance'].max()))} over all {words.items}. Left over, in "
             "orange: hardly more often than that."
+        )
+    files = ""
+    if "stays" in items and "probability" in items:
+        files = (
+            f" In {clusters.file}, columns that begin with model_ are the {clusters.measure} that the model gives, as "
+            "if "
+            f"these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would do."
         )
     return Table(
         "clusters",
         clusters.nouns.title(),
         columns,
         rows,
-        reading=f"{what} {reading}" if any(called) else what,
+        reading=(f"{what} {reading}" if any(called) else what) + files,
         download=download(clusters.file, named_items(items, clusters)),
     )
 
@@ -194,9 +206,8 @@ def _heads_of_certainty(by: str, clusters: FoundClusters) -> list[str]:
 def _certainty_of(items: pd.DataFrame, by: str) -> list[Cell]:
     """Cells on the certainty of the items of a cluster, pale where it is low; see `_heads_of_certainty`."""
     if by == "repeats":
-        stays = float(items["stays"].mean())
-        tone = "high" if stays < DOUBTFUL else ""
-        return [Cell(percent(items["repeats"].mean())), Cell(percent(stays), tone=tone)]
+        shares = (float(items["repeats"].mean()), float(items["stays"].mean()))
+        return [Cell(percent(share), tone="high" if share < DOUBTFUL else "") for share in shares]
     return row(number(items[by].mean()), percent((items[by] >= SURE).mean())) if by else []
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.inspection.certainty import Certainty
+from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.group_words import GroupWords
 from consilience.inspection.names import name_text
 from consilience.inspection.plots.certainty import RADIUS, can_place, spread
@@ -30,12 +31,14 @@ class MapControls:
     n_axes : number of axes; with two, there is nothing to choose.
     ellipses, words : whether there are any.
     about_axes : how many axes show more than random sorts would.
+    about_ellipses : what ellipses are.
     """
 
     n_axes: int
     ellipses: bool
     words: bool
     about_axes: str = ""
+    about_ellipses: str = ""
 
     @property
     def planes(self) -> list[tuple[int, int]]:
@@ -69,6 +72,7 @@ def map_data(
         "points": _rounded(points / scale),
         "axes": list(projection.axes),
         "ellipses": _ellipses(co_occurrence, places, certainty, n_axes, scale),
+        "file": _file_data(co_occurrence, places, certainty),
         "words": [] if words is None else _words(co_occurrence, places, points / scale, words),
     }
 
@@ -135,23 +139,48 @@ def _rounded(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:
 def map_file(
     co_occurrence: CoOccurrence,
     places: Int[np.ndarray, " shown"],
-    clusters: tuple[str, pd.Index],
+    clusters: FoundClusters,
     certainty: Certainty | None,
 ) -> Download | None:
-    """Return coordinates of items on three axes, and for each plane the half axes and the angle of the ellipse.
+    """Return `map_frame` as a file; None if it is too large for the page."""
+    file = download("map.csv", map_frame(co_occurrence, places, clusters, certainty))
+    return file if file.address else None
+
+
+def map_frame(
+    co_occurrence: CoOccurrence,
+    places: Int[np.ndarray, " shown"],
+    clusters: FoundClusters,
+    certainty: Certainty | None,
+) -> pd.DataFrame:
+    """Return coordinates of items on up to three axes, their clusters, and half axes and angles of the ellipses.
 
     places : of the items.
-    clusters : name of the column of clusters, and the cluster of each of these items.
     """
-    projection = co_occurrence.map(places, n_axes_of(co_occurrence, places))
-    frame = pd.DataFrame(projection.points, columns=list(projection.axes))
+    points = co_occurrence.map(places, n_axes_of(co_occurrence, places)).points
+    n_axes, codes = points.shape[1], clusters.codes[places]
+    frame = pd.DataFrame(points, columns=[f"axis_{axis + 1}" for axis in range(n_axes)])
     if certainty is not None and can_place(co_occurrence) and len(places) == len(co_occurrence.places):
-        frame = pd.concat([frame, _ellipse_columns(co_occurrence, certainty, len(projection.axes))], axis=1)
+        frame = pd.concat([frame, _ellipse_columns(co_occurrence, certainty, n_axes)], axis=1)
     frame = frame.astype(float).map(lambda value: float(f"{value:.5g}"))
     frame.insert(0, "item", co_occurrence.items[places].to_numpy(), allow_duplicates=True)
-    frame.insert(len(projection.axes) + 1, clusters[0], clusters[1], allow_duplicates=True)
-    file = download("map.csv", frame)
-    return file if file.address else None
+    frame.insert(n_axes + 1, clusters.column, clusters.names_of(codes), allow_duplicates=True)
+    if clusters.called:
+        frame.insert(n_axes + 2, "name", [name or "" for name in clusters.called_of(codes)])
+    return frame
+
+
+def _file_data(
+    co_occurrence: CoOccurrence, places: Int[np.ndarray, " leaves"], certainty: Certainty | None
+) -> dict[str, Any]:
+    """Return the rows of `map_frame` without the items, in the order of the leaves, and the order in the file."""
+    clusters = cast(FoundClusters, co_occurrence.clusters)
+    frame = map_frame(co_occurrence, np.sort(places), clusters, certainty).iloc[np.argsort(np.argsort(places))]
+    return {
+        "columns": frame.columns.tolist(),
+        "rows": frame.iloc[:, 1:].astype(object).to_numpy().tolist(),
+        "order": np.argsort(places).tolist(),
+    }
 
 
 def _ellipse_columns(co_occurrence: CoOccurrence, certainty: Certainty, n_axes: int) -> pd.DataFrame:

@@ -252,6 +252,7 @@ def items_table(found: StandardNames) -> Table:
             *map(Column, ("Named by", "Agreement", "Names")),
         ],
         rows,
+        order="those on whose name people agree least first",
         reading=(
             f"Agreement: the share of the people who put the {words.item} into a group with a name that put it under "
             "its commonest name. Names: under how many anybody put it."

@@ -13,7 +13,7 @@ from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
 from consilience.inspection.report.page import with_certainty
-from consilience.inspection.report.participants import RANDOM_READING
+from consilience.inspection.report.participants import random_reading
 from consilience.inspection.report.sections import key_findings, ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Table, percent
@@ -110,7 +110,7 @@ def _ranking(subject: Subject, people: pd.DataFrame) -> annotators.Ranking:
     if "random_probability" not in people:
         return replace(ranking, order=order)
     words = current_words()
-    said = RANDOM_READING.format(people=words.annotators, person=words.annotator)
+    said = random_reading(words)
     random = annotators.Quality(
         ("random_probability",), "Probably random", _share, said[said.index("Probably random") :].strip()
     )

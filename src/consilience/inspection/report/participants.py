@@ -11,11 +11,12 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Groupings
 from consilience.inspection.names import listed, name_text
-from consilience.inspection.random_sorters import marked_names
+from consilience.inspection.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.inspection.report.annotators import mean_with_others
+from consilience.inspection.report.panels import are_compared
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
-from consilience.inspection.words import current_words
+from consilience.inspection.words import Words, current_words
 
 FEWEST, MOST = 4, 400  # people
 MOST_REPRESENTATIVES = 3
@@ -25,11 +26,17 @@ SHOWN = 100  # rows of the table
 ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
-    "other {people} at least as well as this {person} does. Probably random: how probable it is that this {person} "
+    "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
+    "{person}'s own sort "
+    "counts as one of them, so the share is never below 1 in {n_sorts} (more where {items} are very many). Probably "
+    "random: "
+    "how probable it is that this {person} "
     "sorted at random, given how well the {people} agree in general; from 50% they are marked. Whoever is marked may "
     "have sorted by a principle of their own: look at their groups before leaving them out. "
 )
+HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
+MANY = 0.25  # share of people at chance from which the findings say so before anything about others
 
 
 @dataclass(frozen=True)
@@ -84,19 +91,24 @@ class Representatives:
 
 def section(subject: Subject) -> Section | None:
     """Return the section; None unless people sorted, one grouping each, most of the items."""
-    annotations = subject.annotations
-    if not isinstance(annotations, Groupings) or not FEWEST <= annotations.n_annotators <= MOST:
-        return None
-    if annotations.n_groupings != annotations.n_annotators or annotations.summary().coverage < LEAST_COVERAGE:
+    annotations: Any = subject.annotations
+    if not is_shown(subject):
         return None
     agreement = subject.agreement.to_numpy()
-    if not np.isfinite(agreement[np.triu_indices(len(agreement), 1)]).any():
-        return None
     found = Representatives.of(agreement, standing_out(subject))
     tables = [representatives_table(annotations, agreement, found), people_table(subject, found)]
-    return Section(
-        "represented", "Whose groups represent the others", _sentences(annotations, agreement, found), tables
-    )
+    return Section("represented", HEADING, _sentences(annotations, agreement, found), tables)
+
+
+def is_shown(subject: Subject) -> bool:
+    """Whether people sorted, one grouping each, most of the items, and some two of them the same ones."""
+    annotations = subject.annotations
+    if not isinstance(annotations, Groupings) or not FEWEST <= annotations.n_annotators <= MOST:
+        return False
+    if annotations.n_groupings != annotations.n_annotators or annotations.summary().coverage < LEAST_COVERAGE:
+        return False
+    agreement = subject.agreement.to_numpy()
+    return bool(np.isfinite(agreement[np.triu_indices(len(agreement), 1)]).any())
 
 
 def standing_out(subject: Subject) -> Bool[np.ndarray, " annotators"]:
@@ -106,24 +118,79 @@ def standing_out(subject: Subject) -> Bool[np.ndarray, " annotators"]:
     owner, n = annotations.annotator_of_group, annotations.n_annotators
     odd = (np.bincount(owner, sizes > 0, n) <= 1) | (np.bincount(owner, sizes > 1, n) == 0)
     if subject.random_sorters is not None:
-        odd |= subject.random_sorters["random"].to_numpy()
+        odd |= (subject.random_sorters["p_value"] >= P_VALUE).to_numpy()
     if subject.can.fuses:
         odd |= subject.annotators["remark"].reindex(annotations.annotators).fillna("").to_numpy() != ""
     return odd
 
 
-def random_in_short(subject: Subject) -> list[str]:
-    """Say who sorted no better than chance; nothing if nobody did, or all who stand out are said elsewhere."""
-    names = marked_names(subject.random_sorters)
-    if not names or subject.can.fuses:  # a fusion says who stands out, and why
+def at_chance(subject: Subject) -> list[Any]:
+    """Return those whose agreement with the others is no rarer than P_VALUE among random sorts, the least first."""
+    found = subject.random_sorters
+    if found is None:
         return []
-    words, left = current_words(), len(names) - NAMED
-    shown = [name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else [])
-    verb = "agrees" if len(names) == 1 else "agree"
+    share = found["p_value"]
+    return share[share >= P_VALUE].sort_values(ascending=False, kind="stable").index.tolist()
+
+
+def are_many_at_chance(subject: Subject) -> bool:
+    """Whether so many people are at chance that it must be said first."""
+    return len(at_chance(subject)) >= MANY * subject.annotations.n_annotators
+
+
+def chance_in_short(subject: Subject) -> list[str]:
+    """Say who is at chance, by which rule, and who of them probably sorted at random; nothing if nobody is."""
+    names, n_people = at_chance(subject), subject.annotations.n_annotators
+    if not names:
+        return []
+    words, one = current_words(), len(names) == 1
+    half = 2 * len(names) - n_people
+    of_panel = "" if half < 0 else ", most of the panel," if half else ", half of the panel,"
     return [
-        f"{len(names):,} of {words.n_annotators(subject.annotations.n_annotators)} {verb} with the others no better "
-        f"than random groups would: {listed(shown)}."
+        f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
+        f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
+        "as "
+        f"theirs ({_some(names)}). {_probably_random(subject)}"
     ]
+
+
+def _probably_random(subject: Subject) -> str:
+    found, words = subject.random_sorters, current_words()
+    if found is None or found["probability"].isna().all():
+        return f"The {words.annotators} agree too little to tell who of them sorted at random."
+    marked = marked_names(found)
+    if not marked:
+        return "Nobody sorted at random with a probability of 50% or more."
+    return f"Probably sorted at random: {_some(marked)}; look at their groups."
+
+
+def _some(names: list[Any]) -> str:
+    left = len(names) - NAMED
+    return listed([name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else []))
+
+
+def about_measures(subject: Subject) -> list[str]:
+    """Say how the measures of who sorts like whom differ; nothing if nobody was compared with random sorts."""
+    if subject.random_sorters is None:
+        return []
+    words = current_words()
+    where = f" (in “{HEADING}”)" if is_shown(subject) else ""
+    text = (
+        f"Whether {words.an_annotator} is at chance tests their agreement with the others against random sorts into "
+        f"groups of the same sizes{where}. To judge a single {words.annotator}, use this test: the other figures "
+        "answer "
+        "other questions, and need not agree with it."
+    )
+    if subject.can.fuses:
+        text += " Agreement, here, compares their groups with the clusters, which all made together."
+    if are_compared(subject.annotations, subject.clusters):
+        text += (
+            " RV coefficients, and the weights in DISTATIS that come from them, are not corrected for chance: they "
+            "grow "
+            f"with the number of groups that somebody makes, so that {words.an_annotator} at chance can have a high "
+            "one."
+        )
+    return [text]
 
 
 def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> list[str]:
@@ -206,14 +273,35 @@ def people_table(subject: Subject, found: Representatives) -> Table:
             *(Column("Nearest representative", "text"), *(Column("View") for _ in views)),
         ],
         rows,
+        order="those who agree least with the others first",
         reading=(
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
             "agreement by chance. "
-            + (RANDOM_READING.format(people=words.annotators, person=words.annotator) if judged else "")
-            + "The option leave-out repeats the fit without some of them."
+            + (random_reading(words) if judged else "")
+            + _how_to_leave_out(frame.index[::-1].tolist())
         ),
         more=words.n_annotators(left) + " who agree more" if left > 0 else "",
-        download=download("participants.csv", frame.round(4), "annotator"),
+        download=download("annotators-agreement.csv", frame.round(4), "annotator"),
+    )
+
+
+def random_reading(words: Words) -> str:
+    """Say how to read the columns on random sorts."""
+    return RANDOM_READING.format(
+        people=words.annotators, person=words.annotator, items=words.items, level=P_VALUE, n_sorts=N_PERMUTATIONS + 1
+    )
+
+
+def _how_to_leave_out(names: list[Any]) -> str:
+    """Name the commands that repeat a fit without some people, with those of the first rows as the example."""
+    few = [name_text(name) for name in names[:2]]
+    example = ",".join(few) if not any({",", '"'} & set(name) for name in few) else "names.txt"
+    return (
+        "To repeat the fit without some of them, add --leave-out to the command consilience fit or consilience fuse, "
+        "with "
+        f'names separated by commas or a file of names: --leave-out "{example}". In Python, fit the annotations that '
+        "their "
+        "method leave_out returns."
     )
 
 
@@ -223,7 +311,8 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
     cells = [name_cell(name, "flag" if marked else ""), f"{person['n_groups']:,}", f"{person['n_items']:,}"]
     cells.append(number(person["agreement"]))
     if judged:
-        cells.append(_share(person["random_p_value"]))
+        share = person["random_p_value"]
+        cells.append(_share(share) + (" (at chance)" if share >= P_VALUE else ""))
         cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
     cells.append(Cell(names=(name_text(person["nearest"]),)))
     return [*cells, *([f"{person['view']}"] if "view" in person else [])]

@@ -104,6 +104,8 @@ def _clusters_in_short(subject: Subject) -> list[str]:
     words = current_words()
     findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject.clusters)]
     findings += separation_sections.left_over_in_short(subject)
+    many = participants.are_many_at_chance(subject)
+    findings += participants.chance_in_short(subject) if many else []
     if subject.certainty:
         findings += certainty_sections.in_short(subject)
         findings += separation_sections.in_short(subject)
@@ -120,7 +122,8 @@ def _clusters_in_short(subject: Subject) -> list[str]:
     if subject.is_judged:
         findings += [*judge_tables.in_short(subject.annotators), *subject.told(subject.can.notes)]
     findings += fusion_sections.in_short(subject) if subject.can.fuses else []
-    return [*findings, *participants.random_in_short(subject), *sensory_sections.segments_in_short(subject)]
+    findings += [] if many else participants.chance_in_short(subject)
+    return [*findings, *sensory_sections.segments_in_short(subject)]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -314,7 +317,8 @@ def _annotators(subject: Subject) -> Section:
         return Section("annotators", f"The {words.annotators}", [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
-    return Section("annotators", f"The {words.annotators}", annotators.agreement_sentences(subject.agreement), blocks)
+    sentences = [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
+    return Section("annotators", f"The {words.annotators}", sentences, blocks)
 
 
 def ranking_of(subject: Subject) -> annotators.Ranking:
@@ -340,6 +344,9 @@ def _agreement(subject: Subject) -> Figure:
         f"for agreement by chance; hatched where they have fewer than two {words.items} in common. Dark squares along "
         "the diagonal are people who sort alike."
     )
+    lowest = float(np.nanmin(matrix.to_numpy()))
+    if lowest < 0:
+        caption += f" Values below 0, down to {number(lowest)}, have the colour of 0: less than by chance."
     if isinstance(subject.annotations, Labels):
         caption += " It does not depend on the names of the classes."
     if len(order) < len(n_items):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -16,11 +17,12 @@ from consilience.inspection.group_words import LEVEL, GroupWords
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
 from consilience.inspection.report.map_data import words_file
-from consilience.inspection.report.panels import FEWEST_USERS, are_compared
+from consilience.inspection.report.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
@@ -41,6 +43,7 @@ from consilience.inspection.segments import PanelSegments
 MOST_WORDS = 40  # rows of the table
 MOST_ITEMS = 5  # of a word in the table
 N_AXES = 3  # of the annotators
+SAME = 5e-4  # difference of coordinates that are not told apart in a table
 MOST_PAIRS = 6  # of items, of each segment
 READABLE, MEDIUM = 720, 560  # CSS pixels that names of items need, and those of annotators
 
@@ -69,7 +72,8 @@ def words_section(subject: Subject) -> Section | None:
         caption = (
             f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
             f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
-            "middle is said of everything. Words without room are in the table only."
+            f"middle is said of everything. Words without room are in the table only; point at {words.an_item} to read "
+            "its name."
         )
         file = words_file(CoOccurrence.of(*given, "The report"), found)
         blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
@@ -113,10 +117,16 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
 
 
 def segments_in_short(subject: Subject) -> list[str]:
-    """Say that there are several segments, if so."""
+    """Say whether the panel is one, as far as that was tested."""
     found, words = subject.segments, subject.words
-    if found is None or found.n_segments < 2:
+    if found is None or found.tests.empty:
         return []
+    if found.n_segments < 2:
+        return [
+            f"Nothing shows that the {words.annotators} are more than one panel "
+            f"(p = {number(float(found.tests['p_value'].iloc[0]))}; mean RV coefficient of two of them "
+            f"{number(found.rv)})."
+        ]
     sizes = listed([f"{size:,}" for size in found.segments["n_annotators"]])
     return [
         f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "
@@ -138,6 +148,9 @@ def panel_section(subject: Subject) -> Section | None:
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
     ax = plot_annotator_map(groupings, found, ax=Sheet())
+    if n_named(ax) < groupings.n_annotators:
+        caption += f" {words.Annotators} are named where there is room, and all are in the table below."
+        caption += f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
     rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
     file = download("rv.csv", rv.round(4), "annotator")
     blocks: list[Table | Figure] = [
@@ -173,6 +186,8 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
     names = subject.groupings.annotators
     rv_panel = products.with_matrix(products.compromise(products.weights))
     frame = pd.DataFrame({"weight": products.weights, "rv_panel": rv_panel}, index=names)
+    same = bool(np.allclose(rv_panel, places[:, 0], atol=SAME))  # as it is if everybody sorted all items
+    drawn = range(1 if same else 0, N_AXES)
     for axis in range(N_AXES):
         frame[f"dimension_{axis + 1}"] = places[:, axis]
     several = found is not None and found.n_segments > 1
@@ -184,23 +199,28 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
     for name, figures in shown.iterrows():
         segment = [_segment_cell(int(figures["segment"]))] if several else []
         cells = [f"{figures['weight']:.1%}", number(figures["rv_panel"])]
-        cells += [number(figures[f"dimension_{axis + 1}"]) for axis in range(N_AXES)]
+        cells += [number(figures[f"dimension_{axis + 1}"]) for axis in drawn]
         rows.append(row(name_cell(name), *segment, *cells))
     columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight in DISTATIS")]
-    columns += [Column("RV with the compromise")]
-    columns += [Column(f"Dimension {axis + 1} ({share:.0%})") for axis, share in enumerate(shares)]
+    columns += [Column("RV with the compromise" + (f" = dimension 1 ({shares[0]:.0%})" if same else ""))]
+    columns += [Column(f"Dimension {axis + 1} ({shares[axis]:.0%})") for axis in drawn]
     return Table(
         "panel",
         f"The {words.annotators} on the map, those of the highest weight first",
         columns,
         rows,
+        order="those of the highest weight first",
         reading=(
             f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to "
             f"100%. The {subject.clusters.nouns} and the map of the {words.items} do not use it. RV "
-            "coefficient: 1 for the same groups; it is not corrected for chance, so it is above 0 for random groups."
+            "coefficient: 1 for the same groups; it is not corrected for chance, so it is above 0 for random groups, "
+            "and "
+            "the more so the more groups there are. "
+            + (f"That with the compromise is also the {words.annotator}'s place on dimension 1. " if same else "")
+            + "In brackets: the share of the variance that a dimension of the map shows."
         ),
         gap=gap,
-        download=download("panel.csv", frame.round(4), "annotator"),
+        download=download("annotators-rv.csv", frame.round(4), "annotator"),
     )
 
 
@@ -234,7 +254,9 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figu
         reading=(
             "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
-            "Levels are such that at most about 5 of 100 panels without segments are split."
+            "Levels are such that at most about 5 of 100 panels without segments are split. p counts the panel itself "
+            "among "
+            f"the {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}."
         ),
     )
     if found.n_segments < 2:

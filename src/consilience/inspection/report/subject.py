@@ -37,6 +37,7 @@ from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
+OF_OTHERS = ("repeats", "stays", "elsewhere")  # columns of the certainty beside those of the model
 MOST_COHERENT = 5000  # items of which all pairs are counted
 
 
@@ -174,7 +175,7 @@ class Subject:
         frame = item_tables.item_frame(self.estimator, self.annotations)
         if self.certainty is None:
             return frame
-        return frame.assign(**{name: self.certainty.items[name].to_numpy() for name in ("repeats", "stays")})
+        return frame.assign(**{name: self.certainty.items[name].to_numpy() for name in OF_OTHERS})
 
     @cached_property
     def agreement(self) -> pd.DataFrame:

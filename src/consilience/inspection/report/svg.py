@@ -9,8 +9,10 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
+from consilience.inspection.plots.point_labels import PointNames
 from consilience.inspection.plots.style import FAINT, INK, colour, marker_outline
 
+NEAR = 0.1  # points between a place and where it is drawn
 READABLE = 560  # CSS pixels that most figures need
 _URL = re.compile(r"url\(#([\w.-]+)\)")
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
@@ -40,6 +42,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
     Markup
         Without namespaces, unused ids, fonts (the page's style sheet sets them) and decimals too small to see. Styles
         are attributes, which the page's policy allows, and colours of paper and ink are variables of its style sheet.
+        Points that `name_points` names say their names when pointed at.
     """
     drawing = io.StringIO()
     figure.savefig(drawing, format="svg", metadata=_METADATA)
@@ -55,6 +58,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
         _hoist_style(element)
     for element in root.iter():
         _unstyle(element)
+    _title_points(root, figure)
     across = round(float(root.get("width", "0").removesuffix("pt")) * 96 / 72)
     root.attrib = {
         "viewBox": root.get("viewBox", ""),
@@ -66,6 +70,19 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
         "stroke-linejoin": "round",
     }
     return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _title_points(root: ET.Element, figure: Figure) -> None:
+    """Give points the names that `name_points` gave them as titles."""
+    height = float(root.get("viewBox", "0 0 0 0").split()[3])
+    drawn = [(element, float(element.get("x", 0)), float(element.get("y", 0))) for element in root.iter("use")]
+    for ax in figure.axes:
+        for names in (artist for artist in ax.artists if isinstance(artist, PointNames)):
+            places = ax.transData.transform(names.points) * 72 / figure.dpi
+            for text, (x, y) in zip(names.texts, places, strict=True):
+                for element, across, down in drawn:
+                    if abs(across - x) < NEAR and abs(down - (height - y)) < NEAR:
+                        ET.SubElement(element, "title").text = text.get_text()
 
 
 def swatch(cluster: int) -> Markup:

@@ -82,6 +82,8 @@ class Table:
     rows : sequence of sequences of Cell or str
     reading : str
         Sentences on how to read the table.
+    order : str
+        The end of the caption that says how the rows are sorted, after a comma; empty if it does not say so.
     gap : (int, str) or None
         Row before which others are left out, and the text shown there.
     more : str
@@ -97,9 +99,15 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     reading: str = ""
+    order: str = ""
     gap: tuple[int, str] | None = None
     more: str = ""
     download: Download | None = None
+
+    @property
+    def what(self) -> str:
+        """The caption without the order of the rows."""
+        return self.caption.removesuffix(f", {self.order}") if self.order else self.caption
 
 
 def row(*cells: Any) -> list[Cell]:
@@ -123,7 +131,10 @@ def number(value: float, digits: int = 2) -> str:
     """Format a number; a dash if it is not finite."""
     if not np.isfinite(value):
         return "–"
-    return f"{value:,.{digits}f}".replace("-", "\u2212")
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0."):  # a small negative number is 0, and not −0.00
+        text = text.removeprefix("-")
+    return text.replace("-", "\u2212")
 
 
 def significant(value: float) -> str:

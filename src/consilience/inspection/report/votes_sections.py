@@ -103,6 +103,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> Table:
             Column("Outvoted", "text"),
         ],
         rows,
+        order="" if left else "doubtful ones first",
         reading=words.told(
             f"Sorted by the {clusters.measure} of the class. Disagreement is the entropy of the labels in bits: 0 if "
             "all are equal, 1 if two labels are equally frequent, more with more labels. An item is outvoted if its "

@@ -12,9 +12,8 @@ class ExplorerView {
     this.addColumn();
     this.addSearch();
     this.addChoice();
-    new TreeView(this.state, root.querySelector("#tree-panel"));
-    new MatrixView(this.state, root.querySelector("#matrix-panel"));
-    new MapView(this.state, root.querySelector("#map-panel"));
+    const views = [[TreeView, "tree"], [MatrixView, "matrix"], [MapView, "map"]];
+    new Paper(this.state, views.map(([View, key]) => new View(this.state, root.querySelector(`#${key}-panel`))));
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
     document.body.classList.add("explored");
@@ -46,10 +45,17 @@ class ExplorerView {
     for (const name of this.state.data.items) set(names.appendChild(document.createElement("option")), { value: name });
     this.find.addEventListener("input", () => this.search());
     this.root.querySelector("#find-clear").addEventListener("click", () => {
-      this.find.value = "";
-      this.search();
+      this.clear();
       this.find.focus();
     });
+    this.root.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && tip.hidden) this.clear(); // the first Escape hides the tip
+    });
+  }
+
+  clear() {
+    this.find.value = "";
+    this.search();
   }
 
   search() {

@@ -1,7 +1,6 @@
 // What the map can show besides the items: two of its axes, ellipses around the items, and words amid them.
 
 const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most frequent word
-const ELLIPSE_COLUMNS = ["centre_x", "centre_y", "half_length", "half_width", "degrees"];
 
 class MapLayers {
   /** `changed` is called when other axes or layers are shown. */
@@ -98,17 +97,5 @@ class MapLayers {
       boxes.push(box);
     });
     return boxes;
-  }
-
-  ellipseHead() {
-    const name = `ellipse_${this.axes.map((axis) => axis + 1).join("_")}`;
-    return this.shown.ellipses ? ELLIPSE_COLUMNS.map((column) => `${name}_${column}`) : [];
-  }
-
-  ellipseRow(item) {
-    if (!this.shown.ellipses) return [];
-    const { centre, half, angle } = this.ellipse(item);
-    const degrees = ((angle * 180) / Math.PI + 180) % 180;
-    return [...this.axes.map((axis) => centre[axis]), ...half, degrees].map((value) => Number(value.toFixed(5)));
   }
 }

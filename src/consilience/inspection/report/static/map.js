@@ -45,9 +45,10 @@ function listenToDrags(element, { start, move, click, wheel }) {
 class MapView {
   constructor(state, panel) {
     this.state = state;
+    this.panel = panel;
     this.holder = panel.querySelector(".map-holder");
     this.zoomed = { scale: 1, x: 0, y: 0 };
-    const files = { svg: () => svgText(this.svg), csv: () => this.savePoints() };
+    const files = { svg: () => svgText(this.drawing()), csv: () => this.savePoints() };
     addFiles(panel.querySelector(".save"), "map", "map", files);
     addZoom(panel, (step) => this.zoom(step));
     this.layers = new MapLayers(state, panel, () => this.place());
@@ -265,32 +266,66 @@ class MapView {
     this.move();
   }
 
-  /** Enlarge or reduce around the pointer, or the middle; 0 shows all. */
+  /** Middle of the items that are lit up, from the middle of the map; items far out of view do not count. */
+  middleOfLit() {
+    const half = [this.width / 2, this.height / 2];
+    const shown = [...this.state.lit]
+      .map((item) => this.places[item].map((at, axis) => at - half[axis]))
+      .filter((place) => place.every((at, axis) => Math.abs(at) <= half[axis]));
+    return half.map((_, axis) => (shown.length ? shown.reduce((sum, place) => sum + place[axis], 0) / shown.length : 0));
+  }
+
+  /** Enlarge or reduce around the pointer, else around the items that are lit up, else the middle; 0 shows all. */
   zoom(step, event) {
     const { scale, x, y } = this.zoomed;
     const found = step ? Math.min(Math.max(scale * (step > 0 ? 1.5 : 1 / 1.5), 1), LARGEST_ZOOM) : 1;
     const box = this.svg.getBoundingClientRect();
     const [across, down] = event
       ? [event.clientX - box.left - this.width / 2, event.clientY - box.top - this.height / 2]
-      : [0, 0];
+      : this.middleOfLit();
     const kept = (at, place) => (found === 1 ? 0 : place - ((place - at) * found) / scale);
     this.zoomed = { scale: found, x: kept(x, across), y: kept(y, down) };
     this.svg.style.touchAction = found > 1 ? "none" : "pan-y";
     this.move();
   }
 
-  /** The items in view with their coordinates on all axes, their clusters, and the ellipses of the plane if shown. */
+  /** What is shown besides the items, in words. */
+  inWords() {
+    const { ellipses, words } = this.layers.shown;
+    const [across, up] = this.layers.axes.map((axis) => axis + 1);
+    const shown = [...(ellipses ? ["ellipses"] : []), ...(words ? ["words of groups"] : [])];
+    const more = shown.length ? `, with ${shown.join(" and ")}` : "";
+    return `axes ${across} and ${up}${more}; colours: ${this.state.inWords()}`;
+  }
+
+  /** The map with a title, the names of its axes, and its key. */
+  drawing() {
+    return withKey(this.svg, this.state, `Map of the ${this.state.data.readers.items}: ${this.inWords()}`);
+  }
+
+  onPaper() {
+    const { axes, shown } = this.layers;
+    const changed = !this.state.ofReport || shown.ellipses || shown.words || axes.join() !== "0,1" || this.zoomed.scale > 1;
+    if (!changed || !this.places) return null;
+    const about = [...this.panel.querySelectorAll("[data-about]")].filter((text) => shown[text.dataset.about]);
+    const caption = [`The map as it was on the page: ${this.inWords()}.`, ...about.map((text) => text.textContent.trim())];
+    const ofPlane = axes.join() === "0,2" ? ["map-1-3"] : ["map"];
+    const keys = this.state.ofReport ? ofPlane : ["map", "map-1-3"]; // which have the colours of the report's clusters
+    return { keys, svg: this.drawing(), caption: caption.join(" ") };
+  }
+
+  /** The items in view, with the columns that the map of the page has without scripts, and the cut's clusters if shown. */
   savePoints() {
-    const { data, labels } = this.state;
+    const { data, labels, ofReport } = this.state;
     const isShown = (item) => {
       const [x, y] = this.places[item];
       return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
     };
-    const rows = [...data.items.keys()].filter(isShown).map((item) => [
-      ...[data.items[item], ...data.points[item]],
-      ...[csvName(this.state.nameOf(labels[item])), ...this.layers.ellipseRow(item)],
+    const ofCut = (value) => (ofReport ? [] : [value]);
+    const { columns, rows, order } = data.file;
+    saveCsv("map.csv", [
+      [...columns, ...ofCut(this.state.cutName())],
+      ...order.filter(isShown).map((item) => [data.items[item], ...rows[item], ...ofCut(labels[item])]),
     ]);
-    const axes = data.axes.map((_, axis) => `axis_${axis + 1}`);
-    saveCsv("map.csv", [[data.readers.item, ...axes, data.noun, ...this.layers.ellipseHead()], ...rows]);
   }
 }

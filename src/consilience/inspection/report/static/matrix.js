@@ -18,7 +18,7 @@ class MatrixView {
     this.cell = null;
     this.shown = null;
     this.tiles = new Map();
-    const files = { svg: () => this.svgText(), csv: () => this.saveCells() };
+    const files = { svg: () => svgText(this.drawing()), csv: () => this.saveCells() };
     addFiles(panel.querySelector(".save"), "matrix", "matrix", files);
     addZoom(panel, (step) => this.zoom(step));
     this.listen();
@@ -337,16 +337,23 @@ class MatrixView {
     saveCsv("matrix.csv", [[this.state.data.readers.item, ...items.slice(column, column + cells)], ...rows]);
   }
 
-  /** The part that is shown as an SVG on white paper: the cells as a picture, frames and names above. */
-  svgText() {
+  /** The part that is shown as an SVG on white paper: the cells as a picture, then names, strips, frames and the key. */
+  drawing() {
     const { row, column, cells } = this.window;
     const { from, cell, width, margin, size, named } = this.shown;
+    const { data, labels } = this.state;
     const part = set(document.createElement("canvas"), { width: cells, height: cells });
     part.getContext("2d").drawImage(this.tile(false), column, row, cells, cells, 0, 0, cells, cells);
     const svg = draw(document.createDocumentFragment(), "svg", { viewBox: `0 0 ${width} ${width}` });
     const side = cells * cell;
     const box = { x: from, y: from, width: side, height: side };
     draw(svg, "image", { ...box, href: part.toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" });
+    for (let k = 0; k < cells; k++) {
+      const [across, along] = [from - STRIP, from + k * cell];
+      const [thin, long] = [STRIP - 2, cell];
+      draw(svg, "rect", { x: across, y: along, width: thin, height: long, fill: colourOf(data.look, labels[row + k]) });
+      draw(svg, "rect", { x: along, y: across, width: long, height: thin, fill: colourOf(data.look, labels[column + k]) });
+    }
     draw(draw(svg, "clipPath", { id: "cells" }), "rect", box);
     const frames = draw(svg, "g", { "clip-path": "url(#cells)", fill: "none", stroke: "#1b1b1b", "stroke-width": 1.5 });
     for (const frame of this.frames()) {
@@ -355,9 +362,31 @@ class MatrixView {
     for (const { text, along, upright } of named ? this.namePlaces() : []) {
       const turn = upright ? `translate(${along} ${margin - MARK}) rotate(-90)` : `translate(${margin - MARK} ${along})`;
       const style = { "font-size": size, "text-anchor": upright ? "start" : "end", "dominant-baseline": "central", fill: "#1b1b1b" };
-      draw(svg, "text", { transform: turn, ...style }).textContent = text;
+      draw(svg, "text", { transform: turn, class: "name", ...style }).textContent = text;
     }
-    return svgText(svg);
+    const title = `How often two ${data.readers.items} were put together, of the times both were shown; frames: ${this.state.inWords()}`;
+    return withKey(svg, this.state, title, [[28, (group) => this.drawScale(group)]]);
+  }
+
+  /** The colours of the cells from never to always together, and that of pairs that were never shown together. */
+  drawScale(group) {
+    const { heat, unknown } = this.state.data.look;
+    const text = { "font-size": KEY_NAME, fill: "#1b1b1b", y: 12 };
+    shades(heat[0]).forEach((colour, x) => {
+      draw(group, "rect", { x: 34 + x, y: 3, width: 1.2, height: 10, fill: `rgb(${colour.join(" ")})` });
+    });
+    draw(group, "text", { ...text, x: 30, "text-anchor": "end" }).textContent = "0%";
+    draw(group, "text", { ...text, x: 140 }).textContent = "100%";
+    if (!this.state.presented.includes(0)) return;
+    draw(group, "rect", { x: 185, y: 3, width: 10, height: 10, fill: unknown[0] });
+    draw(group, "text", { ...text, x: 199 }).textContent = "never shown together";
+  }
+
+  onPaper() {
+    if (this.state.ofReport || !this.shown) return null;
+    const { cut, data } = this.state;
+    const caption = `The matrix as it was on the page: its frames are the ${cut.n} ${counted(cut.n, data.noun)} of the cut.`;
+    return { keys: ["co-occurrence"], svg: this.drawing(), caption };
   }
 }
 

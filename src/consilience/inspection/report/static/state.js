@@ -104,6 +104,18 @@ class State {
     return (this.ofReport && this.data.names[label]) || String(label);
   }
 
+  /** Name of the column of a file that has the clusters of the cut. */
+  cutName() {
+    return `${this.data.noun}_of_cut_into_${this.cut.n}`;
+  }
+
+  /** What the colours and frames are. */
+  inWords() {
+    const { noun, nouns } = this.data;
+    if (this.ofReport) return `the report's ${nouns}`;
+    return `the ${counted(this.cut.n, noun)} of the cut of the tree into ${this.cut.n}`;
+  }
+
   /** How often two items were put together, and shown together. */
   pair(one, other) {
     const [i, j] = one < other ? [one, other] : [other, one];

@@ -2,7 +2,7 @@
 
 const FEWEST_SORTED = 3;
 const FEWEST_FILTERED = 8;
-const NUMBER = /^([−+-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)%?(?: \(.*\))?$/;
+const NUMBER = /^([−+-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)%?(?: \(.*\)| ± .*)?$/;
 const inOrder = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" }).compare;
 
 /** Text of a cell in one line. */
@@ -10,7 +10,7 @@ function textOf(cell) {
   return cell.textContent.replace(/\s+/g, " ").trim();
 }
 
-/** Number that a text starts with, as in "1,234", "−0.5", "85%" or "1.2 (0.3)"; NaN if there is none. */
+/** Number that a text starts with, as in "1,234", "−0.5", "85%", "1.2 (0.3)" or "1.2 ± 0.3"; NaN if there is none. */
 function numberIn(text) {
   const found = NUMBER.exec(text);
   return found ? Number(found[1].replaceAll(",", "").replaceAll("−", "-")) : NaN;
@@ -34,8 +34,19 @@ class SortedTable {
     this.heads = [...(this.table.tHead?.rows[0].cells ?? [])];
     this.sorted = { head: null, falling: false };
     this.title = textOf(this.table.caption);
+    this.order = this.table.caption.querySelector(".order");
+    this.addHint();
     if (this.heads.length && this.rows.length >= FEWEST_SORTED) this.heads.forEach((head) => this.addSort(head));
     if (this.heads.length && this.rows.length >= FEWEST_FILTERED) this.addFilter();
+  }
+
+  /** Say that there is more at the side, while there is. */
+  addHint() {
+    const box = this.block.querySelector(".scroll");
+    const hint = document.createElement("p");
+    set(hint, { class: "hint", "aria-hidden": "true", hidden: "" }).textContent = "There are more columns: scroll sideways →";
+    box.before(hint);
+    whenResized(box, () => hint.toggleAttribute("hidden", box.scrollWidth <= box.clientWidth + 1));
   }
 
   /** Make a heading a button that sorts. */
@@ -55,7 +66,7 @@ class SortedTable {
     this.filter = add(label, "input", "", { type: "search", dir: "auto", autocomplete: "off" });
     this.filter.setAttribute("aria-label", `Filter the rows of: ${this.title}`);
     this.filter.addEventListener("input", () => this.narrow());
-    this.count = add(tools, "span", "", { class: "buttons" });
+    this.count = add(tools, "span", "", { class: "buttons", role: "status" });
     const named = { type: "button", "aria-label": `Save the rows shown as CSV: ${this.title}`, "data-file": "rows" };
     add(tools, "button", "Save rows shown", named).addEventListener("click", () => this.save());
   }
@@ -66,7 +77,16 @@ class SortedTable {
     this.sorted = again && this.sorted.falling ? { head: null, falling: false } : { head, falling: again };
     this.heads.forEach((other) => other.removeAttribute("aria-sort"));
     if (this.sorted.head) head.setAttribute("aria-sort", this.sorted.falling ? "descending" : "ascending");
+    this.caption();
     this.arrange();
+  }
+
+  /** Say in the caption how the rows are sorted, in place of what the report says of its own order. */
+  caption() {
+    const { head, falling } = this.sorted;
+    this.order?.toggleAttribute("hidden", head !== null);
+    this.told ??= add(this.table.caption, "span");
+    this.told.textContent = head ? `, sorted by “${textOf(head)}”, ${falling ? "falling" : "rising"}` : "";
   }
 
   arrange() {
@@ -103,7 +123,6 @@ class SortedTable {
     });
     if (this.gap) this.gap.hidden = Boolean(wanted) || this.sorted.head !== null;
     this.count.textContent = wanted ? `${shown.length} of ${this.rows.length} rows` : "";
-    speak(wanted ? `${shown.length} of ${this.rows.length} rows of ${this.title}` : "");
   }
 
   save() {
@@ -112,8 +131,8 @@ class SortedTable {
       return /^[−+-]?\d[\d,]*(\.\d+)?$/.test(text) ? numberIn(text) : text;
     };
     const rows = [...this.body.rows].filter((row) => !row.hidden && row !== this.gap);
-    const key = this.block.id.replace(/-table$/, "");
-    saveCsv(`${key}-shown.csv`, [this.heads.map(textOf), ...rows.map((row) => [...row.cells].map(value))]);
+    const whole = this.block.querySelector(".more a[download]")?.download.replace(/\.csv$/, "");
+    saveCsv(`${whole ?? this.block.id.replace(/-table$/, "")}-shown.csv`, [this.heads.map(textOf), ...rows.map((row) => [...row.cells].map(value))]);
   }
 }
 

@@ -24,7 +24,7 @@ class TreeView {
       this.zoom(Math.sign(-event.deltaY), event.clientY);
     };
     this.holder.addEventListener("wheel", turn, { passive: false });
-    addFiles(panel.querySelector(".save"), "tree", "tree", { svg: () => svgText(this.svg), csv: () => this.saveRows() });
+    addFiles(panel.querySelector(".save"), "tree", "tree", { svg: () => svgText(this.drawing()), csv: () => this.saveRows() });
     whenResized(this.holder, () => this.build());
     state.when("clusters", () => this.paint());
     state.when("lit", () => this.light(true));
@@ -110,7 +110,7 @@ class TreeView {
     this.axis.style.width = `${this.width}px`;
     const step = (this.width - this.left) / this.slider.max > 180 ? 0.2 : 0.5;
     for (let at = 0; at <= this.slider.max; at += step) {
-      const place = { x: this.x(at), y: 12, "text-anchor": "middle", "font-size": 10, fill: "var(--soft)" };
+      const place = { x: this.x(at), y: 12, "text-anchor": "middle", "font-size": 10, fill: "var(--soft, #3d3d3d)" };
       draw(this.axis, "text", place).textContent = at ? at.toFixed(1) : "0";
     }
     this.slider.style.marginLeft = `${this.left - 8}px`; // the middle of its handle, of 16 pixels, reaches both ends
@@ -146,7 +146,7 @@ class TreeView {
       changes.push(changes[leaf - 1] + (labels[leaf] !== labels[leaf - 1]));
     }
     this.branches.forEach((branch, node) => {
-      const [first, end] = data.nodes[node].slice(5);
+      const [first, end] = data.nodes[node].slice(5, 7);
       const isOne = changes[first] === changes[end - 1];
       keep(branch, "stroke", isOne ? colourOf(data.look, labels[first]) : "var(--faint, #767676)");
     });
@@ -189,19 +189,36 @@ class TreeView {
     });
   }
 
+  /** The tree with its axis and its key. */
+  drawing() {
+    const { state } = this;
+    const axis = (group) => {
+      for (const tick of this.axis.querySelectorAll("text")) group.append(tick.cloneNode(true));
+      const style = { x: this.width - this.right, y: 30, "text-anchor": "end", "font-size": 10, fill: "var(--soft, #3d3d3d)" };
+      draw(group, "text", style).textContent = "share of times not together (0: always together)";
+    };
+    return withKey(this.svg, state, `Tree of the ${state.data.readers.items}; colours: ${state.inWords()}`, [[40, axis]]);
+  }
+
+  onPaper() {
+    if (this.state.ofReport || !this.svg) return null;
+    const caption = `The tree as it was cut on the page, into ${this.state.cut.n} ${counted(this.state.cut.n, this.state.data.noun)}.`;
+    return { keys: ["dendrogram"], svg: this.drawing(), caption };
+  }
+
+  /** The merges, from the lowest up, with the items below each. */
   saveRows() {
-    const { data, labels } = this.state;
-    const head = [data.readers.item, this.state.ofReport ? data.noun : `${data.noun}_of_cut_into_${this.state.cut.n}`];
-    saveCsv("tree.csv", [head, ...data.items.map((name, leaf) => [name, csvName(this.state.nameOf(labels[leaf]))])]);
+    const { data, n } = this.state;
+    const branch = (node) => (node < n ? data.items[node] : `merge ${node - n + 1}`);
+    const rows = data.nodes.map(([height, , , , , first, end, one, other], node) => [
+      ...[node + 1, height, end - first, branch(one), branch(other)],
+      data.items.slice(first, end).join("; "),
+    ]);
+    saveCsv("tree.csv", [["merge", "height", "n_items", "branch_1", "branch_2", "members"], ...rows]);
   }
 }
 
 /** The word for one or several clusters. */
 function counted(number, noun) {
   return number === 1 ? noun : `${noun}${noun.endsWith("s") ? "es" : "s"}`;
-}
-
-/** The name of a cluster in a file: a number if it is one. */
-function csvName(name) {
-  return /^\d+$/.test(name) ? Number(name) : name;
 }

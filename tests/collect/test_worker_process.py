@@ -1,0 +1,77 @@
+"""The worker in a process of its own: it works, is started again should it end, and leaves nothing half done."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from consilience.collect import worker_process
+from consilience.collect.worker_process import COMMAND, WorkerProcess
+
+from .collecting import begun, takes_part
+
+SECONDS = 60
+
+
+def until(condition):
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_it_works_and_is_started_again(sqlite_store, monkeypatch):
+    monkeypatch.setattr(worker_process, "PAUSE", 0.0)
+    study = begun(sqlite_store, subset_size=4)
+    worker = WorkerProcess(sqlite_store)
+    assert not worker.is_alive
+    worker.start()
+    until(lambda: len(sqlite_store.prepared_subsets(study.id)) == 8)
+    first = worker._process.pid
+    os.kill(first, signal.SIGKILL)
+    until(lambda: worker.is_alive and worker._process.pid != first)
+    takes_part(sqlite_store, study)
+    until(lambda: sqlite_store.consensus(study.id) is not None)
+    worker.stop()
+    assert not worker.is_alive
+    worker.stop()  # nothing is left to stop
+
+
+def test_the_jobs_of_a_worker_that_was_killed_are_done_at_once(sqlite_store):
+    study = begun(sqlite_store, subset_size=4)
+    assert sqlite_store.claim_job().kind == "subsets"
+    assert sqlite_store.claim_job() is None
+    worker = WorkerProcess(sqlite_store)
+    worker.start()
+    until(lambda: len(sqlite_store.prepared_subsets(study.id)) == 8)
+    worker.stop()
+
+
+def test_it_ends_with_whoever_started_it(sqlite_store):
+    process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(f"{sqlite_store.address}\n".encode())
+    process.stdin.flush()
+    study = begun(sqlite_store, subset_size=4)
+    until(lambda: sqlite_store.prepared_subsets(study.id))
+    process.stdin.close()
+    assert process.wait(SECONDS) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_a_job_of_a_worker_that_is_ended_is_done_by_the_next(store, monkeypatch):
+    study = begun(store, subset_size=4)
+
+    def end(self, job):
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience.collect.worker.Worker._do", end)
+        with pytest.raises(SystemExit):
+            worker_process.Worker(store).work()
+    assert store.at_work(study.id) == {"subsets"}
+    assert worker_process.Worker(store).run() == 1
+    assert len(store.prepared_subsets(study.id)) == 8
