@@ -32,7 +32,6 @@ def whole(frames):
     return Labels.from_frame(pd.concat(frames))
 
 
-
 def doubled(part):
     return 2 * part
 

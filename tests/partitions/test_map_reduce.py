@@ -47,6 +47,7 @@ def test_parts_that_are_forgotten_leave_no_files_and_disturb_no_others(tmp_path)
     assert sum(path.is_file() for path in tmp_path.rglob("*")) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 5, 20])
 def test_workers_add_as_one_thread_does(client, tmp_path, n):
     here, there = LocalParts(numbers(n), tmp_path), DaskParts(client, numbers(n))
@@ -54,6 +55,7 @@ def test_workers_add_as_one_thread_does(client, tmp_path, n):
     assert list(there.results(made.doubled)) == list(here.results(made.doubled))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_at_work_is_survived(client, tmp_path):
     marker = tmp_path / "dead"
     died = DaskParts(client, range(10)).map(made.dies_once, str(marker))
@@ -61,6 +63,7 @@ def test_a_worker_that_dies_at_work_is_survived(client, tmp_path):
     assert marker.exists()
 
 
+@pytest.mark.slow
 def test_parts_of_a_worker_that_died_are_made_again(client):
     parts = DaskParts(client, range(10)).map(made.doubled)
     assert parts.total(made.doubled) == 180

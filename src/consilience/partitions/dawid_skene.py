@@ -14,7 +14,9 @@ number of items, but for three numbers of each partition.
 Decided here
 ------------
 A sample of all items is what the in-memory fit samples, too, if there are few enough: then both fits are the same up to
-rounding. Beyond, evenly spaced items are taken, here in the order of the partitions and there in canonical order.
+rounding. Beyond, evenly spaced items are taken, here in the order of the partitions and there in canonical order. The
+test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
+values.
 
 Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
 ``subtypes=1`` has to be said.

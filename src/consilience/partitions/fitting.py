@@ -42,7 +42,7 @@ def fit(
     Only statistics whose size does not depend on the number of items leave a partition, and samples of a fixed size.
     The fitted model is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
     items with several labels; in larger tables the temperature and the copies are found from other samples of the
-    items than there.
+    items than there. The p values of copies always come from another order of the items.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def write_item_results(
     Returns
     -------
     list of Path
-        The files.
+        The files; there is none for a partition without items.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def write_item_results(
     if not place.is_dir():
         raise InputError(f"There is no folder {folder} for the results of items.")
     with _parts_of(table, client, n_jobs) as sources:
-        return list(sources.results(_written, model, place))
+        return [path for path in sources.results(_written, model, place) if path is not None]
 
 
 def results_of(partition: Partition, model: Any) -> pd.DataFrame:
@@ -189,11 +189,14 @@ def results_of(partition: Partition, model: Any) -> pd.DataFrame:
     return pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
 
 
-def _written(numbered: tuple[int, Partition], model: Any, folder: Path) -> Path:
+def _written(numbered: tuple[int, Partition], model: Any, folder: Path) -> Path | None:
     number, partition = numbered
+    found = results_of(partition, model)
+    if not len(found):
+        return None
     path = folder / f"items-{number:05}.parquet"
     with replacing(path) as file:
-        results_of(partition, model).to_parquet(file, index=False)
+        found.to_parquet(file, index=False)
     return path
 
 
@@ -225,9 +228,10 @@ def _require_told(survey: Survey, table: PartitionedTable) -> None:
 
 
 def _warn_of_left_out(survey: Survey) -> None:
-    for number, what in ((survey.n_repeated, "repeat an item, annotator and label"), (survey.n_blank, "have no label")):
+    for number, what in ((survey.n_repeated, "that repeat others"), (survey.n_blank, "without a label")):
         if number:
-            warnings.warn(f"Rows that {what}, left out: {number:,}.", AnnotationWarning, stacklevel=outside())
+            rows = "1 row" if number == 1 else f"{number:,} rows"
+            warnings.warn(f"{rows} {what} left out.", AnnotationWarning, stacklevel=outside())
 
 
 def _forget_items(model: Any) -> None:

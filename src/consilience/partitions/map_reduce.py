@@ -1,7 +1,7 @@
 """Functions over the partitions of a table, and sums of their results: on one machine, or on a Dask cluster.
 
-`Parts` is the common interface: a sequence of parts, one for each partition, kept wherever they were made. `map` makes new
-parts, `results` brings the results of a function here, and `total` adds them. `LocalParts` runs in one thread or
+`Parts` is the common interface: a sequence of parts, one for each partition, kept wherever they were made. `map` makes
+new parts, `results` brings the results of a function here, and `total` adds them. `LocalParts` runs in one thread or
 several, and keeps parts in files; `DaskParts` runs on the workers of a cluster, and keeps parts there.
 
 Decided here
