@@ -141,7 +141,7 @@ def test_annotators_who_always_say_the_same_are_found_over_partitions():
 
 
 def test_copies_are_found_over_partitions():
-    labels = simulate_copies(made.whole([made.crowd()]), "annotator 2", n_copies=2, alike=1.0, random_state=0)
+    labels = simulate_copies(made.whole([made.crowd(per_item=8)]), "annotator 2", n_copies=2, alike=1.0, random_state=0)
     frames = made.cut(labels.to_frame().astype({"annotator": object, "label": object}), 4)
     here, there = assert_same_fit({"subtypes": 1}, frames)
     assert len(there.copies_)
@@ -356,5 +356,6 @@ def test_minus_one_has_to_be_explained():
         without = fit(DawidSkene(subtypes=1), PartitionedTable(frames, missing=-1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)
+    with pytest.warns(AnnotationWarning, match="rows without a label left out"):
         here = DawidSkene(subtypes=1).fit(Labels.from_frame(codes, missing=-1))
     assert without.lower_bound_ == pytest.approx(here.lower_bound_)

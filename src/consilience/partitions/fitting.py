@@ -153,7 +153,8 @@ def write_item_results(
     table : PartitionedTable
     folder : path
         An existing folder; with a `client`, one that all workers and this process share. The files are called
-        ``items-00000.parquet`` and so on, in the order of the partitions.
+        ``items-00000.parquet`` and so on, after the numbers of the partitions; a partition without items has
+        none.
     client, n_jobs : as for `fit`
 
     Returns
