@@ -356,7 +356,5 @@ def test_minus_one_has_to_be_explained():
         without = fit(DawidSkene(subtypes=1), PartitionedTable(frames, missing=-1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnnotationWarning)
         here = DawidSkene(subtypes=1).fit(Labels.from_frame(codes, missing=-1))
     assert without.lower_bound_ == pytest.approx(here.lower_bound_)
