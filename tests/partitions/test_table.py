@@ -88,13 +88,13 @@ def test_a_row_without_a_name_is_placed(column, sentence):
 def test_what_is_no_table_is_refused(tmp_path):
     with pytest.raises(InputError, match="There is no partition in an empty list"):
         PartitionedTable([])
-    with pytest.raises(InputError, match="list of DataFrames or of functions that return them. Got a DataFrame"):
+    with pytest.raises(InputError, match=r"list of DataFrames or of functions that return them\. Got a DataFrame"):
         PartitionedTable(made.crowd())
-    with pytest.raises(InputError, match="partition 0 must be a DataFrame of pandas, a function.*Got a int"):
+    with pytest.raises(InputError, match=r"partition 0 must be a DataFrame of pandas, a function.*Got a int"):
         PartitionedTable([3])
-    with pytest.raises(InputError, match="There is no file .*nowhere"):
+    with pytest.raises(InputError, match=r"There is no file .*nowhere"):
         PartitionedTable(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"There is no file \*.parquet in the folder"):
         PartitionedTable(tmp_path)
-    with pytest.raises(InputError, match="partition 0 must be a DataFrame of pandas. Got a int"):
+    with pytest.raises(InputError, match=r"partition 0 must be a DataFrame of pandas\. Got a int"):
         PartitionedTable([lambda: 3])
