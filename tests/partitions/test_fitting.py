@@ -207,6 +207,9 @@ def test_results_need_a_fitted_model_and_a_folder(tmp_path):
         next(item_results(DawidSkene(), table))
     with pytest.raises(InputError, match=r"There is no folder .*nowhere for the results of items"):
         write_item_results(fit(DawidSkene(subtypes=1), table), table, tmp_path / "nowhere")
+    made.crowd().to_parquet(tmp_path / "all.parquet")
+    with pytest.raises(InputError, match="holds the table itself"):
+        write_item_results(fit(DawidSkene(subtypes=1), table), PartitionedTable(tmp_path), tmp_path)
 
 
 # ---- checkpoints
@@ -297,7 +300,7 @@ def test_a_fit_survives_a_worker_that_is_killed_between_sweeps(client, tmp_path)
 
     threading.Thread(target=kill, daemon=True).start()
     survived = fit(DawidSkene(subtypes=1), table, client=client, checkpoint=path)
-    assert killed.wait(10)
+    assert killed.is_set()
     assert survived.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(survived.annotators_, whole.annotators_, rtol=0, atol=0)
 

@@ -167,7 +167,7 @@ def write_item_results(
     sklearn.exceptions.NotFittedError
         The model is not fitted.
     InputError
-        There is no such folder, a label was not fitted, or a name is missing.
+        There is no such folder, or the table is in it; a label was not fitted, or a name is missing.
     """
     check_is_fitted(model)
     _require_partitioned(table)
@@ -175,6 +175,8 @@ def write_item_results(
     place = Path(folder).absolute()
     if not place.is_dir():
         raise InputError(f"There is no folder {folder} for the results of items.")
+    if any(isinstance(one.source, Path) and one.source.parent == place for one in table.partitions):
+        raise InputError(f"The folder {folder} holds the table itself; give another one for the results of items.")
     with _parts_of(table, client, n_jobs) as sources:
         return [path for path in sources.results(_written, model, place) if path is not None]
 
