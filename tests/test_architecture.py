@@ -16,7 +16,7 @@ LAYERS = [
     {"cli"},
     {"collect"},
     {"inspection", "persistence"},
-    {"active", "selection", "sites", "subsets"},
+    {"active", "partitions", "selection", "sites", "subsets"},
     {"consensus", "semisupervised", "deep"},
     {"simulation"},
     {"estimators", "datasets"},

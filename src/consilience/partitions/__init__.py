@@ -1,0 +1,10 @@
+"""Label data that do not fit in memory: read and fitted in partitions, on one machine or a Dask cluster."""
+
+from consilience.partitions.fitting import fit, item_results, write_item_results
+from consilience.partitions.table import PartitionedTable
+
+__all__ = ["PartitionedTable", "fit", "item_results", "write_item_results"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

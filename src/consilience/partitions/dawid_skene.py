@@ -1,0 +1,216 @@
+"""`DawidSkene` fitted to partitions: the steps of its in-memory fit, with sums over partitions in place of arrays.
+
+    survey        names of annotators and classes, numbers of items and labels              1 pass over the source
+    constant      annotators who give one label to everything: counts, pairs, evidence      3 passes over the parts
+    copies        from a sample of the items of at most `MOST_PAIRS` pairs of labels        1
+    start         pairs of labels, sums of the shares of the votes                          2
+    sweeps        the E-step of each partition; the M-step here                             1 a sweep
+    calibration   from a sample of the items of about `MOST_LABELS` labels                  1
+    annotators    labels that are right, sums for intervals                                 1 or 2
+
+Each sum has the size of the confusion matrices at most, and each sample a fixed size: nothing here grows with the
+number of items, but for three numbers of each partition.
+
+Decided here
+------------
+A sample of all items is what the in-memory fit samples, too, if there are few enough: then both fits are the same up to
+rounding. Beyond, evenly spaced items are taken, here in the order of the partitions and there in canonical order. The
+test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
+values.
+
+Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
+``subtypes=1`` has to be said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations.fit_arguments import first_named
+from consilience.annotations.names import outside
+from consilience.consensus.labels.annotator_models import AnnotatorModel, Hierarchical, OneCoin, Smoothed
+from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
+from consilience.consensus.labels.constant_annotators import LEVEL, warn_of_constant
+from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
+from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, SMOOTHING, State, proportions
+from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
+from consilience.consensus.labels.pairs_of_labels import proportions_of_pairs
+from consilience.consensus.labels.samples import MOST_LABELS
+from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.labels import MAX_TABLE_ENTRIES
+from consilience.estimators.parameters import is_auto
+from consilience.estimators.traces import keep_trace
+from consilience.inference import Trace
+from consilience.inference.product_distributions import Expectation
+from consilience.partitions import statistics
+from consilience.partitions.checkpoint import checkpoint_at, iterate_from
+from consilience.partitions.map_reduce import Parts
+from consilience.partitions.reading_off import read_off
+from consilience.partitions.statistics import Heard, Sizes
+from consilience.partitions.survey import Survey
+
+UNSTORED = ("max_iter", "n_jobs", "verbose")  # parameters that another run may change
+
+
+def require_fittable(model: DawidSkene) -> None:
+    """Raise an InputError unless the parameters are valid and need no statistics that grow with the items."""
+    model._check_parameters()
+    has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
+    if not has_one:
+        raise InputError(
+            "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
+            f"subtypes=1. Got subtypes={model.subtypes!r}."
+        )
+
+
+def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint: Any) -> None:
+    """Fit the model to parts over the annotators and classes of the survey.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    parts : of `statistics.Part`.
+    survey : of the same table.
+    checkpoint : path, or None.
+    """
+    _require_table(survey)
+    learned = model.prior is not None
+    counts = parts.total(statistics.label_counts)
+    kept = checkpoint_at(checkpoint, {"labels": _digest(survey, counts), "parameters": _parameters(model)})
+    if kept is not None:
+        kept.read()  # before anything is computed
+    no_one = np.zeros(len(survey.annotators), dtype=bool)
+    constant = _constant(parts, counts) if learned else no_one
+    everyone = Heard(no_one, np.full(len(no_one), ALONE))
+    warn_of_constant(statistics.nothing_by(survey.annotators, survey.classes), constant, "DawidSkene")
+    group = _copies(model, parts, survey, list(parts.results(statistics.sizes_of, everyone)))
+    heard = Heard(constant, group)
+    imagined = _imagined(parts, heard) if learned else 0.0
+    trace = _swept(model, parts, heard, kept, imagined)
+    keep_trace(model, trace)
+    found = _calibration(model, parts, heard, trace.state, survey)
+    read_off(model, parts, survey, heard, counts, trace.state, found, imagined)
+    if len(model.copies_) and is_auto(model.copies):
+        warnings.warn(_sentences(model), AnnotationWarning, stacklevel=outside())
+
+
+def _require_table(survey: Survey) -> None:
+    if not survey.n_labels:
+        raise InputError(f"DawidSkene needs labels, and none of the {survey.n_items} items has any.")
+    shape = len(survey.annotators), len(survey.classes), len(survey.classes)
+    if np.prod(shape, dtype=float) > MAX_TABLE_ENTRIES:
+        raise InputError(
+            f"DawidSkene keeps a probability for each annotator, class and label: {' × '.join(map(str, shape))}, more "
+            f"than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
+        )
+
+
+def _digest(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> str:
+    names = repr((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items))
+    return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
+
+
+def _parameters(model: DawidSkene) -> dict[str, Any]:
+    return {name: repr(value) for name, value in model.get_params().items() if name not in UNSTORED}
+
+
+def _constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> statistics.Annotators:
+    """Find the annotators that `constant_annotators` finds in all labels together."""
+    same = (counts > 0).sum(1) == 1
+    if not same.any() or same.all():
+        return np.zeros(len(same), dtype=bool)
+    shares, accuracy = proportions_of_pairs(parts.total(statistics.pairs_without, same).pairs)
+    n_classes = counts.shape[1]
+    crowd = np.where(np.eye(n_classes, dtype=bool), accuracy, (1 - accuracy) / max(n_classes - 1, 1))
+    evidence = parts.total(statistics.constant_evidence, same, shares, crowd)
+    return same & (evidence > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
+
+
+def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> statistics.Group:
+    """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
+    if model.copies is None:
+        return copies_of(model, statistics.nothing_by(survey.annotators, survey.classes)).group
+    share = MOST_PAIRS / max(sum(one.n_squared for one in sizes), 1)
+    first = np.cumsum([0] + [one.n_items for one in sizes])
+    sample = statistics.joined(list(parts.results(statistics.evenly_spaced, first, min(share, 1.0))))
+    return copies_of(model, statistics.named(sample, survey.annotators, survey.classes)).group
+
+
+def _imagined(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
+    """Imagined items of each class, from pairs of labels: `dawid_skene.imagined_sizes`."""
+    pairs = parts.total(statistics.pairs_heard, heard)
+    return PAIRS_WORTH * pairs.n_several * proportions_of_pairs(pairs.pairs)[0]
+
+
+def _swept(model: DawidSkene, parts: Parts, heard: Heard, checkpoint: Any, imagined: Any) -> Trace[State]:
+    """Sweep until the bound converges."""
+    learned = model.prior is not None
+    onehot = parts.map(statistics.encoded, heard)
+
+    def counts_in(expected: Expectation) -> Float[np.ndarray, "annotators labels classes"]:
+        n_classes = len(expected.sizes)
+        return expected.counts.reshape(-1, n_classes, n_classes)
+
+    def state_of(annotators: AnnotatorModel, expected: Expectation) -> State:
+        log_weights, from_weights = proportions(expected.sizes, imagined, learned=learned)
+        log_prior = annotators.log_prior(counts_in(expected)) + from_weights
+        table = annotators.log_table.reshape(-1, len(log_weights))
+        return State(annotators, log_weights, log_prior, onehot.total(statistics.sums, log_weights, table))
+
+    def init() -> State:
+        expected = parts.total(statistics.first_sums, heard)
+        counts = counts_in(expected)
+        if model.confusion == "one-coin":
+            return state_of(OneCoin.of(counts, None if learned else SMOOTHING), expected)
+        return state_of(Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING), expected)
+
+    def step(state: State) -> State:
+        return state_of(state.model.update(counts_in(state.expected)), state.expected)
+
+    trace = iterate_from(checkpoint, init, step, max_iter=model.max_iter, tol=model.tol)
+    onehot.forget()
+    return trace
+
+
+def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:
+    """Find the temperature from items with several labels, a sample of them if there are many."""
+    if not model.calibrate:
+        return uncalibrated(len(survey.classes))
+    sizes = list(parts.results(statistics.sizes_of, heard))
+    n_several, n_labels = sum(one.n_several for one in sizes), sum(one.n_of_several for one in sizes)
+    places = np.arange(n_several)
+    if n_labels > MOST_LABELS:
+        number = max(int(n_several * MOST_LABELS / n_labels), 1)
+        places = np.linspace(0, n_several - 1, number).astype(int)
+    first = np.cumsum([0] + [one.n_several for one in sizes])
+    table = state.model.log_table.reshape(-1, len(state.log_weights))
+    found = list(parts.results(statistics.sampled, heard, first, places, state.log_weights, table))
+    sample = statistics.joined([one.labels for one in found])
+    q = np.concatenate([one.responsibilities for one in found])
+    free = np.full(len(sample), True)
+    result = calibration(sample, state.model, state.log_weights, q, free=free, told=False)
+    if result.is_assumed:
+        warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
+    return result
+
+
+def _sentences(model: DawidSkene) -> str:
+    groups = [
+        f"The annotators {first_named(pd.Index(row.annotators, dtype=object))} give the same label to "
+        f"{row.agreement:.0%} of {row.n_items:,} items that they share, where the other annotators explain "
+        f"{row.expected:.0%}"
+        for row in model.copies_.itertuples()
+    ]
+    together = "each of these groups weighs" if len(groups) > 1 else "they weigh together"
+    return (
+        f"DawidSkene: {'; '.join(groups)}. Independent people do not agree like that, so {together} as one annotator. "
+        "If they did work independently, set copies=None; to say who belongs together, give copies a list of lists of "
+        "annotators."
+    )

@@ -1,0 +1,287 @@
+"""Statistics of the labels of one partition that `DawidSkene` needs: additive, of a size without items, or samples.
+
+Each is computed by the function that the in-memory fit calls on all labels. A part has `Labels` whose items,
+annotators and classes are numbered, those of the annotators and classes as in the whole table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from scipy.special import logsumexp
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.calibration import Calibration
+from consilience.consensus.labels.constant_annotators import counts_of, without
+from consilience.consensus.labels.copies import one_label_of_each
+from consilience.consensus.labels.dawid_skene import first_guess
+from consilience.consensus.labels.pairs_of_labels import pair_counts
+from consilience.inference.product_distributions import (
+    Expectation,
+    LogTable,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    expectation,
+    expectation_of,
+    posterior,
+    shared_weights,
+)
+from consilience.partitions.map_reduce import Additive
+
+
+@dataclass(frozen=True)
+class Part:
+    """Labels of a partition, and its number."""
+
+    number: int
+    labels: Labels
+
+
+Annotators = Bool[np.ndarray, " annotators"]
+Group = Int[np.ndarray, " annotators"]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Which labels the model reads, and how they weigh.
+
+    constant : annotators who are not heard.
+    group : number of the group of copies of each annotator, -1 for those who are alone.
+    """
+
+    constant: Annotators
+    group: Group
+
+    def labels(self, labels: Labels) -> Labels:
+        """Return the labels that are heard."""
+        return without(labels, self.constant)
+
+    def weight(self, heard: Labels) -> Float[np.ndarray, " labels"] | None:
+        """Return the weight of each label that is heard; None if all weigh 1."""
+        return shared_weights(heard.item, self.group[heard.annotator]) if heard.n_rows else None
+
+    def once(self, labels: Labels) -> Labels:
+        """Return the labels that are heard, one of each group for each item."""
+        return one_label_of_each(self.labels(labels), self.group)
+
+
+def label_counts(part: Part) -> Int[np.ndarray, "annotators labels"]:
+    """Number of labels of each annotator, of each class."""
+    labels = part.labels
+    shape = (labels.n_annotators, labels.n_classes)
+    return np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+@dataclass(frozen=True)
+class PairSums(Additive):
+    """Pairs of labels of an item, and the number of items with several labels."""
+
+    pairs: Float[np.ndarray, "labels labels"]
+    n_several: int
+
+
+def pairs_without(part: Part, annotators: Annotators) -> PairSums:
+    """Count pairs of labels, but of some annotators."""
+    return _pair_sums(without(part.labels, annotators))
+
+
+def pairs_heard(part: Part, heard: Heard) -> PairSums:
+    """Count pairs of labels, of each group of copies once."""
+    return _pair_sums(heard.once(part.labels))
+
+
+def _pair_sums(labels: Labels) -> PairSums:
+    return PairSums(pair_counts(labels), int((np.diff(labels.indptr) > 1).sum()))
+
+
+def constant_evidence(
+    part: Part,
+    same: Annotators,
+    shares: Float[np.ndarray, " classes"],
+    crowd: Float[np.ndarray, "classes labels"],
+) -> Float[np.ndarray, " annotators"]:
+    """T_j of `constant_annotators`, for annotators whose labels are all the same; 0 for others."""
+    labels = part.labels
+    others = ~same[labels.annotator]
+    votes = np.zeros((len(labels), labels.n_classes))
+    np.add.at(votes, (labels.item[others], labels.label[others]), 1.0)
+    log_likelihood = votes @ np.log(crowd).T
+    given = np.log(shares) + np.log(crowd.T)
+    given -= logsumexp(given, axis=1, keepdims=True)
+    rows = np.flatnonzero(~others)
+    of_items = log_likelihood[labels.item[rows]]
+    each = logsumexp(of_items + np.log(shares), axis=1) - logsumexp(of_items + given[labels.label[rows]], axis=1)
+    return _sums_by(labels.annotator[rows], each, len(same))
+
+
+def _sums_by(
+    annotator: Int[np.ndarray, " rows"], values: Float[np.ndarray, " rows"], n_annotators: int
+) -> Float[np.ndarray, " annotators"]:
+    return np.bincount(annotator, values, n_annotators).astype(float)  # without rows it would be integers
+
+
+def encoded(part: Part, heard: Heard) -> OneHotLabels:
+    """Encode the labels for the E-step."""
+    labels = part.labels
+    read, n_classes = heard.labels(labels), labels.n_classes
+    return OneHotLabels.of(
+        read.item,
+        read.annotator * n_classes + read.label,
+        (len(labels), labels.n_annotators * n_classes),
+        n_classes,
+        weight=heard.weight(read),
+    )
+
+
+def first_sums(part: Part, heard: Heard) -> Expectation:
+    """Sums of the first responsibilities, the shares of the votes."""
+    read = heard.labels(part.labels)
+    return expectation_of(encoded(part, heard), first_guess(read, None, heard.weight(read)))
+
+
+def sums(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
+    """E-step, summed over the items of a partition."""
+    return expectation(onehot, log_weights, log_table)
+
+
+# ---- samples of items, of a bounded number of labels
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of a partition that decide how many of its items are in a sample.
+
+    n_items : items; n_squared : sum of the squared numbers of their labels.
+    n_several, n_of_several : items with several labels once copies are one, and labels of these.
+    """
+
+    n_items: int
+    n_squared: int
+    n_several: int
+    n_of_several: int
+
+
+def sizes_of(part: Part, heard: Heard) -> Sizes:
+    """Return the sizes of a partition."""
+    labels = part.labels
+    each, once = np.diff(labels.indptr), np.diff(heard.once(labels).indptr)
+    return Sizes(len(labels), int((each**2).sum()), int((once > 1).sum()), int(once[once > 1].sum()))
+
+
+def rows_of_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
+    """Return some items with their labels."""
+    rows = chosen[labels.item]
+    place = np.cumsum(chosen) - 1
+    return replace(
+        labels,
+        items=pd.RangeIndex(int(chosen.sum())),
+        item=place[labels.item[rows]],
+        annotator=labels.annotator[rows],
+        label=labels.label[rows],
+    )
+
+
+def evenly_spaced(part: Part, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
+    """Return a share of the items; `first` are the numbers of the first items of all partitions."""
+    places = first[part.number] + np.arange(len(part.labels) + 1)
+    return rows_of_items(part.labels, np.diff(np.floor(places * share)) > 0)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Items with several labels, each of a group of copies once, and their responsibilities."""
+
+    labels: Labels
+    responsibilities: Responsibilities
+
+
+def sampled(
+    part: Part,
+    heard: Heard,
+    first: Int[np.ndarray, " partitions"],
+    places: Int[np.ndarray, " sampled"],
+    log_weights: Weights,
+    log_table: LogTable,
+) -> Sampled:
+    """Return those of some places among all items with several labels; `first` are the first of each partition."""
+    once = heard.once(part.labels)
+    several = np.flatnonzero(np.diff(once.indptr) > 1)
+    mine = places - first[part.number]
+    chosen = np.zeros(len(once), dtype=bool)
+    chosen[several[mine[(mine >= 0) & (mine < len(several))]]] = True
+    q = posterior(encoded(part, heard), log_weights, log_table)
+    return Sampled(rows_of_items(once, chosen), q[chosen])
+
+
+def joined(parts: list[Labels]) -> Labels:
+    """Join the labels of several partitions."""
+    first = np.cumsum([0, *map(len, parts)])
+    return replace(
+        parts[0],
+        items=pd.RangeIndex(int(first[-1])),
+        item=np.concatenate([start + part.item for start, part in zip(first, parts)]),
+        annotator=np.concatenate([part.annotator for part in parts]),
+        label=np.concatenate([part.label for part in parts]),
+    )
+
+
+def named(labels: Labels, annotators: pd.Index, classes: pd.Index) -> Labels:
+    """Return labels with the names of their annotators and classes."""
+    return replace(labels, annotators=annotators, classes=classes)
+
+
+def nothing_by(annotators: pd.Index, classes: pd.Index) -> Labels:
+    """Return annotators and classes without labels."""
+    none = np.empty(0, dtype=np.intp)
+    return Labels(pd.RangeIndex(0), annotators, False, classes, none, none, none)
+
+
+# ---- what a fitted model tells of the annotators
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums over items and labels under the posterior.
+
+    sizes : of each class; n_items : number of items.
+    right : of each annotator, expected number of labels that are right.
+    doubted : the same of q (1 - q), of the labels that are heard, weighted.
+    """
+
+    sizes: Weights
+    n_items: int
+    right: Float[np.ndarray, " annotators"]
+    doubted: Float[np.ndarray, " annotators"]
+
+
+def quality(part: Part, heard: Heard, log_weights: Weights, log_table: LogTable) -> Quality:
+    """Sums for `annotators_`."""
+    q = posterior(encoded(part, heard), log_weights, log_table)
+    labels, n_annotators = part.labels, part.labels.n_annotators
+    read = heard.labels(labels)
+    right, weight = q[read.item, read.label], heard.weight(read)
+    doubted = right * (1 - right) * (1 if weight is None else weight)
+    return Quality(
+        q.sum(0),
+        len(labels),
+        _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
+        _sums_by(read.annotator, doubted, n_annotators),
+    )
+
+
+@dataclass(frozen=True)
+class Calibrated(Additive):
+    """Sums under the calibrated probabilities: sizes of the classes, and counts of the constant annotators."""
+
+    sizes: Weights
+    counts: Float[np.ndarray, "annotators labels classes"]
+
+
+def calibrated(part: Part, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable) -> Calibrated:
+    """Sums for annotators who are not heard."""
+    p = found.probabilities(encoded(part, heard), log_weights, log_table)
+    return Calibrated(p.sum(0), counts_of(part.labels, p, heard.constant))

@@ -1,0 +1,310 @@
+"""Tables of labels in partitions, each read on its own: Parquet files, a Dask DataFrame, DataFrames or functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.annotations import Labels
+from consilience.annotations.files.sources import import_pyarrow
+from consilience.annotations.files.vocabulary import named
+from consilience.annotations.fit_arguments import values_of_missing
+from consilience.annotations.labels import sorted_names
+from consilience.annotations.names import Coded, code, name_index, plain, without
+from consilience.annotations.types import Missing, Name
+from consilience.errors import AnnotationError, InputError
+
+ROLES = ("item", "annotator", "label")
+PARQUET = ".parquet"
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Where the rows of a partition come from.
+
+    name : for messages.
+    source : path of a Parquet file, DataFrame, or function that returns one.
+    columns : names of the columns of items, annotators and labels.
+    missing : labels that mean that there is none; None if that was not said.
+    """
+
+    name: str
+    source: Path | pd.DataFrame | Callable[[], pd.DataFrame]
+    columns: tuple[Name, Name, Name]
+    missing: tuple[Any, ...] | None
+
+    def frame(self) -> pd.DataFrame:
+        """Read the columns of items, annotators and labels."""
+        if isinstance(self.source, Path):
+            return _read_parquet(self.source, list(self.columns), self.name)
+        frame = self.source() if callable(self.source) else self.source
+        _require_frame(frame, self.name)
+        _require_columns(frame.columns, self.columns, self.name)
+        return frame[list(self.columns)]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labels of a partition, and what was left out of it.
+
+    n_repeated : rows that repeat an item, annotator and label.
+    n_blank : rows of an annotator without a label.
+    """
+
+    labels: Labels
+    n_repeated: int
+    n_blank: int
+
+
+class PartitionedTable:
+    """A long table of labels in partitions that are read one at a time.
+
+    All rows of an item must be in one partition. Nothing is read before it is needed.
+
+    Parameters
+    ----------
+    source : folder of Parquet files, path of one, Dask DataFrame, or list
+        Each file is a partition, in the order of their names; so is each partition of a Dask DataFrame. A list holds
+        DataFrames, functions without arguments that return one, or paths of Parquet files: each is a partition.
+    item, annotator, label : names of columns, optional
+        By default they are recognised by their names, as in `Labels.from_frame`. Other columns are not read.
+    missing : optional
+        A value, or a list of them, that means that the annotator gave no label, in addition to blank cells.
+
+    Raises
+    ------
+    InputError
+        There are no partitions, or no columns of items, annotators and labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience.partitions import PartitionedTable
+    >>> first = pd.DataFrame({"task": [1, 1, 2], "worker": ["u", "v", "u"], "label": ["cat", "cat", "dog"]})
+    >>> second = pd.DataFrame({"task": [3, 3], "worker": ["u", "w"], "label": ["dog", "dog"]})
+    >>> PartitionedTable([first, second])
+    PartitionedTable(2 partitions, columns 'task', 'worker', 'label')
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        item: Name | None = None,
+        annotator: Name | None = None,
+        label: Name | None = None,
+        missing: Missing | None = None,
+    ) -> None:
+        sources = list(_sources(source))
+        if not sources:
+            raise InputError(f"There is no partition in {_shown(source)}.")
+        given = {"item": item, "annotator": annotator, "label": label}
+        name, first = sources[0]
+        columns = _columns(_names_of_columns(first, name), given, name)
+        values = values_of_missing(missing)
+        self.missing = None if values is None else tuple(values)
+        self.partitions = tuple(Partition(name, held, columns, self.missing) for name, held in sources)
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __repr__(self) -> str:
+        several = "1 partition" if len(self) == 1 else f"{len(self)} partitions"
+        return f"PartitionedTable({several}, columns {', '.join(map(repr, self.partitions[0].columns))})"
+
+    def labels(self) -> Iterator[Labels]:
+        """Yield the labels of each partition, over its own items, annotators and classes.
+
+        Yields
+        ------
+        Labels
+
+        Raises
+        ------
+        InputError
+            A name is missing; the message says where.
+        """
+        for partition in self.partitions:
+            yield read_rows(partition).labels
+
+
+def read_rows(partition: Partition) -> Rows:
+    """Read a partition. Items, annotators and classes are numbered in order of first appearance; classes are sorted.
+
+    Raises
+    ------
+    InputError
+        A name is missing; the message says where.
+    """
+    frame = partition.frame()
+    try:
+        item, annotator, label = (code(frame[column]) for column in partition.columns)
+    except AnnotationError as error:
+        raise InputError(f"{partition.name}: {error}") from error
+    if partition.missing:
+        unwanted = label.names.isin(name_index(list(partition.missing)))
+        label = without(label, np.asarray(unwanted, dtype=bool))
+    _require_complete(partition, item, annotator, label)
+    said = ~label.missing
+    cells = pd.DataFrame({"item": item.codes, "annotator": annotator.codes, "label": label.codes})[said]
+    repeated = cells.duplicated().to_numpy()
+    rows = cells[~repeated]
+    classes = sorted_names(label.names)
+    labels = Labels(
+        items=item.names,
+        annotators=annotator.names,
+        named=True,
+        classes=classes,
+        item=_as_codes(rows["item"]),
+        annotator=_as_codes(rows["annotator"]),
+        label=_recoded(label.names, classes, rows["label"]),
+    ).in_order()
+    return Rows(labels, int(repeated.sum()), int((~said & ~annotator.missing).sum()))
+
+
+def _as_codes(column: pd.Series) -> Int[np.ndarray, " rows"]:
+    return column.to_numpy().astype(np.intp)
+
+
+def _recoded(before: pd.Index, after: pd.Index, column: pd.Series) -> Int[np.ndarray, " rows"]:
+    codes = _as_codes(column)
+    return after.get_indexer(before)[codes] if len(before) else codes
+
+
+def _require_complete(partition: Partition, item: Coded, annotator: Coded, label: Coded) -> None:
+    """Raise an InputError if a row has no item, or has a label and no annotator."""
+    for what, wrong in (("item", item.missing), ("annotator", annotator.missing & ~label.missing)):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            column = partition.columns[ROLES.index(what)]
+            raise InputError(f"{partition.name}, row {row}: the {what}, in the column {column!r}, is missing or blank.")
+
+
+def _sources(source: Any) -> Iterator[tuple[str, Any]]:
+    """Names and sources of all partitions."""
+    if isinstance(source, str | PathLike):
+        yield from ((path.name, path) for path in _parquet_files(Path(source)))
+    elif hasattr(source, "to_delayed") and hasattr(source, "npartitions"):
+        for number in range(source.npartitions):
+            yield f"partition {number}", _OfDask(source, number)
+    elif isinstance(source, pd.DataFrame | Mapping) or not isinstance(source, Iterable):
+        raise InputError(
+            "A partitioned table is a folder of Parquet files, a Dask DataFrame, or a list of DataFrames or of "
+            f"functions that return them. Got a {type(source).__name__}."
+        )
+    else:
+        for number, held in enumerate(source):
+            if isinstance(held, str | PathLike):
+                yield Path(held).name, _existing(Path(held))
+            elif isinstance(held, pd.DataFrame) or callable(held):
+                yield f"partition {number}", held
+            else:
+                raise InputError(
+                    f"partition {number} must be a DataFrame of pandas, a function that returns one, or the path of a "
+                    f"Parquet file. Got a {type(held).__name__}."
+                )
+
+
+@dataclass(frozen=True)
+class _OfDask:
+    """A function that computes a partition of a Dask DataFrame; on a worker of Dask, there."""
+
+    frame: Any
+    number: int
+
+    def __call__(self) -> pd.DataFrame:
+        return self.frame.partitions[self.number].compute(scheduler="synchronous")
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [_existing(path)]
+    found = sorted(file for file in path.iterdir() if file.suffix.lower() == PARQUET and file.is_file())
+    if not found:
+        raise InputError(f"There is no file *{PARQUET} in the folder {path}.")
+    return found
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    return path.absolute()
+
+
+def _read_parquet(path: Path, columns: list[Any], name: str) -> pd.DataFrame:
+    pyarrow = import_pyarrow()
+    _require_columns(pd.Index(_schema(path)), columns, name)
+    try:
+        table = pyarrow.parquet.read_table(path, columns=columns, partitioning=None)
+        return table.to_pandas(strings_to_categorical=True, integer_object_nulls=True, ignore_metadata=True)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{name}: this is not a Parquet file, or it is damaged.") from error
+
+
+def _schema(path: Path) -> list[str]:
+    pyarrow = import_pyarrow()
+    try:
+        return list(pyarrow.parquet.read_schema(path).names)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path.name}: this is not a Parquet file, or it is damaged.") from error
+
+
+def _names_of_columns(source: Any, name: str) -> pd.Index:
+    """Names of the columns of a partition; a function is called for them, a Dask DataFrame is not."""
+    if isinstance(source, Path):
+        return pd.Index(_schema(source))
+    if isinstance(source, _OfDask):
+        return source.frame.columns
+    frame = source() if callable(source) else source
+    _require_frame(frame, name)
+    return frame.columns
+
+
+def _columns(names: pd.Index, given: Mapping[str, Name | None], where: str) -> tuple[Name, Name, Name]:
+    """Return the columns of items, annotators and labels."""
+    columns: list[Name] = []
+    for role in ROLES:
+        if (chosen := given[role]) is not None:
+            _require_columns(names, [chosen], where)
+            columns.append(chosen)
+            continue
+        others = set(given.values()) - {None}
+        found = [name for name in names if name not in others and _says(name, role)]
+        exact = [name for name in found if name == role]
+        if len(found) != 1 and not exact:
+            several = f"may be one of {', '.join(map(repr, found))}" if found else "is not among the columns"
+            raise InputError(
+                f"{where}: the column of {role}s {several}; name it, as in PartitionedTable(…, {role}=…). The columns "
+                f"are {', '.join(repr(plain(name)) for name in names)}."
+            )
+        columns.append((exact or found)[0])
+    return columns[0], columns[1], columns[2]
+
+
+def _says(name: Any, role: str) -> bool:
+    found = named(name)
+    return found is not None and found.role == role
+
+
+def _require_frame(frame: Any, name: str) -> None:
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"{name} must be a DataFrame of pandas. Got a {type(frame).__name__}.")
+
+
+def _require_columns(names: pd.Index, wanted: Iterable[Name], where: str) -> None:
+    for column in wanted:
+        if (names == column).sum() != 1:
+            how = "is missing" if column not in names else "occurs twice"
+            listed = ", ".join(repr(plain(name)) for name in names)
+            raise InputError(f"{where}: the column {column!r} {how}. The columns are {listed}.")
+
+
+def _shown(source: Any) -> str:
+    return "an empty list" if isinstance(source, list | tuple) else str(source)

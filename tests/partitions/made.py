@@ -1,0 +1,44 @@
+"""Crowds for the tests of partitions, and functions that run on workers."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from consilience import Labels
+from consilience.simulation import simulate_labels
+
+
+def crowd(n_items=600, n_annotators=12, *, seed=0, per_item=4):
+    """Labels of three classes by annotators who differ, as a long table."""
+    rng = np.random.default_rng(seed)
+    classes = np.array(["cat", "cow", "dog"])[rng.choice(3, n_items, p=[0.5, 0.3, 0.2])]
+    accuracy = rng.uniform(0.45, 0.95, n_annotators)
+    labels = simulate_labels(
+        classes, n_annotators=n_annotators, accuracy=accuracy, annotators_per_item=per_item, random_state=seed
+    )
+    return labels.to_frame().astype({"annotator": object, "label": object})
+
+
+def cut(frame, n):
+    """Partitions of as many items each, so that they interleave."""
+    return [frame[frame["item"] % n == number] for number in range(n)]
+
+
+def whole(frames):
+    """All partitions in memory."""
+    return Labels.from_frame(pd.concat(frames))
+
+
+def doubled(part):
+    return 2 * part
+
+
+def dies_once(part, marker):
+    """Kill the worker that gets to this part first."""
+    if part == 3 and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
