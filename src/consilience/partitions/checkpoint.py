@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -146,10 +146,10 @@ def _values_of(swept: Swept) -> dict[str, np.ndarray]:
 
 def _swept_of(values: dict[str, np.ndarray]) -> Swept:
     kind = MODELS[str(values["model"])]
-    model = kind(**{field.name: _plain(values[f"model.{field.name}"]) for field in fields(kind)})
-    if isinstance(model, Hierarchical):
-        place, slope = np.asarray(model.before)
-        model = replace(model, before=(place, slope))
+    parts: dict[str, Any] = {field.name: _plain(values[f"model.{field.name}"]) for field in fields(kind)}
+    if kind is Hierarchical:
+        parts["before"] = tuple(parts["before"])
+    model = kind(**parts)
     expected = Expectation(**{field.name: _plain(values[f"expected.{field.name}"]) for field in fields(Expectation)})
     state = State(model, values["log_weights"], float(values["log_prior"]), expected)
     return Swept(state, tuple(values["bounds"].tolist()))

@@ -31,7 +31,7 @@ Model = TypeVar("Model")
 
 def fit(
     model: Model,
-    table: PartitionedTable,
+    table: Any,
     *,
     client: Any = None,
     n_jobs: Integer | None = 1,
@@ -109,7 +109,7 @@ def fit(
     return model
 
 
-def item_results(model: Any, table: PartitionedTable) -> Iterator[pd.DataFrame]:
+def item_results(model: Any, table: Any) -> Iterator[pd.DataFrame]:
     """Yield the class of each item, a partition at a time.
 
     Parameters
@@ -142,7 +142,7 @@ def item_results(model: Any, table: PartitionedTable) -> Iterator[pd.DataFrame]:
 
 
 def write_item_results(
-    model: Any, table: PartitionedTable, folder: FilePath, *, client: Any = None, n_jobs: Integer | None = 1
+    model: Any, table: Any, folder: FilePath, *, client: Any = None, n_jobs: Integer | None = 1
 ) -> list[Path]:
     """Write the class of each item to Parquet files, one for each partition; see `item_results`.
 
