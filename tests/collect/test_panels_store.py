@@ -13,7 +13,7 @@ from consilience.collect.panel import Panel
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 
-from .collecting import begun, sort, takes_part
+from .collecting import begun, joined, sort, takes_part
 
 PID = {"PID": "5f1"}
 
@@ -181,3 +181,12 @@ def test_parameters_are_erased_when_they_are_old(store):
     assert store.tidy() == 1
     assert store.participant(old.id).parameters == {}
     assert store.participant(other.id).parameters == PID
+
+
+def test_nothing_is_kept_of_who_withdrew(store):
+    person = joined(store, begun(store))
+    store.withdraw(person.id)
+    store.keep_answers(person.id, "before", {"age": 44})
+    store.decide(person.id, "What this is", agreed=True)
+    assert store.answers(person.id) == {}
+    assert store.consent(person.id) is None

@@ -136,7 +136,9 @@ def _address(url: Any) -> URL:
 
 def _engine(address: URL) -> Engine:
     try:
-        engine = create_engine(address, pool_size=THREADS, max_overflow=MORE_THREADS, pool_pre_ping=True)
+        engine = create_engine(
+            address, pool_size=THREADS, max_overflow=MORE_THREADS, pool_pre_ping=True, hide_parameters=True
+        )
     except ImportError as error:
         raise MissingDependencyError(
             "PostgreSQL needs psycopg; install it with: pip install 'consilience[postgres]'"

@@ -79,6 +79,8 @@ class Panels(Database):
     def decide(self, participant_id: str, text: str, *, agreed: bool) -> None:
         """Keep whether a participant agreed to a text; the first time that they agree stays.
 
+        Nothing is kept of who withdrew.
+
         Raises
         ------
         NotFoundError
@@ -87,7 +89,7 @@ class Panels(Database):
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
             found = _consent_in(db, participant_id)
-            if found is not None and found.agreed:
+            if _has_withdrawn(db, participant_id) or (found is not None and found.agreed):
                 return
             db.execute(delete(tables.consents).where(tables.consents.c.participant == participant_id))
             values = {"participant": participant_id, "agreed": agreed, "text": text, "decided": now()}
@@ -108,6 +110,8 @@ class Panels(Database):
     def keep_answers(self, participant_id: str, moment: str, answers: Mapping[str, Any]) -> None:
         """Keep the answers to the questions of a moment; those that were given first stay.
 
+        Nothing is kept of who withdrew.
+
         Raises
         ------
         NotFoundError
@@ -115,7 +119,7 @@ class Panels(Database):
         """
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
-            if not _has_answered(db, participant_id, moment):
+            if not (_has_withdrawn(db, participant_id) or _has_answered(db, participant_id, moment)):
                 values = {"participant": participant_id, "moment": moment, "answers": dict(answers), "answered": now()}
                 db.execute(insert(tables.question_answers).values(**values))
 
@@ -133,9 +137,8 @@ class Panels(Database):
 
     def has_withdrawn(self, participant_id: str) -> bool:
         """Whether a participant withdrew."""
-        columns = tables.withdrawals.c
         with self.read() as db:
-            return db.scalar(select(func.count()).where(columns.participant == participant_id)) == 1
+            return _has_withdrawn(db, participant_id)
 
     def withdraw(self, participant_id: str) -> None:
         """Delete all that a participant gave; that they withdrew stays, so that their link says so.
@@ -248,3 +251,8 @@ def _has_answered(db: Connection, participant_id: str, moment: str) -> bool:
     columns = tables.question_answers.c
     mine = (columns.participant == participant_id, columns.moment == moment)
     return bool(db.scalar(select(func.count()).where(*mine)))
+
+
+def _has_withdrawn(db: Connection, participant_id: str) -> bool:
+    columns = tables.withdrawals.c
+    return db.scalar(select(func.count()).where(columns.participant == participant_id)) == 1
