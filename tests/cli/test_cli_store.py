@@ -16,7 +16,7 @@ def test_backup_and_restore(run, fails, tmp_path):
     assert "Fruit" in run("study", "list", "--db", new).stdout
     missing = tmp_path / "typo.db"
     said = fails("store", "backup", file, "--db", f"sqlite:///{missing}")
-    assert said == f"There is no database {missing}; name it with --db."
+    assert said == f"There is no database {missing}."
     assert not missing.exists()
     assert "The database is not empty" in fails("store", "restore", file, "--db", new)
     assert fails("store", "restore", file + "x", "--db", new) == "There is no file studies.backupx."

@@ -72,7 +72,7 @@ class Database:
         """
         address = _address(url)
         if not new and address.get_backend_name() == "sqlite" and not Path(str(address.database)).exists():
-            raise InputError(f"There is no database {Path(str(address.database)).absolute()}; name it with --db.")
+            raise InputError(f"There is no database {Path(str(address.database)).absolute()}.")
         engine = _engine(address)
         database = cls(engine)
         try:

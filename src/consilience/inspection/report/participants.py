@@ -297,11 +297,9 @@ def _how_to_leave_out(names: list[Any]) -> str:
     few = [name_text(name) for name in names[:2]]
     example = ",".join(few) if not any({",", '"'} & set(name) for name in few) else "names.txt"
     return (
-        "To repeat the fit without some of them, add --leave-out to the command consilience fit or consilience fuse, "
-        "with "
-        f'names separated by commas or a file of names: --leave-out "{example}". In Python, fit the annotations that '
-        "their "
-        "method leave_out returns."
+        "To repeat the fit without some of them, add the option leave-out to the command consilience fit or "
+        f'consilience fuse, with names separated by commas or a file of names: "{example}". In Python, fit the '
+        "annotations that their method leave_out returns."
     )
 
 
