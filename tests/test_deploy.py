@@ -57,11 +57,25 @@ def test_variables_are_explained_and_no_secret_is_committed():
 
 def test_commands_can_be_parsed():
     words = re.findall(r'^CMD \["consilience", (.*)\]$', (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
-    parse(re.findall(r'"([^"]*)"', words[0]))
-    line = re.search(r"^ExecStart=\S+/consilience (.*)$", (DEPLOY / "consilience.service").read_text(), re.MULTILINE)
-    parse(line[1].split())
+    assert parsed(re.findall(r'"([^"]*)"', words[0]))["port"] == 8000
+    assert parsed(command_of("consilience.service").split())["port"] == 8000
+    store, command, file = re.search(r"^(\w+) (\w+) (.*)'$", command_of("consilience-backup.service")).groups()
+    assert parsed([command, file], main.commands[store])["file"].suffix == ".backup"
 
 
-def parse(words):
-    command = main.commands[words[0]]
-    assert command.make_context(words[0], list(words[1:]), parent=click.Context(main)).params["port"] == 8000
+def test_the_daily_backup_is_of_the_database_that_is_served():
+    served, backed_up = ((DEPLOY / name).read_text() for name in ("consilience.service", "consilience-backup.service"))
+    for setting in ("User", "Environment", "UMask"):
+        line = re.search(rf"^{setting}=.*$", served, re.MULTILINE)[0]
+        assert line in backed_up.splitlines()
+    folder = re.search(r"^WorkingDirectory=(.*)$", served, re.MULTILINE)[1]
+    assert f"WorkingDirectory={folder}/backups" in backed_up.splitlines()
+
+
+def command_of(unit):
+    return re.search(r"^ExecStart=.*\bbin/consilience (.*)$", (DEPLOY / unit).read_text(), re.MULTILINE)[1]
+
+
+def parsed(words, group=main):
+    command = group.commands[words[0]]
+    return command.make_context(words[0], list(words[1:]), parent=click.Context(group)).params

@@ -14,6 +14,7 @@ from consilience.collect.store import Store, grouped
 def numbers(sqlite_store):
     with sqlite_store.write() as db:
         db.execute(text("CREATE TABLE numbers (number INTEGER PRIMARY KEY)"))
+        db.execute(text("CREATE TABLE texts (text TEXT)"))
     return sqlite_store
 
 
@@ -65,6 +66,50 @@ def test_writes_that_wait_share_a_commit(numbers, monkeypatch):
             one.result()
     assert commits == [5]
     assert kept(numbers) == {0, 1, 2, 3}
+
+
+def test_what_sqlite_undid_is_acknowledged_to_nobody(numbers):
+    """A full disk undoes the whole transaction, with what others wrote in it before."""
+    found, begun, go = {}, threading.Event(), threading.Event()
+
+    def write(name, work):
+        try:
+            with numbers.write() as db:
+                work(db)
+            found[name] = "acknowledged"
+        except Exception as error:
+            found[name] = type(error).__name__
+
+    def first(db):
+        db.execute(text("INSERT INTO numbers VALUES (1)"))
+        begun.set()
+        go.wait(30)
+
+    def too_much(db):
+        most = db.exec_driver_sql("PRAGMA page_count").scalar() + 1
+        db.exec_driver_sql(f"PRAGMA max_page_count = {most}")
+        try:
+            db.execute(text("INSERT INTO texts VALUES (:text)"), {"text": "x" * 2_000_000})
+        finally:
+            db.exec_driver_sql("PRAGMA max_page_count = 1000000")
+
+    threads = [threading.Thread(target=write, args=("first", first))]
+    threads[0].start()
+    assert begun.wait(30)
+    for name, work in (("second", too_much), ("third", lambda db: db.execute(text("INSERT INTO numbers VALUES (3)")))):
+        threads.append(threading.Thread(target=write, args=(name, work)))
+        threads[-1].start()
+        while len(numbers._grouped._queue._waiting) < len(threads) - 1:
+            time.sleep(0.001)
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert found["second"] == "OperationalError"
+    kept_of = {"first": 1, "third": 3}
+    assert kept(numbers) == {kept_of[name] for name, what in found.items() if what == "acknowledged"}
+    assert found["first"] != "acknowledged"
+    put(numbers, 5)
+    assert 5 in kept(numbers)
 
 
 def test_a_commit_that_fails_is_told_to_everybody(numbers, monkeypatch):

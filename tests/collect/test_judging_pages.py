@@ -95,7 +95,7 @@ def test_the_way_from_consent_to_the_code(visit, sqlite_store):
     assert number_in(shown(browser)) is None  # nobody skips the consent page
     version = re.search(r'name="version" value="(\w+)"', shown(browser))[1]
     browser.post("/sort/consent", data={"decision": "agree", "agreed": "yes", "version": version})
-    browser.post("/sort/questions", data={"moment": "before", "answer-1": "44"})
+    browser.post("/sort/questions", data={"moment": "before", "answer-age": "44"})
     browser.post("/sort/begin")
     assert answer_all(browser) == 2
     page = shown(browser)

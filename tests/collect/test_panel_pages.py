@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from consilience import Groupings
+from consilience.collect.exporting import exported
 from consilience.collect.panel import Completion, Panel, Question
 
-from .collecting import begun
+from .collecting import NAMES, begun, sort, takes_part
 
 PARAMETERS = ("PROLIFIC_PID", "STUDY_ID")
 WHO = "PROLIFIC_PID=5f&STUDY_ID=s1&OTHER=x"
@@ -66,7 +68,7 @@ def test_the_way_from_consent_to_the_code(visit, sqlite_store):
     assert sqlite_store.assignments(study.id) == []
     assert agree(browser).status_code == 303
     assert seen(browser) == "Some questions first"
-    answers = {"moment": "before", "answer-1": "44", "answer-2": ["Meat", "Fish"]}
+    answers = {"moment": "before", "answer-age": "44", "answer-diet": ["Meat", "Fish"]}
     assert browser.post("/sort/questions", data=answers).status_code == 303
     assert seen(browser) == "<bdi>A study</bdi>"
     assert "C1ABC" not in browser.get("/sort").text
@@ -108,7 +110,7 @@ def test_a_wrong_answer_comes_back_with_what_was_given(visit, sqlite_store):
     study = study_of(sqlite_store)
     browser = come(visit, study)
     agree(browser)
-    answer = browser.post("/sort/questions", data={"moment": "before", "answer-1": "12", "answer-2": "Fish"})
+    answer = browser.post("/sort/questions", data={"moment": "before", "answer-age": "12", "answer-diet": "Fish"})
     assert answer.status_code == 422
     assert "Please enter a number that is not below 18." in answer.text
     assert 'value="12"' in answer.text
@@ -140,7 +142,7 @@ def test_a_closed_and_a_full_study_give_their_code(visit, sqlite_store):
     study = study_of(sqlite_store, groupings_wanted=1)
     first, late = come(visit, study), come(visit, study, "PROLIFIC_PID=late")
     agree(first)
-    first.post("/sort/questions", data={"moment": "before", "answer-1": "44"})
+    first.post("/sort/questions", data={"moment": "before", "answer-age": "44"})
     sort_all(first, sqlite_store, study)
     page = late.get("/sort").text
     assert ("nothing left to sort" in page, ">F1<" in page) == (True, True)
@@ -155,7 +157,7 @@ def test_withdrawal_is_confirmed_and_deletes(visit, sqlite_store):
     browser = come(visit, study)
     assert 'href="/sort/withdraw"' in browser.get("/sort").text
     agree(browser)
-    browser.post("/sort/questions", data={"moment": "before", "answer-1": "44"})
+    browser.post("/sort/questions", data={"moment": "before", "answer-age": "44"})
     sort_all(browser, sqlite_store, study)
     assert "cannot be brought back" in browser.get("/sort/withdraw").text
     assert browser.post("/sort/withdraw").status_code == 422
@@ -193,3 +195,27 @@ def test_a_script_deletes_a_participant_with_all_they_gave(visit, sqlite_store, 
     assert script.delete(f"/api/v1/studies/{study.id}/participants/{person}").status_code == 204
     assert sqlite_store.participants(study.id) == []
     assert sqlite_store.submitted(study.id) == []
+
+
+def test_who_finds_no_more_cards_gets_to_the_code(visit, sqlite_store):
+    panel = Panel(endings={"complete": Completion("DONE1")})
+    study = begun(sqlite_store, NAMES[:8], subset_size=4, max_per_item=1, per_participant=2, panel=panel)
+    takes_part(sqlite_store, study)
+    browser = come(visit, study, "")
+    browser.post("/sort/begin")
+    (mine,) = [one for one in sqlite_store.assignments(study.id) if one.state == "open"]
+    sort(sqlite_store, mine)
+    assert "DONE1" in browser.get("/sort").text
+    assert "There is nothing left to sort" in come(visit, study, "").get("/sort").text
+
+
+def test_the_report_without_identifiers_names_nobody(sqlite_store):
+    study = begun(sqlite_store, ["ant", "bee", "cow", "dog"])
+    names = ["Annabel Smith", "Bo", "Cy"]
+    given = Groupings.from_lists([[["ant", "bee"], ["cow", "dog"]]] * 3, annotators=names)
+    sqlite_store.import_groupings(study.id, given)
+    named, unnamed = (
+        exported(sqlite_store, study, "html", identifiers=identifiers).data.decode() for identifiers in (True, False)
+    )
+    assert "Annabel" in named
+    assert "Annabel" not in unnamed

@@ -10,6 +10,7 @@ from sqlalchemy import update
 from consilience.collect import tables
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.panel import Panel
+from consilience.collect.store import work as store_work
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 
@@ -190,3 +191,47 @@ def test_nothing_is_kept_of_who_withdrew(store):
     store.decide(person.id, "What this is", agreed=True)
     assert store.answers(person.id) == {}
     assert store.consent(person.id) is None
+
+
+def test_who_withdrew_is_not_taken_in_again(store):
+    person = joined(store, begun(store))
+    store.withdraw(person.id)
+    with pytest.raises(NotOpenError, match=r"^This person withdrew, and cannot be taken in again\.$"):
+        store.exclude(person.id, False)
+
+
+@pytest.mark.parametrize("way", ["withdraw", "delete_participant"])
+def test_earlier_starts_go_with_the_last(store, way):
+    panel = Panel(identified_by="PID", returning="restart")
+    study = begun(store, panel=panel, parameters=("PID",), subset_size=4)
+    first, _ = store.arrive(study.id, {"PID": "p1"})
+    sort(store, store.assignment_for(first, np.random.default_rng(0)))
+    again, _ = store.arrive(study.id, {"PID": "p1"})
+    other, _ = store.arrive(study.id, {"PID": "p2"})
+    sort(store, store.assignment_for(other, np.random.default_rng(0)))
+    assert again.id != first.id
+    getattr(store, way)(again.id)
+    assert [one.participant for one in store.submitted(study.id)] == [other.id]
+    assert all(one.parameters.get("PID") != "p1" for one in store.participants(study.id))
+
+
+def test_what_was_found_while_somebody_withdrew_is_not_kept(store):
+    study = begun(store, subset_size=4)
+    person, _ = takes_part(store, study)
+    rows = store.submitted(study.id)
+    store.withdraw(person.id)
+    assert not store.put_consensus(study.id, {"kind": "groupings"}, [one.assignment for one in rows])
+    store.put_overview(study.id, "answers", {}, [one.assignment for one in rows], seconds=0.0)
+    assert store.consensus(study.id) is None
+    assert store.overview(study.id) is None
+
+
+def test_without_answers_that_count_there_is_no_consensus(store, monkeypatch):
+    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+    study = begun(store, subset_size=4)
+    person, _ = takes_part(store, study)
+    Worker(store).run()
+    assert store.consensus(study.id)["n_groupings"] == 1
+    store.exclude(person.id)
+    Worker(store).run()
+    assert store.consensus(study.id) is None

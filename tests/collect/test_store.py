@@ -28,7 +28,7 @@ SETTINGS = StudySettings(
     instructions="Sort **all**.",
     language="ar",
     direction="rtl",
-    texts={"submit": "إرسال"},
+    texts={"hand_in": "إرسال"},
     categories=("Birds", "Fish"),
     group_names="required",
     all_sorted="required",
@@ -432,3 +432,28 @@ def test_jobs_wait_once_and_are_taken_once(store):
 def test_what_sqlite_is_set_to(sqlite_store):
     with sqlite_store.read() as db:
         assert {name: db.exec_driver_sql(f"PRAGMA {name}").scalar() for name in PRAGMAS} == PRAGMAS
+
+
+def test_repeats_are_given_where_nothing_new_is_left(store):
+    study = begun(store, NAMES[:4], per_participant=2, repeat_share=0.1, strategy="random")
+    for seed in range(4):
+        _, done = takes_part(store, study, seed, times=2)
+        assert [one.source for one in done] == ["all", "repeat"]
+
+
+def test_what_is_left_is_what_is_given(store):
+    """Somebody who is left out makes room for another, and cards that are used up end it."""
+    study = begun(store, subset_size=4, groupings_wanted=2, per_participant=2)
+    people = [takes_part(store, study, seed)[0] for seed in range(2)]
+    late = joined(store, study)
+    assert not store.is_left(late.id)
+    assert store.assignment_for(late, np.random.default_rng(0)) is None
+    store.exclude(people[0].id)
+    assert store.is_left(late.id)
+    assert store.assignment_for(late, np.random.default_rng(0)) is not None
+    study = begun(store, NAMES[:8], subset_size=4, max_per_item=1, per_participant=2)
+    first, _ = takes_part(store, study)
+    assert store.is_left(first.id)
+    last, _ = takes_part(store, study, 1)
+    assert not store.is_left(first.id)
+    assert not store.is_left(last.id)

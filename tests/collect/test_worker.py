@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from consilience import Groupings, Labels
+from consilience.collect.errors import NotFoundError
 from consilience.collect.model import StudySettings
 from consilience.collect.store import Store, studies
 from consilience.collect.store import work as store_work
@@ -233,3 +234,12 @@ def test_the_thread_works_while_people_sort(url):
     finally:
         worker.stop()
         store.close()
+
+
+def test_subsets_of_cards_that_changed_meanwhile_are_not_kept(store):
+    study = begun(store, subset_size=4)
+    with pytest.raises(NotFoundError, match=r"^The cards of the study changed\.$"):
+        store.put_subsets(study.id, [([0, 1, 2, 12], "informative", None)])
+    with pytest.raises(NotFoundError):
+        store.put_subsets(study.id, [([0, 1, 2], "informative", None)])
+    assert store.prepared_subsets(study.id) == []

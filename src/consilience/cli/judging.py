@@ -32,7 +32,7 @@ def judge(
         )
     title, n_questions = given.pop("title") or "", given.pop("n_questions")
     settings = read_texts({name: value for name, value in given.items() if value not in (None, ())})
-    with opened_store(db) as store:
+    with opened_store(db, new=study_id is None) as store:
         from consilience.collect.cards import decoded
         from consilience.collect.judging_making import judge_consensus, judge_table
 

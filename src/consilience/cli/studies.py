@@ -32,7 +32,7 @@ def create(
     if images is not None and not images.is_dir():
         raise InputError(f"{images}: There is no such folder of pictures.")
     kind, board = settings.pop("kind"), settings.pop("board")
-    with opened_store(db) as store:
+    with opened_store(db, new=True) as store:
         from consilience.collect.model import StudySettings
 
         items, pictures = _items(cards, images)

@@ -14,8 +14,8 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 
 
 @contextlib.contextmanager
-def opened_store(db: str) -> Iterator[Any]:
-    """Open the database, and close it at the end.
+def opened_store(db: str, *, new: bool = False) -> Iterator[Any]:
+    """Open the database, which is made if it may be `new`, and close it at the end.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def opened_store(db: str) -> Iterator[Any]:
             f"Studies need packages that are not installed ({error.name}); install them with: "
             "pip install 'consilience[collect]'"
         ) from error
-    store = Store.open(db)
+    store = Store.open(db, new=new)
     try:
         yield store
     finally:

@@ -21,6 +21,7 @@ from consilience.collect.model import (
     StudySettings,
 )
 from consilience.collect.panel_checks import checked_panel
+from consilience.collect.texts import texts_of
 from consilience.errors import InputError
 
 MOST_ITEMS = 5000
@@ -194,12 +195,14 @@ def _require_no_sorts(settings: StudySettings) -> None:
 def _checked_texts(texts: Any) -> dict[str, str]:
     if not isinstance(texts, Mapping) or len(texts) > MOST_TEXTS:
         raise InputError(f"'texts' must be at most {MOST_TEXTS} sentences by their keys.")
-    return {
+    found = {
         clean_text(key, "The key of a text", LONGEST_NAME, one_line=True): clean_text(
             text, f"The text {clean(str(key))!r}", LONGEST_TEXT
         )
         for key, text in texts.items()
     }
+    texts_of(found)  # which refuses what pages could not show
+    return found
 
 
 def _checked_categories(categories: Any, kind: str) -> tuple[str, ...]:

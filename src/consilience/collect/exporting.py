@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -78,7 +78,7 @@ def exported(store: Store, study: Study, kind: str, table: str | None = None, *,
     if kind == "html" and table != "sorts":
         raise InputError(f"The report is about sorts; the table of {table} can be had as csv, parquet or json.")
     if kind == "html":
-        data = _report(store, study)
+        data = _report(store, study, identifiers)
     else:
         frames = (store.export_frame, store.participants_frame, store.answers_frame)
         data = WRITERS[kind](dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers))
@@ -118,13 +118,15 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 ONE_AT_A_TIME = Lock()  # reports and drawings: matplotlib has one set of settings for the process
 
 
-def _report(store: Store, study: Study) -> bytes:
+def _report(store: Store, study: Study, identifiers: bool) -> bytes:
     """Fit the model of the study's kind to what was collected, and write the report on it."""
     from consilience.inspection import report
 
     rows = [one for one in store.submitted(study.id) if one.counts]
     if not rows:
         raise InputError("Nothing was submitted in this study yet.")
+    if not identifiers:
+        rows = [replace(one, annotator=one.participant) for one in rows]
     with ONE_AT_A_TIME:
         model, annotations = fitted(study, rows, store.items(study.id))
         return str(report(model, annotations, title=study.title, words=WORDS)).encode()

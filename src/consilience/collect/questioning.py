@@ -19,9 +19,9 @@ def given_in(form: FormData, questions: Sequence[Question]) -> dict[str, list[st
     """Return what was sent for each question, by its name."""
     return {
         one.name: [
-            clean(value).strip() for value in form.getlist(f"answer-{number}") if isinstance(value, str) and value
+            clean(value).strip() for value in form.getlist(f"answer-{one.name}") if isinstance(value, str) and value
         ]
-        for number, one in enumerate(questions, 1)
+        for one in questions
     }
 
 

@@ -99,14 +99,10 @@ class Visit:
 
     @cached_property
     def nothing_left(self) -> bool:
-        """Whether as many groupings or answers as are wanted were given or begun."""
+        """Whether there is nothing more to sort, or to answer, for the participant."""
         if self.study.kind == JUDGING:
             return not self.participant.preview and self.store.needs_no_answers(self.study.id)
-        wanted = self.study.settings.groupings_wanted
-        if wanted is None or self.participant.preview:
-            return False
-        counts = self.store.progress(self.study.id)
-        return counts["open"] + counts["submitted"] >= wanted
+        return not self.store.is_left(self.participant.id)
 
     @property
     def instructions(self) -> Markup | str:

@@ -115,7 +115,7 @@ class Worker:
             with one_blas_thread(), warnings.catch_warnings():  # products are small; threads would wait for each other
                 warnings.simplefilter("ignore", AnnotationWarning)  # the dashboard says it
                 self._do(job)
-        except NotFoundError:  # the study was deleted in the meantime
+        except NotFoundError:  # the study was deleted in the meantime, or has other cards
             self._sessions.pop(job.study, None)
         except Exception as failure:  # the worker goes on with other studies
             logger.exception("The job %s of the study %s failed", job.kind, job.study)
@@ -153,6 +153,8 @@ class Worker:
             self._draw(study, rows)
         elif rows:
             self._find_consensus(study, rows)
+        else:
+            self.store.forget_findings(study.id)
 
     def _find_consensus(self, study: Study, rows: list[Submitted]) -> dict[str, Any]:
         if study.kind == CLOSED:
@@ -162,7 +164,7 @@ class Worker:
             groupings = self.store.groupings(study.id)
             found = consensus.of_session(session, study, rows, groupings, self.store.consensus(study.id))
         found["quality"] = quality_of(self.store, study)
-        self.store.put_consensus(study.id, found, len(rows))
+        self.store.put_consensus(study.id, found, [one.assignment for one in rows])
         return found
 
     def _draw(self, study: Study, rows: list[Submitted]) -> None:
@@ -175,7 +177,8 @@ class Worker:
             found = self._find_consensus(study, rows)
         begun = time.perf_counter()
         content = overview_of(self.store, study, rows, found)
-        self.store.put_overview(study.id, answers, content, seconds=time.perf_counter() - begun)
+        seconds = time.perf_counter() - begun
+        self.store.put_overview(study.id, answers, content, [one.assignment for one in rows], seconds=seconds)
 
     def _prepare(self, study: Study, rows: list[Submitted]) -> None:
         """Prepare subsets, and compose those that were not given yet anew if enough was heard since."""

@@ -17,6 +17,10 @@ from sqlalchemy import Connection, Engine
 MOST = 16  # of the writes of one commit
 
 
+class UndoneError(OSError):
+    """SQLite undid a transaction by itself, as it does when the disk is full."""
+
+
 class Queue:
     """A lock that threads get in the order in which they asked for it."""
 
@@ -64,10 +68,21 @@ class Group:
         self.finished = threading.Event()
         self.error: BaseException | None = None
 
+    @property
+    def is_undone(self) -> bool:
+        """Whether SQLite undid all of it, which SQLAlchemy does not notice: what was written before is gone, too."""
+        return (
+            not self.db.in_transaction()
+            or self.db.invalidated
+            or not getattr(self.db.connection.driver_connection, "in_transaction", True)
+        )
+
     def finish(self, error: BaseException | None = None) -> None:
         """Commit all of it, or nothing after an error, and let everybody know."""
         try:
             if error is None:
+                if self.is_undone:
+                    raise UndoneError("The database undid what was written.")
                 self.db.commit()
         except BaseException as found:
             error = found
@@ -101,7 +116,7 @@ class GroupedWriter:
                 with group.db.begin_nested():
                     yield group.db
             except BaseException as error:
-                if not group.db.in_transaction() or group.db.invalidated:
+                if group.is_undone:
                     group.finish(error)
                 raise
             finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,10 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from consilience.annotations.types import Real
 from consilience.collect import tables
+from consilience.collect.errors import NotFoundError
 from consilience.collect.store.database import Database, now
+from consilience.collect.store.requests import request
+from consilience.collect.store.studies import study_in
 
 KINDS = ("subsets", "consensus", "overview")
 ABANDONED = timedelta(minutes=15)  # after which a job of a worker that died is done again
@@ -156,14 +159,23 @@ class Jobs(Database):
         Returns
         -------
         list of Prepared
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study any more, or it has other cards or subsets of another size by now.
         """
         columns = tables.subsets.c
         added = []
+        new = list(subsets)
         with self.write() as db:
+            study = study_in(db, study_id, lock=True)
+            if any(len(items) != study.subset_size or max(items) >= study.n_items for items, *_ in new):
+                raise NotFoundError("The cards of the study changed.")
             dropped = list(instead_of)
             if dropped:
                 db.execute(delete(tables.subsets).where(columns.id.in_(dropped), columns.assignment.is_(None)))
-            for items, source, participant in subsets:
+            for items, source, participant in new:
                 values = {
                     "study": study_id,
                     "items": [int(item) for item in items],
@@ -192,11 +204,20 @@ class Jobs(Database):
         with self.read() as db:
             return [(_prepared_of(row), row.state) for row in db.execute(query)]
 
-    def put_consensus(self, study_id: str, summary: Mapping[str, Any], n_groupings: int) -> None:
-        """Keep what the worker found."""
-        values = {"study": study_id, "created": now(), "n_groupings": n_groupings, "summary": dict(summary)}
+    def put_consensus(self, study_id: str, summary: Mapping[str, Any], assignments: Iterable[int]) -> bool:
+        """Keep what the worker found in these assignments, unless one of them was deleted meanwhile; return whether."""
+        of = set(assignments)
+        values = {"study": study_id, "created": now(), "n_groupings": len(of), "summary": dict(summary)}
         with self.write() as db:
-            db.execute(insert(tables.consensuses).values(**values))
+            there = all_there(db, study_id, of)
+            if there:
+                db.execute(insert(tables.consensuses).values(**values))
+            return there
+
+    def forget_findings(self, study_id: str) -> None:
+        """Delete the consensuses and the overview of a study in which no answer counts any more."""
+        with self.write() as db:
+            forget_findings(db, study_id)
 
     def consensus(self, study_id: str) -> dict[str, Any] | None:
         """Return the newest consensus of a study as the worker wrote it, see `consilience.collect.consensus`."""
@@ -212,22 +233,17 @@ class Jobs(Database):
             return db.scalar(select(func.max(columns.id)).where(columns.study == study_id))
 
 
-def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:
-    """Ask for a job within a transaction; one that waits already is done no later than the earlier of the two times."""
-    columns = tables.jobs.c
-    waiting = (columns.study == study_id, columns.kind == kind, columns.state == "waiting")
-    row = db.execute(select(columns.id, columns.due).where(*waiting).with_for_update()).first()
-    if row is not None:
-        if due < row.due:
-            db.execute(update(tables.jobs).where(columns.id == row.id).values(due=due))
-        return
-    values = {"study": study_id, "kind": kind, "state": "waiting", "due": due}
-    if db.dialect.name == "postgresql":  # where another transaction may ask for the same at this moment
-        from sqlalchemy.dialects.postgresql import insert as insert_or_not
+def all_there(db: Connection, study_id: str, assignments: Set[int]) -> bool:
+    """Whether assignments are still in the store; until the end of the transaction, nobody deletes them."""
+    study_in(db, study_id, lock=True)
+    columns = tables.assignments.c
+    return assignments <= set(db.scalars(select(columns.id).where(columns.study == study_id)))
 
-        db.execute(insert_or_not(tables.jobs).values(**values).on_conflict_do_nothing())
-    else:
-        db.execute(insert(tables.jobs).values(**values))
+
+def forget_findings(db: Connection, study_id: str) -> None:
+    """Delete what was found in the answers of a study."""
+    for table in (tables.consensuses, tables.overviews):
+        db.execute(delete(table).where(table.c.study == study_id))
 
 
 def prepared_in(db: Connection, study_id: str, *, lock: bool = False) -> list[Prepared]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +12,8 @@ from sqlalchemy import delete, insert, select
 from consilience.annotations.types import Real
 from consilience.collect import tables
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
+from consilience.collect.store.jobs import all_there
+from consilience.collect.store.requests import request
 
 PATIENCE = 10  # times the seconds that the last overview took, from it to the next
 
@@ -38,11 +39,15 @@ class Overview:
 class Overviews(Database):
     """What the store knows of dashboards."""
 
-    def put_overview(self, study_id: str, answers: str, content: Mapping[str, Any], *, seconds: Real) -> None:
-        """Keep an overview in place of the last."""
+    def put_overview(
+        self, study_id: str, answers: str, content: Mapping[str, Any], assignments: Iterable[int], *, seconds: Real
+    ) -> None:
+        """Keep an overview of these assignments in place of the last, unless one of them was deleted meanwhile."""
         mine = tables.overviews.c.study == study_id
         values = {"study": study_id, "answers": answers, "created": now(), "seconds": seconds, "content": dict(content)}
         with self.write() as db:
+            if not all_there(db, study_id, set(assignments)):
+                return
             db.execute(delete(tables.overviews).where(mine))
             db.execute(insert(tables.overviews).values(**values))
 

@@ -15,8 +15,15 @@ from consilience.collect.checks import checked_parameters
 from consilience.collect.errors import NotFoundError
 from consilience.collect.model import Participant, Study
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
-from consilience.collect.store.people import new_participant_in, participant_in, participants_with, require_open
+from consilience.collect.store.jobs import forget_findings
+from consilience.collect.store.people import (
+    has_withdrawn_in,
+    new_participant_in,
+    participant_in,
+    participants_with,
+    require_open,
+)
+from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hashed, new_token
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.work import withdraw_idle
@@ -89,7 +96,7 @@ class Panels(Database):
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
             found = _consent_in(db, participant_id)
-            if _has_withdrawn(db, participant_id) or (found is not None and found.agreed):
+            if has_withdrawn_in(db, participant_id) or (found is not None and found.agreed):
                 return
             db.execute(delete(tables.consents).where(tables.consents.c.participant == participant_id))
             values = {"participant": participant_id, "agreed": agreed, "text": text, "decided": now()}
@@ -119,7 +126,7 @@ class Panels(Database):
         """
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
-            if not (_has_withdrawn(db, participant_id) or _has_answered(db, participant_id, moment)):
+            if not (has_withdrawn_in(db, participant_id) or _has_answered(db, participant_id, moment)):
                 values = {"participant": participant_id, "moment": moment, "answers": dict(answers), "answered": now()}
                 db.execute(insert(tables.question_answers).values(**values))
 
@@ -138,10 +145,12 @@ class Panels(Database):
     def has_withdrawn(self, participant_id: str) -> bool:
         """Whether a participant withdrew."""
         with self.read() as db:
-            return _has_withdrawn(db, participant_id)
+            return has_withdrawn_in(db, participant_id)
 
     def withdraw(self, participant_id: str) -> None:
-        """Delete all that a participant gave; that they withdrew stays, so that their link says so.
+        """Delete all that a participant gave, earlier starts included.
+
+        That they withdrew stays, so that their link says so.
 
         Raises
         ------
@@ -149,17 +158,15 @@ class Panels(Database):
             There is no such participant.
         """
         with self.write() as db:
-            study_in(db, participant_in(db, participant_id).study, lock=True)
-            participant = participant_in(db, participant_id, lock=True)
-            _forget(db, participant)
-            people, gone = tables.participants.c, tables.withdrawals.c
-            mine = update(tables.participants).where(people.id == participant_id)
-            db.execute(mine.values(parameters={}, excluded=True, name=None))
-            if db.scalar(select(func.count()).where(gone.participant == participant_id)) == 0:
-                db.execute(insert(tables.withdrawals).values(participant=participant_id, withdrawn=now()))
+            for participant in _selves(db, participant_id):
+                _forget(db, participant)
+                mine = update(tables.participants).where(tables.participants.c.id == participant.id)
+                db.execute(mine.values(parameters={}, excluded=True, name=None))
+                if not has_withdrawn_in(db, participant.id):
+                    db.execute(insert(tables.withdrawals).values(participant=participant.id, withdrawn=now()))
 
     def delete_participant(self, participant_id: str) -> None:
-        """Delete a participant and all that they gave; their link leads nowhere from now on.
+        """Delete a participant and all that they gave, earlier starts included; their link leads nowhere from now on.
 
         Raises
         ------
@@ -167,9 +174,9 @@ class Panels(Database):
             There is no such participant.
         """
         with self.write() as db:
-            study_in(db, participant_in(db, participant_id).study, lock=True)
-            _forget(db, participant_in(db, participant_id, lock=True))
-            db.execute(delete(tables.participants).where(tables.participants.c.id == participant_id))
+            for participant in _selves(db, participant_id):
+                _forget(db, participant)
+                db.execute(delete(tables.participants).where(tables.participants.c.id == participant.id))
 
     def tidy(self) -> int:
         """Release subsets that nobody touched within a study's time limit, and erase parameters that are old enough.
@@ -227,14 +234,25 @@ def _leave_out(db: Connection, participant: Participant) -> None:
         request(db, participant.study, "consensus", now())
 
 
+def _selves(db: Connection, participant_id: str) -> list[Participant]:
+    """Lock a participant, and the earlier ones that they were where people may start again."""
+    study = study_in(db, participant_in(db, participant_id).study, lock=True)
+    participant = participant_in(db, participant_id, lock=True)
+    by = study.settings.panel.identified_by
+    who = participant.parameters.get(by)
+    if not who or participant.preview:
+        return [participant]
+    others = [one for one in participants_with(db, study.id, by, who) if one.id != participant.id]
+    return [participant, *(participant_in(db, one.id, lock=True) for one in others)]
+
+
 def _forget(db: Connection, participant: Participant) -> None:
     """Delete all that a participant gave, and what was found with it, and ask for the consensus of the others."""
     given = (tables.subsets, tables.assignments, tables.odd_answers)
     for table in (*given, tables.consents, tables.question_answers):
         db.execute(delete(table).where(table.c.participant == participant.id))
     if not participant.preview:
-        for table in (tables.consensuses, tables.overviews):
-            db.execute(delete(table).where(table.c.study == participant.study))
+        forget_findings(db, participant.study)
         request(db, participant.study, "subsets", now())
         request(db, participant.study, "consensus", now())
 
@@ -251,8 +269,3 @@ def _has_answered(db: Connection, participant_id: str, moment: str) -> bool:
     columns = tables.question_answers.c
     mine = (columns.participant == participant_id, columns.moment == moment)
     return bool(db.scalar(select(func.count()).where(*mine)))
-
-
-def _has_withdrawn(db: Connection, participant_id: str) -> bool:
-    columns = tables.withdrawals.c
-    return db.scalar(select(func.count()).where(columns.participant == participant_id)) == 1

@@ -13,7 +13,7 @@ from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import Participant, Study
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
+from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hashed, new_id, new_token
 from consilience.collect.store.studies import study_in
 
@@ -119,10 +119,14 @@ class People(Database):
         ------
         NotFoundError
             There is no such participant.
+        NotOpenError
+            They withdrew, and cannot be taken in again.
         """
         with self.write() as db:
             study_in(db, participant_in(db, participant_id).study, lock=True)
             participant = participant_in(db, participant_id, lock=True)
+            if not excluded and has_withdrawn_in(db, participant_id):
+                raise NotOpenError("This person withdrew, and cannot be taken in again.")
             columns = tables.participants.c
             db.execute(update(tables.participants).where(columns.id == participant_id).values(excluded=excluded))
             if participant.excluded != excluded:
@@ -223,3 +227,9 @@ def _participant_of(row: Any) -> Participant:
     values = dict(row._mapping)
     del values["token_hash"]
     return Participant(**values)
+
+
+def has_withdrawn_in(db: Connection, participant_id: str) -> bool:
+    """Whether a participant withdrew."""
+    columns = tables.withdrawals.c
+    return db.scalar(select(func.count()).where(columns.participant == participant_id)) == 1

@@ -47,10 +47,30 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return None
-    repeatable = _repeatable(presented.earlier, settings.per_participant)
-    if settings.repeat_share and repeatable and rng.random() < settings.repeat_share:
-        return Chosen(repeatable[rng.integers(len(repeatable))], "repeat")
-    allowed = _allowed(study, participant, presented)
+    repeatable = _repeatable(presented.earlier, settings.per_participant) if settings.repeat_share else []
+    chosen = None
+    if not repeatable or rng.random() >= settings.repeat_share:
+        chosen = _new(db, study, participant, _allowed(study, participant, presented), rng)
+    if chosen is None and repeatable:
+        chosen = Chosen(repeatable[rng.integers(len(repeatable))], "repeat")
+    return chosen
+
+
+def is_left(db: Connection, study: Study, participant: Participant) -> bool:
+    """Whether `choose` has something for a participant."""
+    presented = _presented(db, study, participant)
+    settings = study.settings
+    if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
+        return False
+    if settings.repeat_share and _repeatable(presented.earlier, settings.per_participant):
+        return True
+    return int(_allowed(study, participant, presented).sum()) >= study.subset_size
+
+
+def _new(
+    db: Connection, study: Study, participant: Participant, allowed: np.ndarray, rng: np.random.Generator
+) -> Chosen | None:
+    """Choose cards that the participant has not seen; None if too few are left."""
     if participant.preview:
         return _random(study, allowed, rng, "all" if not study.composes_subsets else "random")
     if not study.composes_subsets:
@@ -67,6 +87,11 @@ def _repeatable(earlier: Sequence[tuple[tuple[int, ...], str]], per_participant:
     again = {frozenset(items) for items, source in earlier if source == "repeat"}
     apart = earlier[:-1] if per_participant > 2 else earlier
     return [items for items, source in apart if source != "repeat" and frozenset(items) not in again]
+
+
+def n_that_count(db: Connection, study: Study) -> int:
+    """Count the groupings that count towards the number wanted; see `_that_count`."""
+    return db.scalar(_that_count(study, func.count())) or 0
 
 
 def times_presented(db: Connection, study: Study) -> np.ndarray:
@@ -111,7 +136,7 @@ def _is_full(db: Connection, study: Study, participant: Participant) -> bool:
     """Whether as many groupings as wanted were submitted or are in progress."""
     if study.settings.groupings_wanted is None or participant.preview:
         return False
-    return (db.scalar(_that_count(study, func.count())) or 0) >= study.settings.groupings_wanted
+    return n_that_count(db, study) >= study.settings.groupings_wanted
 
 
 def _allowed(study: Study, participant: Participant, presented: Presented) -> np.ndarray:
@@ -125,7 +150,7 @@ def _allowed(study: Study, participant: Participant, presented: Presented) -> np
 
 def _fits(prepared: Prepared, participant: Participant, allowed: np.ndarray) -> bool:
     mine = prepared.participant in (None, participant.id)
-    return mine and bool(allowed[list(prepared.items)].all())
+    return mine and max(prepared.items) < len(allowed) and bool(allowed[list(prepared.items)].all())
 
 
 def _random(study: Study, allowed: np.ndarray, rng: np.random.Generator, source: str) -> Chosen | None:

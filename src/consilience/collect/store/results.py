@@ -16,8 +16,8 @@ from consilience.collect.checks import LONGEST_NAME
 from consilience.collect.cleaning import line
 from consilience.collect.model import CLOSED, JUDGING, Item, Participant, Study
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
 from consilience.collect.store.people_table import seconds_between
+from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id
 from consilience.collect.store.studies import items_in, study_in
 from consilience.collect.training import APART, ROLES

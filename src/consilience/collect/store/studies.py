@@ -15,7 +15,7 @@ from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
+from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
 from consilience.collect.training_checks import with_checked_training
 from consilience.errors import InputError

@@ -17,9 +17,9 @@ from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import JUDGING, Assignment, Participant, Study
 from consilience.collect.standing import READY, REFUSED, Standing, Trial, next_gold
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.jobs import request
 from consilience.collect.store.people import participant_in
-from consilience.collect.store.presenting import Chosen, choose, times_presented
+from consilience.collect.store.presenting import Chosen, choose, is_left, times_presented
+from consilience.collect.store.requests import request
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.trials import give_trial, score_trial, standing_in
 from consilience.collect.training import GOLD
@@ -74,6 +74,12 @@ class Work(Database):
             if not found.preview:
                 request(db, study.id, "subsets", now())
             return _assigned(db, study, found, chosen, rng)
+
+    def is_left(self, participant_id: str) -> bool:
+        """Whether there is something more to sort for a participant, training apart, as far as cards and quotas go."""
+        with self.read() as db:
+            participant = participant_in(db, participant_id)
+            return is_left(db, study_in(db, participant.study), participant)
 
     def assignment(self, assignment_id: int) -> Assignment:
         """Return an assignment.

@@ -158,7 +158,7 @@ export class Sync {
     this.acknowledge(client, changes);
     this.compute();
     this.listener.changed();
-    this.listener.problem("refused", answer.body?.detail);
+    this.listener.problem("refused", answer.body?.error);
     return true;
   }
 
