@@ -123,18 +123,18 @@ def app_of(sort):
         given = json.loads(await request.body())
         if sort.failing:
             sort.failing -= 1
-            return JSONResponse({"detail": "busy"}, 503)
+            return JSONResponse({"error": "busy"}, 503)
         try:
             sort.take(given["client"], given["changes"])
         except ClosedError:
-            return JSONResponse({"detail": "The set is no longer open."}, 409)
+            return JSONResponse({"error": "The set is no longer open."}, 409)
         except InputError as error:
-            return JSONResponse({"detail": str(error)}, 422)
+            return JSONResponse({"error": str(error)}, 422)
         return JSONResponse(sort.state)
 
     async def state(_):
         if sort.handed_in:
-            return JSONResponse({"detail": "The set is no longer open."}, 409)
+            return JSONResponse({"error": "The set is no longer open."}, 409)
         return JSONResponse(sort.state)
 
     async def move(request):
