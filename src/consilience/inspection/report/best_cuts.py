@@ -247,8 +247,7 @@ def table(found: CutFigures, own: Own) -> Table:
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: 1 for "
             "clusters that are perfectly clear, 0 for none. Like the report's: adjusted Rand index with the clusters "
             "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
-            "good, and "
-            f"the best silhouette.{_skipped(found)}"
+            f"good, and the best silhouette.{_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
     )

@@ -210,8 +210,7 @@ def about_ellipses(subject: Subject) -> str:
     words = current_words()
     said = (
         f"An ellipse holds the place of its {words.item} by 9 of 10 other groups of people, each {words.item} on its "
-        "own: "
-        f"whether ellipses overlap does not show whether people tell two {words.items} apart."
+        f"own: whether ellipses overlap does not show whether people tell two {words.items} apart."
     )
     if subject.separation is None:
         return said
@@ -228,8 +227,7 @@ def _map(subject: Subject, found: Certainty) -> Figure | None:
         return None
     caption = (
         f"The {words.items} in the plane, close where people put them together. {about_ellipses(subject)} Where "
-        "ellipses "
-        f"of two clusters overlap, others may divide these {words.items} otherwise."
+        f"ellipses of two clusters overlap, others may divide these {words.items} otherwise."
     )
     figure = cast(MatplotlibFigure, ax.figure)
     return Figure.of("certainty-map", figure, "Scatter plot. " + caption, caption, readable=READABLE)

@@ -269,10 +269,9 @@ def axes_table(subject: Subject) -> Table | None:
         reading=(
             "Random sorts keep the sizes of everybody's groups. Times chance: the variance along the axis, as a "
             "multiple of the mean of random sorts. p: the share of random sorts in which it is as large, the sorts "
-            "given "
-            f"counted as one of them, so that it is never below {1 / (N_SIMULATIONS + 1):g}. An axis counts if p is at "
-            "most 0.05 for it and for all before it. It need not be a property: one property often "
-            "bends into two axes, a horseshoe."
+            f"given counted as one of them, so that it is never below {1 / (N_SIMULATIONS + 1):g}. An axis counts if p "
+            "is at most 0.05 for it and for all before it. It need not be a property: one property often bends into "
+            "two axes, a horseshoe."
         ),
         download=download("axes.csv", found.round(4), "axis"),
     )

@@ -177,8 +177,8 @@ def clusters_table(
     if "stays" in items and "probability" in items:
         files = (
             f" In {clusters.file}, columns that begin with model_ are the {clusters.measure} that the model gives, as "
-            "if "
-            f"these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would do."
+            f"if these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would "
+            "do."
         )
     return Table(
         "clusters",

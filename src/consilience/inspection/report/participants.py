@@ -27,12 +27,10 @@ ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
-    "{person}'s own sort "
-    "counts as one of them, so the share is never below 1 in {n_sorts} (more where {items} are very many). Probably "
-    "random: "
-    "how probable it is that this {person} "
-    "sorted at random, given how well the {people} agree in general; from 50% they are marked. Whoever is marked may "
-    "have sorted by a principle of their own: look at their groups before leaving them out. "
+    "{person}'s own sort counts as one of them, so the share is never below 1 in {n_sorts} (more where {items} are "
+    "very many). Probably random: how probable it is that this {person} sorted at random, given how well the {people} "
+    "agree in general; from 50% they are marked. Whoever is marked may have sorted by a principle of their own: look "
+    "at their groups before leaving them out. "
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
@@ -149,8 +147,7 @@ def chance_in_short(subject: Subject) -> list[str]:
     return [
         f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
-        "as "
-        f"theirs ({_some(names)}). {_probably_random(subject)}"
+        f"as theirs ({_some(names)}). {_probably_random(subject)}"
     ]
 
 
@@ -178,17 +175,15 @@ def about_measures(subject: Subject) -> list[str]:
     text = (
         f"Whether {words.an_annotator} is at chance tests their agreement with the others against random sorts into "
         f"groups of the same sizes{where}. To judge a single {words.annotator}, use this test: the other figures "
-        "answer "
-        "other questions, and need not agree with it."
+        "answer other questions, and need not agree with it."
     )
     if subject.can.fuses:
         text += " Agreement, here, compares their groups with the clusters, which all made together."
     if are_compared(subject.annotations, subject.clusters):
         text += (
             " RV coefficients, and the weights in DISTATIS that come from them, are not corrected for chance: they "
-            "grow "
-            f"with the number of groups that somebody makes, so that {words.an_annotator} at chance can have a high "
-            "one."
+            f"grow with the number of groups that somebody makes, so that {words.an_annotator} at chance can have a "
+            "high one."
         )
     return [text]
 

@@ -211,11 +211,10 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
         rows,
         order="those of the highest weight first",
         reading=(
-            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to "
-            f"100%. The {subject.clusters.nouns} and the map of the {words.items} do not use it. RV "
-            "coefficient: 1 for the same groups; it is not corrected for chance, so it is above 0 for random groups, "
-            "and "
-            "the more so the more groups there are. "
+            f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to 100%. The "
+            f"{subject.clusters.nouns} and the map of the {words.items} do not use it. RV coefficient: 1 for the same "
+            "groups; it is not corrected for chance, so it is above 0 for random groups, and the more so the more "
+            "groups there are. "
             + (f"That with the compromise is also the {words.annotator}'s place on dimension 1. " if same else "")
             + "In brackets: the share of the variance that a dimension of the map shows."
         ),
@@ -255,8 +254,7 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figu
             "A part of the panel is split if its two best parts explain more of its sum of squares than in simulated "
             f"panels, whose members see all {subject.words.items} alike but err as much, and make as many groups. "
             "Levels are such that at most about 5 of 100 panels without segments are split. p counts the panel itself "
-            "among "
-            f"the {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}."
+            f"among the {N_SIMULATIONS} simulated ones, so it is never below {1 / (N_SIMULATIONS + 1):g}."
         ),
     )
     if found.n_segments < 2:
