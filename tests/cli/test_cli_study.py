@@ -98,8 +98,13 @@ def test_pictures_are_cards(run, tmp_path, store):
     assert len({item.picture for item in items}) == 3
 
 
-def test_from_a_draft_to_an_export(run, created, store, tmp_path):
+def test_a_database_without_studies_and_none(run, fails, store, tmp_path):
+    assert fails("study", "list") == f"There is no database {tmp_path / 'consilience.db'}."
+    store()
     assert run("study", "list").stdout == "There are no studies yet; make one with 'consilience study create'.\n"
+
+
+def test_from_a_draft_to_an_export(run, created, store, tmp_path):
     number = created()
     assert run("study", "list").stdout == f"{number}  draft   open    4 cards, 0 sorts  Fruit\n"
     assert run("study", "open", number).stdout.splitlines()[0] == "The study 'Fruit' is open."

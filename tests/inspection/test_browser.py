@@ -587,8 +587,11 @@ def test_paper_has_the_figures_and_not_the_controls(page):
 
 def test_paper_has_what_was_chosen_on_the_page(page):
     page.locator("#more").click()
+    note = page.locator("[data-about=ellipses]")
+    assert not note.is_visible()
     page.locator("[data-show=ellipses]").click()
     settled(page)
+    assert note.is_visible()
     colours_of = sorted(colours(page, "#map-panel [data-item]"))
     page.emulate_media(media="print")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")

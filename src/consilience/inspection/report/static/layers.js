@@ -18,8 +18,10 @@ class MapLayers {
     }
     for (const button of panel.querySelectorAll("[data-show]")) {
       button.addEventListener("click", () => {
-        this.shown[button.dataset.show] = !this.shown[button.dataset.show];
-        button.setAttribute("aria-pressed", this.shown[button.dataset.show]);
+        const name = button.dataset.show;
+        this.shown[name] = !this.shown[name];
+        button.setAttribute("aria-pressed", this.shown[name]);
+        panel.querySelector(`[data-about=${name}]`).hidden = !this.shown[name];
         changed();
       });
     }
