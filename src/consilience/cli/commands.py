@@ -47,6 +47,7 @@ from consilience.cli.options import (
     seed_option,
     words_option,
 )
+from consilience.cli.partitions_command import fit_partitions
 from consilience.cli.planning_command import plan
 from consilience.cli.program import Program, show_help
 from consilience.cli.serving_command import serve
@@ -484,6 +485,7 @@ def predict(
 
 
 main.add_command(difference)
+main.add_command(fit_partitions)
 main.add_command(site)
 main.add_command(plan)
 main.add_command(serve)

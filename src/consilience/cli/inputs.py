@@ -92,6 +92,10 @@ def read_material(
     """
     if str(annotations) == str(features) == STANDARD_INPUT:
         raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
+    if annotations.is_dir() and any(annotations.glob("*.parquet")):
+        raise InputError(
+            f"{annotations} is a folder; give one of its files. 'consilience fit-partitions' reads all of them."
+        )
     loaded, notes = read_noted(annotations, reading)
     read = None if features is None else read_features(features, options, loaded.items)
     return Material(loaded, notes, read, named(annotations), features)

@@ -1,0 +1,104 @@
+"""``consilience fit-partitions``: its options and help; the work is in `consilience.cli.partitioned`.
+
+Nothing here imports NumPy or a model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from consilience.cli.completion import complete_settings
+from consilience.cli.options import (
+    FILE,
+    READING,
+    Jobs,
+    Setting,
+    Whole,
+    example,
+    json_option,
+    merged,
+    out_option,
+)
+from consilience.cli.program import Command
+
+MOST_WORKERS = 1024
+
+
+@click.command(
+    "fit-partitions",
+    cls=Command,
+    short_help="Find the classes behind labels that do not fit in memory.",
+    epilog=example(
+        "consilience fit-partitions labels/ --out classes",
+        "consilience fit-partitions labels/ --workers 4 --checkpoint fit.npz",
+        "consilience fit-partitions labels/ --scheduler tcp://cluster:8786",
+    ),
+)
+@click.argument("table", type=FILE)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    shell_complete=complete_settings,
+    help="Set a parameter of DawidSkene; may be repeated. Subtypes of classes cannot be found in partitions.",
+)
+@click.option(
+    "--jobs", type=Jobs(), help="Number of threads, each of which holds one partition; -1 uses all processors."
+)
+@click.option(
+    "--workers",
+    type=Whole(1, MOST_WORKERS),
+    help="Number of processes of a Dask cluster to start on this machine; each keeps its partitions in memory.",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Address of a Dask cluster, whose workers read TABLE by the same path."
+)
+@click.option(
+    "--checkpoint",
+    type=FILE,
+    metavar="FILE",
+    help="File to keep the last finished sweep in; the same command goes on from there.",
+)
+@out_option
+@READING["item"]
+@READING["annotator"]
+@READING["label"]
+@READING["missing"]
+@json_option
+def fit_partitions(
+    table: Path,
+    settings: tuple[tuple[str, Any], ...],
+    jobs: int | None,
+    workers: int | None,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    out: Path,
+    item: str | None,
+    annotator: str | None,
+    label: str | None,
+    missing: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Find the class of each item in TABLE, a folder of Parquet files, which need not fit in memory.
+
+    Each file is a partition: a long table of items, annotators and labels. All rows of an item have to be in one file.
+    The files are read one at a time, by threads or by the workers of a Dask cluster; only sums travel.
+
+    It fits DawidSkene, and writes labels.parquet (the class of each item and its probability), annotators.csv,
+    confusion.csv, counts.csv (for 'consilience fit --history') and summary.json.
+    """
+    from consilience.cli.partitioned import Means
+    from consilience.cli.partitioned import fit_partitions as run
+
+    run(
+        table,
+        reading={"item": item, "annotator": annotator, "label": label, "missing": missing},
+        settings=merged(settings),
+        means=Means(jobs, workers, scheduler, checkpoint),
+        out=out,
+        as_json=as_json,
+    )

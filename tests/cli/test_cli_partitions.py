@@ -1,0 +1,115 @@
+"""``consilience fit-partitions``: classes of labels in a folder of Parquet files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience.consensus import DawidSkene
+from tests.partitions.made import crowd, cut, whole
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """The labels of a crowd; they are written to the folder labels, in three partitions."""
+    frame = crowd(90, 6)
+    (tmp_path / "labels").mkdir()
+    for number, part in enumerate(cut(frame, 3)):
+        part.to_parquet(tmp_path / "labels" / f"{number}.parquet")
+    return frame
+
+
+def test_results_are_those_in_memory(run, tmp_path, labels):
+    result = run("fit-partitions", "labels", "--out", "classes", "--set", "copies=none", "--jobs", 2)
+    assert "90 items, 360 labels by 6 annotators, in 3 partitions." in result.stdout
+    model = DawidSkene(subtypes=1, copies=None).fit(whole([labels]))
+    found = pd.read_parquet(tmp_path / "classes" / "labels.parquet").set_index("item").loc[model.items_]
+    assert found["label"].tolist() == model.labels_series_.tolist()
+    np.testing.assert_allclose(found["probability"], model.responsibilities_.max(1), rtol=1e-6)
+    annotators = pd.read_csv(tmp_path / "classes" / "annotators.csv", index_col="annotator")
+    np.testing.assert_allclose(annotators["agreement"], model.annotators_["agreement"].loc[annotators.index])
+    assert len(pd.read_csv(tmp_path / "classes" / "confusion.csv")) == 6 * 3
+
+
+def test_the_summary_says_what_was_found(run, tmp_path, labels):
+    found = json.loads(run("fit-partitions", "labels", "--json").stdout)
+    assert found["n_items"] == sum(found["class_sizes"].values()) == 90
+    assert (found["n_partitions"], found["n_items_without_labels"], found["converged"]) == (3, 0, True)
+    assert set(found["checksums"]) == {"labels.parquet", "annotators.csv", "confusion.csv", "counts.csv"}
+    assert json.loads((tmp_path / "consilience-report" / "summary.json").read_text()) == found
+    run("fit-partitions", "labels")  # replaces the earlier results
+
+
+def test_items_without_labels_have_no_class(run, tmp_path, labels):
+    blank = pd.DataFrame({"item": [1000, 1001], "annotator": None, "label": None})
+    blank.astype({"annotator": "str", "label": "str"}).to_parquet(tmp_path / "labels" / "blank.parquet")
+    assert "2 items without labels." in run("fit-partitions", "labels").stdout
+    found = pd.read_parquet(tmp_path / "consilience-report" / "labels.parquet").set_index("item")
+    assert found.loc[[1000, 1001]].isna().all(axis=None)
+
+
+def test_names_of_columns_and_missing_values(run, tmp_path, labels):
+    folder = tmp_path / "renamed"
+    folder.mkdir()
+    names = {"item": "picture", "annotator": "who", "label": "says"}
+    labels.rename(columns=names).replace("dog", "?").to_parquet(folder / "all.parquet")
+    options = ("--item", "picture", "--annotator", "who", "--label", "says", "--missing", "?")
+    found = json.loads(run("fit-partitions", "renamed", *options, "--json").stdout)
+    assert sorted(found["class_sizes"]) == ["cat", "cow"]
+
+
+def test_an_interrupted_fit_goes_on(run, tmp_path, labels):
+    run("fit-partitions", "labels", "--checkpoint", "fit.npz", "--out", "one")
+    result = run("fit-partitions", "labels", "--checkpoint", "fit.npz", "--out", "two")
+    assert "90 items" in result.stdout
+    one, two = (pd.read_parquet(tmp_path / name / "labels.parquet") for name in ("one", "two"))
+    pd.testing.assert_frame_equal(one, two)
+
+
+@pytest.mark.slow
+def test_workers_find_the_same(run, tmp_path, labels):
+    run("fit-partitions", "labels", "--out", "threads")
+    run("fit-partitions", "labels", "--out", "workers", "--workers", 2)
+    one, two = (pd.read_parquet(tmp_path / name / "labels.parquet") for name in ("threads", "workers"))
+    pd.testing.assert_frame_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("nowhere",), "There is no file nowhere."),
+        (("labels", "--out", "labels"), "labels holds the table itself; name another folder with --out."),
+        (
+            ("labels", "--jobs", 2, "--workers", 2),
+            "--jobs and --workers exclude each other: threads or a cluster do the work.",
+        ),
+        (
+            ("labels", "--set", "subtypes=2"),
+            "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
+            "subtypes=1. Got subtypes=2.",
+        ),
+        (
+            ("labels", "--item", "card"),
+            "0.parquet: the column 'card' is missing. The columns are 'item', 'annotator', 'label'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(fails, labels, arguments, sentence):
+    assert fails("fit-partitions", *arguments).startswith(sentence)
+
+
+def test_items_of_two_types_are_refused(fails, tmp_path, labels):
+    labels.assign(item=[f"a{item}" for item in labels["item"]]).to_parquet(tmp_path / "labels" / "named.parquet")
+    assert "another type" in fails("fit-partitions", "labels")
+
+
+def test_fit_names_the_command_for_folders(fails, labels):
+    assert fails("fit", "labels").endswith("'consilience fit-partitions' reads all of them.")
+
+
+def test_a_cluster_that_does_not_answer(fails, labels):
+    pytest.importorskip("dask.distributed", reason="dask is not installed")
+    assert fails("fit-partitions", "labels", "--scheduler", "nonsense") == "No Dask cluster answers at nonsense."
