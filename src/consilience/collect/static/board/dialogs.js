@@ -24,7 +24,11 @@ export function showZoom(board, item, among, back) {
   document.getElementById("zoom-previous").onclick = () => step(-1);
   document.getElementById("zoom-next").onclick = () => step(1);
   dialog.onkeydown = keys;
-  dialog.onclose = () => back(shown);
+  const opener = document.activeElement;
+  dialog.onclose = () => {
+    // a little after the browser gave the focus to the opener: whoever went on meanwhile keeps it
+    if ([opener, document.body].includes(document.activeElement)) back(shown);
+  };
   dialog.onclick = (event) => event.target === dialog && dialog.close();
   show(item);
   dialog.showModal();
