@@ -153,3 +153,19 @@ def test_strangers_see_and_change_nothing(visit, admin, sqlite_store, end):
     assert admin.post(address, data={"confirmed": "yes"}, headers={"Origin": "https://evil.example"}).status_code == 403
     assert [one.id for one in sqlite_store.studies()] == [study.id]
     assert admin.get(f"/admin/studies/none/{end}").status_code == 404
+
+
+def test_small_pictures_are_made_once_and_go_with_their_study(admin, sqlite_store, monkeypatch):
+    dog = ("pictures", ("dog.png", encoded()))
+    study = made(admin, sqlite_store, files=[dog], items="name,text,picture\nd,,dog.png\nm,A mouse,\nc,A cat,")
+    address = f"/pictures/{study.id}/{sqlite_store.items(study.id)[0].picture}/small"
+    first = admin.get(address)
+    assert first.headers["content-type"] == "image/png"
+
+    def read_again(*_):
+        raise AssertionError("The picture was read again.")
+
+    monkeypatch.setattr(type(sqlite_store), "picture", read_again)
+    assert admin.get(address).content == first.content
+    sqlite_store.delete_study(study.id)
+    assert admin.get(address).status_code == 404

@@ -115,3 +115,17 @@ def test_a_button_deletes_somebody_for_good(admin, sqlite_store, study):
     assert len(sqlite_store.submitted(study.id)) == 2
     Worker(sqlite_store).run()
     assert sqlite_store.consensus(study.id)["n_groupings"] == 2
+
+
+def test_replacements_are_wanted_for_who_is_left_out(admin, sqlite_store):
+    study = begun(sqlite_store, groupings_wanted=3)
+    people = [takes_part(sqlite_store, study, seed)[0] for seed in range(3)]
+    address = f"/admin/studies/{study.id}"
+    assert "3 of 3 wanted" in admin.get(address).text
+    sqlite_store.exclude(people[0].id)
+    page = admin.get(address).text
+    assert "2 of 3 wanted" in page
+    assert 'max="3" value="2"' in page
+    assert "(2 of 3 wanted)" in admin.get("/admin").text
+    assert takes_part(sqlite_store, study, 3)[1]
+    assert "3 of 3 wanted" in admin.get(address).text

@@ -327,3 +327,11 @@ def test_exports(admin, sqlite_store):
         f"/admin/studies/{study.id}/import", files={"groupings": ("g.csv", b"item,annotator,group\nrobin,a,1\n")}
     )
     assert (refused.status_code, "nobody sorts" in refused.text) == (422, True)
+
+
+def test_whoever_deletes_reads_that_answers_are_lost(admin, sqlite_store):
+    study = judged_animals(sqlite_store)
+    ask_judges(sqlite_store, study, 3)
+    sqlite_store.close_study(study.id)
+    page = admin.get(f"/admin/studies/{study.id}/delete").text
+    assert "36 answers of judges" in page

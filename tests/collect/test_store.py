@@ -15,6 +15,7 @@ from sqlalchemy import text
 from consilience import Groupings, Labels, read_annotations
 from consilience.collect import board_state
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
+from consilience.collect.exporting import safe_csv
 from consilience.collect.model import Item, StudySettings
 from consilience.collect.store import new_picture
 from consilience.collect.store import work as store_work
@@ -457,3 +458,22 @@ def test_what_is_left_is_what_is_given(store):
     last, _ = takes_part(store, study, 1)
     assert not store.is_left(first.id)
     assert not store.is_left(last.id)
+
+
+@pytest.mark.parametrize("kind", ["open", "closed"])
+def test_an_export_as_csv_can_be_imported(store, tmp_path, kind):
+    names = ["-5 °C", "+1", "@home", "'tis", "=4", "five"]
+    settings = {"categories": ("-cold", "'warm", "hot")} if kind == "closed" else {}
+    study = begun(store, names, kind=kind, **settings)
+    takes_part(store, study)
+    table = tmp_path / "sorts.csv"
+    table.write_bytes(safe_csv(store.export_frame(study.id)))
+    assert "'-5 °C" in table.read_text(encoding="utf-8-sig")
+    again = begun(store, names, kind=kind, **settings)
+    reading = {"label" if kind == "closed" else "group": "group"}
+    assert store.import_groupings(again.id, read_annotations(table, item="item", annotator="annotator", **reading)) == 1
+    (one,), (other,) = store.submitted(study.id), store.submitted(again.id)
+    named = [{frozenset(group["items"]): group["name"] for group in sort.groups} for sort in (one, other)]
+    assert named[0].keys() == named[1].keys()
+    if kind == "closed":
+        assert named[0] == named[1]

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from consilience.collect.admin import SignedIn
 from consilience.collect.errors import NotOpenError
 from consilience.collect.forms import sent_form, text_of
-from consilience.collect.model import Study
+from consilience.collect.model import JUDGING, Study
 from consilience.collect.serving import page, see, served
 from consilience.collect.store import Store
 
@@ -71,4 +71,10 @@ def lost_with(store: Store, study: Study) -> list[str]:
         (counts["open"] + counts["withdrawn"], "sort that is not handed in", "sorts that are not handed in"),
         (counts["imported"], "grouping that was brought along", "groupings that were brought along"),
     ]
+    if study.kind == JUDGING:
+        judged = store.judging_progress(study.id)
+        counted += [
+            (judged["questions"], "question", "questions"),
+            (len(store.answers_frame(study.id)), "answer of judges", "answers of judges"),
+        ]
     return [f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number]

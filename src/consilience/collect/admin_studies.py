@@ -44,9 +44,10 @@ def list_studies(request: Request) -> Response:
     store = served(request).store
     rows = []
     for study in store.studies():
-        counts = store.progress(study.id)
+        counts, wanted = store.progress(study.id), study.settings.groupings_wanted
         n_groupings = counts["submitted"] + counts["imported"] + answers_of(store, study)
-        rows.append({"study": study, "n_groupings": n_groupings, "wanted": study.settings.groupings_wanted})
+        n_of_wanted = store.n_submitted_of_quota(study.id) if wanted else 0
+        rows.append({"study": study, "n_groupings": n_groupings, "n_of_wanted": n_of_wanted, "wanted": wanted})
     return page(request, "studies", here="studies", rows=rows, demo_items=demo.N_ITEMS, demo_size=demo.SIZE)
 
 

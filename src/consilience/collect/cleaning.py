@@ -8,6 +8,20 @@ from consilience.errors import InputError
 UNKEPT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet would run
+
+
+def without_apostrophe(name: str) -> str:
+    """Return a name without the apostrophe that exports as CSV put before what a spreadsheet would run.
+
+    Examples
+    --------
+    >>> without_apostrophe("'-5 °C"), without_apostrophe("'tis")
+    ('-5 °C', "'tis")
+    """
+    return name[1:] if name.startswith("'") and name[1:].startswith(FORMULAS) else name
+
+
 def clean(text: str) -> str:
     """Return a text with the characters that databases, files or terminals do not keep replaced by spaces."""
     return UNKEPT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations import Groupings, Labels
+from consilience.collect.cleaning import FORMULAS
 from consilience.collect.consensus import fusion_of
 from consilience.collect.model import CLOSED, JUDGING, Item, Study
 from consilience.collect.store import Store, Submitted
@@ -27,7 +28,6 @@ MIMES = {
 }
 TABLES = ("sorts", "participants", "answers")
 WORDS = "cards,participants"  # of the report
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet would run
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import FormData
 
-from consilience.collect import pictures
 from consilience.collect.board_state import BoardState
 from consilience.collect.checks import checked_parameters
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
@@ -236,18 +235,21 @@ def _new_group(state: BoardState) -> str:
 @router.get("/pictures/{study}/{picture}")
 def show_picture(request: Request, study: str, picture: str) -> Response:
     """Send a picture of a study to its participants and to the administration."""
-    kept = _picture(request, study, picture)
+    _require_picture(request, study, picture)
+    kept = served(request).store.picture(study, picture)
     return _sent_picture(kept.data, kept.mime)
 
 
 @router.get("/pictures/{study}/{picture}/small")
 def show_small_picture(request: Request, study: str, picture: str) -> Response:
     """Send a picture in the size of a card."""
-    reduced = pictures.small(_picture(request, study, picture).data)
+    _require_picture(request, study, picture)
+    reduced = served(request).small_picture(study, picture)
     return _sent_picture(reduced.data, reduced.mime)
 
 
-def _picture(request: Request, study: str, picture: str) -> Any:
+def _require_picture(request: Request, study: str, picture: str) -> None:
+    """Refuse who may not see a picture, or one that is not there."""
     store = served(request).store
     if not store.is_session(request.cookies.get(SESSION, "")):
         try:
@@ -256,7 +258,7 @@ def _picture(request: Request, study: str, picture: str) -> Any:
             allowed = False
         if not allowed:
             raise RefusedError(404, "There is no such picture.")
-    return store.picture(study, picture)
+    store.require_picture(study, picture)
 
 
 def _sent_picture(data: bytes, mime: str) -> Response:

@@ -13,7 +13,6 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from consilience.errors import InputError
@@ -122,7 +121,6 @@ def _encoded(picture: Any, kind: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-@lru_cache(maxsize=1024)
 def small(data: bytes) -> Picture:
     """Return a picture that we wrote, at most `SMALL_SIDE` pixels wide and high."""
     from PIL import Image

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -14,11 +15,13 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.collect.instructions import as_html
+from consilience.collect.pictures import Picture, small
 from consilience.collect.security import Rate, RateLimit, RefusedError, visitor
 from consilience.collect.store import Store
 
 STATIC = files("consilience.collect") / "static"
 SESSION, PARTICIPANT, SETUP = "session", "participant", "setup"  # cookies
+MOST_SMALL = 1024  # pictures in the size of a card that are remembered
 HEADINGS = {
     401: "Please log in",
     403: "Not allowed",
@@ -54,6 +57,8 @@ class Served:
     limits : Limits
     notices : dict of str
         What the page of a study says once, when it is next shown, by the id of the study.
+    small_picture : function of the id of a study and the hash of a picture
+        Returns the picture in the size of a card; see `Store.require_picture` for whether it is still there.
     """
 
     store: Store
@@ -62,6 +67,7 @@ class Served:
     notices: dict[str, str] = field(default_factory=dict)
     counters: dict[str, RateLimit] = field(init=False)
     pages: Environment = field(init=False)
+    small_picture: Callable[[str, str], Picture] = field(init=False)
 
     def __post_init__(self) -> None:
         sentences = {
@@ -73,6 +79,11 @@ class Served:
         }
         self.counters = {name: RateLimit(getattr(self.limits, name), text) for name, text in sentences.items()}
         self.pages = environment()
+        self.small_picture = lru_cache(MOST_SMALL)(self._small_picture)
+
+    def _small_picture(self, study: str, picture: str) -> Picture:
+        """Return a picture of a study in the size of a card; the last ones are remembered."""
+        return small(self.store.picture(study, picture).data)
 
     def count(self, limit: str, who: str) -> None:
         """Count a request by somebody, or refuse it."""

@@ -94,6 +94,11 @@ def n_that_count(db: Connection, study: Study) -> int:
     return db.scalar(_that_count(study, func.count())) or 0
 
 
+def n_submitted_of_quota(db: Connection, study: Study) -> int:
+    """Count the submitted groupings among those that count towards the number wanted; see `_that_count`."""
+    return db.scalar(_that_count(study, func.count()).where(tables.assignments.c.state == "submitted")) or 0
+
+
 def times_presented(db: Connection, study: Study) -> np.ndarray:
     """Count how often each item was presented, in all that counts towards quotas; see `_that_count`."""
     return np.bincount(_joined(db.scalars(_that_count(study, tables.assignments.c["items"]))), minlength=study.n_items)

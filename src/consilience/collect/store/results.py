@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select
 from consilience.annotations import Groupings, Labels
 from consilience.collect import board_state, tables
 from consilience.collect.checks import LONGEST_NAME
-from consilience.collect.cleaning import line
+from consilience.collect.cleaning import line, without_apostrophe
 from consilience.collect.model import CLOSED, JUDGING, Item, Participant, Study
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people_table import seconds_between
@@ -301,7 +301,7 @@ def _answers_of(annotations: Any, study: Study, number: Mapping[str, int]) -> li
         frame = frame.assign(grouping=0, group=frame["label"])
         if frame.duplicated(["item", "annotator"]).any():
             raise InputError("An annotator gives an item two labels; a closed sort has one.")
-        _require_known(frame["group"], set(study.settings.categories), "category", study)
+        frame["group"] = _as_known(frame["group"], set(study.settings.categories), "category", study)
     else:
         if isinstance(annotations, Labels):
             annotations = annotations.to_groupings()
@@ -310,8 +310,7 @@ def _answers_of(annotations: Any, study: Study, number: Mapping[str, int]) -> li
         frame = annotations.to_frame()
     if frame.empty:
         raise InputError("There are no groupings to take in.")
-    frame = frame.assign(item=frame["item"].map(_named))
-    _require_known(frame["item"], set(number), "item", study)
+    frame = frame.assign(item=_as_known(frame["item"], set(number), "item", study))
     answers: dict[tuple[Any, Any], Answer] = {}
     for item, annotator, grouping, group in frame[["item", "annotator", "grouping", "group"]].itertuples(index=False):
         groups = answers.setdefault((_named(annotator), grouping), {})
@@ -326,11 +325,15 @@ def _named(value: Any) -> str:
     return line(str(value))[:LONGEST_NAME]
 
 
-def _require_known(values: pd.Series, known: set[str], what: str, study: Study) -> None:
-    unknown = [value for value in dict.fromkeys(values.map(_named)) if value not in known]
+def _as_known(values: pd.Series, known: set[str], what: str, study: Study) -> pd.Series:
+    """Return names as the study has them, also those to which an export as CSV added an apostrophe."""
+    named = values.map(_named)
+    named = named.where(named.isin(known), named.map(without_apostrophe))
+    unknown = [value for value in dict.fromkeys(named) if value not in known]
     if unknown:
         more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise InputError(f"The {what} {unknown[0]!r} is not in the study {study.title!r}{more}.")
+    return named
 
 
 def _new_people(db: Connection, study: Study, names: Iterable[str]) -> dict[str, dict[str, Any]]:

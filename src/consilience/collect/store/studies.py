@@ -272,6 +272,14 @@ class Studies(Database):
                 db.execute(insert(tables.pictures), [_row_of_picture(study_id, picture)])
         return picture.hash
 
+    def require_picture(self, study_id: str, picture_hash: str) -> None:
+        """Raise a NotFoundError unless a study has a picture, which is not read."""
+        columns = tables.pictures.c
+        query = select(columns.hash).where(columns.study == clean(study_id), columns.hash == clean(picture_hash))
+        with self.read() as db:
+            if db.execute(query).first() is None:
+                raise NotFoundError("The study has no such picture.")
+
     def picture(self, study_id: str, picture_hash: str) -> Picture:
         """Return a picture.
 

@@ -18,7 +18,7 @@ from consilience.collect.model import JUDGING, Assignment, Participant, Study
 from consilience.collect.standing import READY, REFUSED, Standing, Trial, next_gold
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
-from consilience.collect.store.presenting import Chosen, choose, is_left, times_presented
+from consilience.collect.store.presenting import Chosen, choose, is_left, n_submitted_of_quota, times_presented
 from consilience.collect.store.requests import request
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.trials import give_trial, score_trial, standing_in
@@ -80,6 +80,17 @@ class Work(Database):
         with self.read() as db:
             participant = participant_in(db, participant_id)
             return is_left(db, study_in(db, participant.study), participant)
+
+    def n_submitted_of_quota(self, study_id: str) -> int:
+        """Count submitted groupings as the number wanted does: without repeats, imported ones and people left out.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return n_submitted_of_quota(db, study_in(db, study_id))
 
     def assignment(self, assignment_id: int) -> Assignment:
         """Return an assignment.
