@@ -71,7 +71,10 @@ def test_json_of_another_shape_is_refused(values, sentence):
         (Panel(before=(Question("a", "?", "number", least=2, most=1),)), "leave nothing between them"),
         (Panel(before=(Question("a", "?", "choice", options=("x", "y"), most=1),)), "asks for a choice and has no lim"),
         (Panel(before=(Question("a", "?", most=9000),)), "can have from 0 to 5,000 characters"),
-        (Panel(endings={"over": Completion("C")}), "People can end as complete, not_admitted, declined, closed."),
+        (
+            Panel(endings={"over": Completion("C")}),
+            "end as complete, not_admitted, declined, closed, withdrawn.",
+        ),
         (Panel(endings={"complete": Completion("C", "http://a.example")}), "must begin with https://"),
         (Panel(endings={"complete": Completion("C", "https://{PID}.example")}), "and the name of a server"),
         (Panel(endings={"complete": Completion("C", "https://a.example/{")}), "do not belong together"),

@@ -345,7 +345,8 @@ def export(study_id: str, out: Path, table: str | None, no_identifiers: bool, db
     The table has the columns item, annotator, grouping, group, group_name, source (why the person got this subset),
     assigned, started, submitted, seconds (from the first change to the submission), preview, excluded, text, and one
     for each stored parameter. 'consilience fit' reads it. That of participants tells when they came and consented, how
-    many seconds each sort took, and what they answered to questions. Of a judging study, the table of answers has the
+    they did in practice and admission, how they ended and which code they were shown, how many seconds each sort took,
+    and what they answered to questions. Of a judging study, the table of answers has the
     columns question, annotator, answer, item_1 to item_4, odd, cluster, odd_cluster, place, shown, asked, answered,
     seconds, preview and excluded.
     """

@@ -14,7 +14,7 @@ from consilience.errors import InputError
 QUESTIONS = ("text", "number", "choice", "choices")
 MOMENTS = ("before", "after")
 RETURNING = ("resume", "restart", "turn away")
-ENDINGS = ("complete", "not_admitted", "declined", "closed")
+ENDINGS = ("complete", "not_admitted", "declined", "closed", "withdrawn")
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 CODE = "code"  # the placeholder of a return address that stands for the code
 
@@ -90,8 +90,8 @@ class Panel:
     before, after : tuple of Question
         Asked before the first sort, and after the last.
     endings : dict of Completion
-        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, and who
-        found the study ``closed`` or full.
+        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, who
+        found the study ``closed`` or full, and who have ``withdrawn``.
     identified_by : str
         The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
     returning : {"resume", "restart", "turn away"}

@@ -129,9 +129,7 @@ def begin(request: Request, participant: Known) -> Response:
     if not reaches(visit, Practice):
         return see("/sort")
     if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
-        study = store.study(participant.study)
-        shown = "nothing_left" if study.status == "open" else not_open(study)
-        return message(study, shown, completion=completion_of(study, "closed", participant.parameters))
+        return visit.message("nothing_left" if visit.study.status == "open" else not_open(visit.study), ending="closed")
     return see("/sort")
 
 

@@ -128,8 +128,13 @@ class Visit:
         return self.render("message", context)
 
     def completion(self, ending: str) -> dict[str, str] | None:
-        """Return the code and the address of an ending for the participant, None if the study has none."""
-        return completion_of(self.study, ending, self.participant.parameters)
+        """Return the code and the address of an ending for the participant, None if the study has none.
+
+        That they reached it is kept.
+        """
+        found = completion_of(self.study, ending, self.participant.parameters)
+        self.store.keep_ending(self.participant.id, ending, found["code"] if found else "")
+        return found
 
 
 def not_open(study: Study) -> str:
