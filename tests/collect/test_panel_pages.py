@@ -133,6 +133,43 @@ def test_people_resume_on_another_browser(visit, sqlite_store):
     assert seen(other) == "Before you begin"
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", "PROLIFIC_PID"),
+        ("PROLIFIC_PID=&STUDY_ID=s1", "PROLIFIC_PID"),
+        ("PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}", "PROLIFIC_PID, STUDY_ID"),
+        ("PROLIFIC_PID=5f&STUDY_ID=%STUDY_ID%", "STUDY_ID"),
+    ],
+)
+def test_an_incomplete_link_lets_nobody_in(visit, admin, sqlite_store, query, names):
+    study = study_of(sqlite_store, replace(PANEL, required_parameters=("PROLIFIC_PID",)))
+    answer = visit().get(f"/join/{study.join_token}?{query}")
+    assert (answer.status_code, "This link is incomplete" in answer.text) == (422, True)
+    assert f"It lacks {names}, which this study needs." in answer.text
+    assert sqlite_store.participants(study.id) == []
+    assert admin.post(f"/admin/studies/{study.id}/preview").headers["location"] == "/sort"
+    assert seen(come(visit, study)) == "Before you begin"
+
+
+def test_who_is_known_by_the_browser_needs_no_complete_link(visit, sqlite_store):
+    study = study_of(sqlite_store, Panel(required_parameters=("STUDY_ID",)))
+    browser = come(visit, study)
+    assert browser.get(f"/join/{study.join_token}").headers["location"] == "/sort"
+    assert len(sqlite_store.participants(study.id)) == 1
+
+
+def test_a_placeholder_identifies_nobody_and_what_is_not_stored_may_be_one(visit, script, sqlite_store):
+    study = study_of(sqlite_store)
+    answer = visit().get(f"/join/{study.join_token}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}")
+    assert answer.status_code == 422
+    sent = {"parameters": {"PROLIFIC_PID": "[%worker%]"}}
+    answer = script.post(f"/api/v1/studies/{study.id}/participants", json=sent)
+    assert answer.json() == {"error": "The parameter 'PROLIFIC_PID' was not filled in: it is still '[%worker%]'."}
+    come(visit, study, "OTHER={{x}}")
+    assert [one.parameters for one in sqlite_store.participants(study.id)] == [{}]
+
+
 def test_people_are_turned_away(visit, sqlite_store):
     study = study_of(sqlite_store, Panel(identified_by="PROLIFIC_PID", returning="turn away"))
     sort_all(come(visit, study), sqlite_store, study)

@@ -295,8 +295,8 @@ def close(study_id: str, db: str) -> None:
 def panel(study_id: str, panel: Path, db: str) -> None:
     """Replace what STUDY asks of people from a panel by the JSON object of FILE.
 
-    Its keys are consent, before, after, endings, identified_by, returning, minutes and keep_days; those that are
-    missing get their defaults. An empty object, {}, takes all of it away.
+    Its keys are consent, before, after, endings, identified_by, returning, minutes, keep_days and required_parameters;
+    those that are missing get their defaults. An empty object, {}, takes all of it away.
     """
     from consilience.cli.studies import set_panel as run
 

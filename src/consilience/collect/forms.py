@@ -48,9 +48,9 @@ def lines_of(form: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text_of(form, name).splitlines() if line.strip())
 
 
-def parameters_of(form: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names in the field of stored parameters."""
-    return tuple(text_of(form, "parameters").replace(",", " ").split())
+def parameters_of(form: Mapping[str, Any], name: str = "parameters") -> tuple[str, ...]:
+    """Return the names of parameters in a field."""
+    return tuple(text_of(form, name).replace(",", " ").split())
 
 
 def files_of(form: FormData, name: str) -> list[tuple[str, bytes]]:

@@ -101,9 +101,13 @@ def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> 
     return {**page_context(study, preview=preview), "more": more}
 
 
-def message_context(study: Any, message: str) -> dict[str, Any]:
-    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``."""
-    return {**page_context(study), "message": message}
+def message_context(study: Any, message: str, **words: str) -> dict[str, Any]:
+    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``.
+
+    ``words`` are those that the text has in braces.
+    """
+    page = page_context(study)
+    return {**page, "message": message, "text": page["t"][f"{message}_text"].format(**words)}
 
 
 def board_context(

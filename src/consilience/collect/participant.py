@@ -62,10 +62,13 @@ def join(request: Request, token: str) -> Response:
     parameters = dict(request.query_params)
     if _returns(request, study, parameters):
         return see("/sort")
+    kept = checked_parameters(parameters, study.settings.parameters)
+    lacking = study.settings.panel.lacking(kept)
+    if lacking:
+        return message(study, "incomplete_link", 422, names=", ".join(lacking))
     try:
         arrived = store.arrive(study.id, parameters)
     except NotOpenError:
-        kept = checked_parameters(parameters, study.settings.parameters)
         return message(study, not_open(study), completion=completion_of(study, "closed", kept))
     return message(study, "turned_away", 403) if arrived is None else _with_cookie(request, arrived[1])
 

@@ -107,6 +107,10 @@ PEOPLE = {
     "answer_most_text": "Please write at most {most} characters.",
     "code": "Your completion code is",
     "return_link": "Go back to where you came from",
+    "incomplete_link": "This link is incomplete",
+    "incomplete_link_text": (
+        "It lacks {names}, which this study needs. Please open the study again from the page that led you here."
+    ),
     "turned_away": "You have taken part already",
     "turned_away_text": "This study can be taken part in once. Thank you for your interest.",
     "withdraw": "Withdraw from this study",

@@ -149,9 +149,17 @@ def completion_of(study: Study, ending: str, parameters: Mapping[str, str]) -> d
 
 
 def message(
-    study: Study | None, key: str, status: int = 200, *, completion: Mapping[str, str] | None = None
+    study: Study | None,
+    key: str,
+    status: int = 200,
+    *,
+    completion: Mapping[str, str] | None = None,
+    **words: str,
 ) -> Response:
-    """Return a page that says why there is nothing to do; in English if the study is not known."""
+    """Return a page that says why there is nothing to do; in English if the study is not known.
+
+    ``words`` are those that the text of the page has in braces.
+    """
     shown = study or SimpleNamespace(title="Consilience", settings=StudySettings())
-    context = {**pages.message_context(shown, key), "completion": completion}
+    context = {**pages.message_context(shown, key, **words), "completion": completion}
     return HTMLResponse(pages.render("message", context), status)

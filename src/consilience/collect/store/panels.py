@@ -21,6 +21,7 @@ from consilience.collect.store.people import (
     new_participant_in,
     participant_in,
     participants_with,
+    require_filled,
     require_open,
 )
 from consilience.collect.store.requests import request
@@ -67,11 +68,14 @@ class Panels(Database):
             There is no such study.
         NotOpenError
             The study is not open, and they were not in it before.
+        InputError
+            A parameter is still the placeholder that a panel should have replaced.
         """
         with self.write() as db:
             study = study_in(db, study_id, lock=True)  # so that nobody comes twice at the same moment
             panel = study.settings.panel
             kept = checked_parameters(parameters, study.settings.parameters)
+            require_filled(kept)
             who = kept.get(panel.identified_by)
             earlier = participants_with(db, study.id, panel.identified_by, who) if who else []
             if earlier and panel.returning == "turn away" and any(_has_begun(db, one.id) for one in earlier):
