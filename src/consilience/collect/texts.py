@@ -23,12 +23,12 @@ PAGES = {
     "task_closed": "Put each card into the group where it belongs.",
     "task_hybrid": "Put each card into the group where it belongs. If none fits, make a group of your own.",
     "how_piles": (
-        "Click a card, or several, and then the button of a group. You can also drag cards, or press the number of a "
-        "group on your keyboard."
+        "Click a card, or several while you hold Ctrl or Shift, and then the button of a group. You can also drag "
+        "cards, or press the number of a group on your keyboard."
     ),
     "how_piles_touch": (
-        "Tap a card, or several, and then a group at the foot of the screen. You can also hold a card for a moment "
-        "and drag it."
+        "Tap a card, or several, and then a group at the foot of the screen. A second tap on a card takes it back. You "
+        "can also hold a card for a moment and drag it."
     ),
     "how_sheet": (
         "Choose a group, and then click the pictures that belong to it. You can also press the number of a group on "
