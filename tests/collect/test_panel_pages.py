@@ -127,10 +127,16 @@ def test_people_resume_on_another_browser(visit, sqlite_store):
     agree(first)
     second = come(visit, study)
     assert seen(second) == "Some questions first"
-    assert first.get("/sort").status_code == 403  # the link leads back
+    answer = first.get("/sort")
+    assert (answer.status_code, "You cannot go on in this browser" in answer.text) == (403, True)
+    assert "open your link once more" in first.post("/sort/begin").text
     assert len(sqlite_store.participants(study.id)) == 1
     other = come(visit, study, "PROLIFIC_PID=6e")
     assert seen(other) == "Before you begin"
+    first.get(f"/join/{study.join_token}?{WHO}")
+    assert seen(first) == "Some questions first"
+    sqlite_store.delete_participant(sqlite_store.participants(study.id)[0].id)
+    assert "This link does not work" in first.get("/sort").text
 
 
 @pytest.mark.parametrize(

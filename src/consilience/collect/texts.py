@@ -107,6 +107,11 @@ PEOPLE = {
     "answer_most_text": "Please write at most {most} characters.",
     "code": "Your completion code is",
     "return_link": "Go back to where you came from",
+    "moved_on": "You cannot go on in this browser",
+    "moved_on_text": (
+        "Your link was opened in another browser, or replaced by a new one. Nothing that you did is lost. To go on "
+        "here, open your link once more."
+    ),
     "incomplete_link": "This link is incomplete",
     "incomplete_link_text": (
         "It lacks {names}, which this study needs. Please open the study again from the page that led you here."
