@@ -86,14 +86,20 @@ def page_context(study: Any, *, preview: bool = False, notice: str = "") -> dict
 
 
 def instructions_context(
-    study: Any, instructions: Markup | str = "", *, preview: bool = False, admitted: bool = False
+    study: Any,
+    instructions: Markup | str = "",
+    *,
+    preview: bool = False,
+    admitted: bool = False,
+    practised: bool = False,
 ) -> dict[str, Any]:
     """Return the context of ``instructions``, the page before the first set.
 
     ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped. To those
-    who were ``admitted`` the page says so.
+    who were ``admitted``, or have ``practised``, the page says that the sort counts from now on.
     """
-    return {**page_context(study, preview=preview), "instructions": instructions, "admitted": admitted}
+    page = page_context(study, preview=preview)
+    return {**page, "instructions": instructions, "admitted": admitted, "practised": practised}
 
 
 def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> dict[str, Any]:

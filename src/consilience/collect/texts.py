@@ -51,26 +51,36 @@ PAGES = {
     "unknown_link": "This link does not work",
     "unknown_link_text": "Please check that it is complete, or ask the person who sent it to you for another.",
     "practice": "First, a practice",
-    "practice_text": "Sort some cards to get to know the task. It does not count; afterwards you see how it was meant.",
+    "practice_text": (
+        "Sort some cards to get to know the task. The practice does not count. Afterwards you see what was expected."
+    ),
     "start_practice": "Start the practice",
     "practice_stage": "Practice",
-    "feedback": "How the practice was meant",
+    "feedback": "What was expected in the practice",
     "feedback_count": "Cards that are where they were expected: {right} of {total}.",
     "feedback_right": "As expected",
     "feedback_unsorted": "You left it unsorted.",
     "feedback_given": "You put it into:",
     "feedback_missed": "Belongs together with:",
     "feedback_intruders": "Does not belong together with:",
-    "go_on": "Go on",
-    "admission": "Before you take part",
-    "admission_text": "Please sort some cards first. Sets of cards: {count}. Who sorts them well enough takes part.",
-    "admission_next": "Thank you. Here is the next set",
-    "admission_again": "Please try again",
-    "admission_again_text": "Your groups differ too much from what was expected. Tries left: {left}.",
-    "admission_stage": "Before you take part",
-    "admitted": "You sorted well enough, and take part. What you sort from now on counts.",
-    "not_admitted": "Thank you for your interest",
-    "not_admitted_text": "Your groups differ too much from what was expected, so you cannot take part in this study.",
+    "go_on": "Continue",
+    "practised": "The practice is over. What you sort from now on counts.",
+    "admission": "A test before you take part",
+    "admission_text": (
+        "You take part if your groups are close enough to what is expected. Sets of cards in the test: {count}."
+    ),
+    "admission_task": "The task is the same as in the practice.",
+    "start_admission": "Start the test",
+    "admission_next": "The next set of the test",
+    "admission_again": "Please try the test again",
+    "admission_again_text": "Your groups differ too much from what is expected. Tries left: {left}.",
+    "admission_stage": "Test",
+    "admitted": "You passed the test, and take part. What you sort from now on counts.",
+    "not_admitted": "You did not pass the test",
+    "not_admitted_text": (
+        "Your groups differ too much from what is expected, so you cannot take part in this study. Thank you for your "
+        "interest."
+    ),
     "preview_over": "The preview is over. Nothing was counted.",
 }
 
