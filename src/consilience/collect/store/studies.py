@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from consilience.collect.store.begun import (
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
+from consilience.collect.study_checks import checked_study, require_pictures
 from consilience.collect.training_checks import with_checked_training
 from consilience.errors import InputError
 
@@ -61,19 +62,14 @@ class Studies(Database):
 
         Raises
         ------
-        InputError
-            Something is wrong with the title, an item or a setting, or a picture is missing.
+        FieldsError
+            Something is wrong with the title, an item or a setting, or a picture is missing: a sentence for each.
         """
         if kind == JUDGING:
             raise InputError(f"The kind of a study in which people sort must be one of {', '.join(KINDS)}.")
-        found = checked_items(items)
         held = {picture.hash: picture for picture in pictures}
-        require_pictures(found, held)
-        settings = checked_settings(settings or StudySettings(), kind, board, len(found))
-        settings = with_checked_training(settings, kind, found, held)
-        study = Study(
-            new_id(), checked_title(title), kind, board, "draft", settings, len(found), new_token(), new_seed(), now()
-        )
+        title, found, settings = checked_study(title, items, kind, board, settings or StudySettings(), held)
+        study = Study(new_id(), title, kind, board, "draft", settings, len(found), new_token(), new_seed(), now())
         with self.write() as db:
             insert_study(db, study, held.values())
             insert_items(db, study.id, found)
@@ -335,19 +331,6 @@ def insert_study(db: Connection, study: Study, pictures: Iterable[Picture]) -> N
 def insert_items(db: Connection, study_id: str, items: Sequence[Item]) -> None:
     """Keep the items of a study, which were checked."""
     db.execute(insert(tables.items), [{"study": study_id, **vars(item)} for item in items])
-
-
-def require_pictures(items: Iterable[Item], held: Container[str]) -> None:
-    """Refuse items that show a picture whose hash is not held.
-
-    Raises
-    ------
-    InputError
-        There is one.
-    """
-    for item in items:
-        if item.picture is not None and item.picture not in held:
-            raise InputError(f"The picture of item {item.name!r} is not in the study.")
 
 
 def _study_of(row: Any) -> Study:
