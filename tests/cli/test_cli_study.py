@@ -190,3 +190,29 @@ def test_cards_that_look_the_same_are_said_and_taken(run, tmp_path):
     result = run("study", "create", "twins.csv", "--title", "Fruit", "--json")
     assert "Cards that look the same: 'Pear' and 'pear'." in result.stderr
     assert json.loads(result.stdout)["n_items"] == 3
+
+
+PRACTICE = "name,group\nowl,Birds\nrobin,Birds\ntrout,Fish\n"
+
+
+def test_practice_and_admission_are_files_of_groups(created, store, tmp_path):
+    for name in ("practice.csv", "test.csv", "more.csv"):
+        (tmp_path / name).write_text(PRACTICE)
+    sorts = ("--practice", "practice.csv", "--admission", "test.csv", "--admission", "more.csv")
+    number = created(*sorts, "--pass-mark", 0.8, "--tries", 3)
+    training = store().study(number).settings.training
+    assert [(card.name, card.group) for card in training.practice.cards] == [
+        *(("owl", "Birds"), ("robin", "Birds"), ("trout", "Fish"))
+    ]
+    assert [sort.sizes for sort in training.admission] == [(2, 1), (2, 1)]
+    assert (training.mark, training.tries) == (0.8, 3)
+
+
+def test_a_wrong_practice_or_admission_is_said_in_one_sentence(fails, cards, tmp_path):
+    path = tmp_path / "practice.csv"
+    path.write_text("name\nowl\n")
+    make = ("study", "create", "cards.csv", "--title", "Fruit")
+    assert fails(*make, "--practice", "practice.csv").startswith("practice.csv: The first line must name the columns")
+    path.write_text("name,group\nowl,Birds\ntrout,Fish\n")
+    assert fails(*make, "--admission", "practice.csv") == "Admission sort 1 must have from 3 to 60 cards. Got 2."
+    assert fails(*make, "--tries", 3).startswith("--pass-mark and --tries are about the admission")

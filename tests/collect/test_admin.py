@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zipfile
 
 import pandas as pd
@@ -112,6 +113,46 @@ def test_all_settings_of_the_form_are_kept_and_shown_again(admin, sqlite_store):
     assert (study.title, study.settings) == ("New", type(kept)(**vars(kept) | {"groupings_wanted": None}))
 
 
+def problems_of(page):
+    """The sentences at fields of a form, by the fields, and the fields to which the list above them leads."""
+    found = dict(re.findall(r'<p class="problem" id="(\w+)-problem">(.*?)</p>', page))
+    return found, re.findall(r'<li><a href="#(\w+)">', page)
+
+
+WRONG = {
+    **{"title": "", "subset_size": "many", "kind": "closed", "categories": "one", "language": "<b>"},
+    **{"parameters": "a=b", "repeat_share": "101", "strategy": "random", "stop_rule": "none"},
+}
+
+
+def test_all_that_is_wrong_is_said_at_once_each_at_its_field(admin, sqlite_store):
+    answer = make(admin, **WRONG, items="apple")
+    found, listed = problems_of(answer.text)
+    assert answer.status_code == 422
+    wrong = {"title", "items", "subset_size", "categories", "language", "parameters", "repeat_share"}
+    assert (set(found), set(listed)) == (wrong, wrong)
+    assert found["items"] == "A study must have from 2 to 5,000 items. Got 1."
+    assert found["title"] == "The title of a study must not be empty."
+    assert 'id="language-problem"' in answer.text
+    described = ' aria-invalid="true" aria-describedby="title-hint title-problem">'
+    assert re.search(rf'<input id="title"[^>]*{described}', answer.text)
+    assert re.search(r"<details open>\s*<summary><h2>More", answer.text)
+    assert sqlite_store.studies() == []
+
+    study = made(admin, sqlite_store)
+    answer = admin.post(f"/admin/studies/{study.id}/settings", data=TEMPLATE | WRONG)
+    assert set(problems_of(answer.text)[0]) == wrong - {"items"}
+    assert sqlite_store.study(study.id) == study
+
+
+def test_a_script_reads_all_that_is_wrong_in_one_answer(script):
+    sent = {"title": " ", "items": [{"name": "a"}, {"name": "a"}], "settings": {"categories": ["A"]}}
+    answer = script.post("/api/v1/studies", json=sent)
+    assert answer.status_code == 422
+    sentences = ("The title of a study must not be empty.", "Items 1 and 2 have the same name", "An open sort has no")
+    assert all(sentence in answer.json()["error"] for sentence in sentences)
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
@@ -132,7 +173,7 @@ def test_all_settings_of_the_form_are_kept_and_shown_again(admin, sqlite_store):
 def test_a_form_with_a_mistake_comes_back_as_it_was(admin, sqlite_store, fields, sentence):
     answer = make(admin, instructions="Keep this.", **fields)
     assert answer.status_code == 422
-    assert sentence in answer.text.split('role="alert">')[1].split("</p>")[0]
+    assert sentence in answer.text.split('role="alert">')[1].split("</div>")[0]
     assert "Keep this." in answer.text
     assert sqlite_store.studies() == []
 

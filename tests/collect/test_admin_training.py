@@ -147,7 +147,7 @@ def test_a_question_survives_its_line(question):
 
 def test_a_panel_survives_its_form():
     endings = {"complete": Completion("C1", "https://panel.example/?c={code}"), "closed": Completion("C2")}
-    panel = Panel("# Hello\n\nYou sort.", QUESTIONS[:2], QUESTIONS[2:], endings, "PID", "turn away", 30, 90)
+    panel = Panel("# Hello\n\nYou sort.", QUESTIONS[:2], QUESTIONS[2:], endings, "PID", "turn away", 30, 90, ("PID",))
     assert panel_in(fields_of_panel(panel)) == panel
     assert panel_in(fields_of_panel(Panel())) == Panel()
 
@@ -172,10 +172,12 @@ def test_a_researcher_sets_up_a_panel_on_the_page(admin, visit, sqlite_store):
     fields = {"consent": "# What this is\n\nYou sort **cards**.", "before": "age*; How old are you?; number; 18 to 99"}
     fields |= {"code-complete": "C1ABC", "url-complete": "https://panel.example/?c={code}", "code-declined": "C2"}
     fields |= {"identified_by": "PROLIFIC_PID", "returning": "turn away", "minutes": "60", "keep_days": "90"}
+    fields |= {"code-withdrawn": "C3", "required_parameters": "PROLIFIC_PID"}
     assert admin.post(address, data=fields).status_code == 303
     panel = sqlite_store.study(study.id).settings.panel
     assert panel.before == (Question("age", "How old are you?", "number", True, (), 18.0, 99.0),)
-    assert list(panel.endings) == ["complete", "declined"]
+    assert list(panel.endings) == ["complete", "declined", "withdrawn"]
+    assert panel.required_parameters == ("PROLIFIC_PID",)
     assert (panel.identified_by, panel.returning, panel.minutes, panel.keep_days) == (
         "PROLIFIC_PID",
         "turn away",

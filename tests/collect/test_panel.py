@@ -24,6 +24,7 @@ def test_settings_survive_json():
         endings={"complete": Completion("C1", PROLIFIC)},
         identified_by="PID",
         keep_days=30,
+        required_parameters=("PID",),
     )
     settings = StudySettings(parameters=("PID",), panel=panel)
     assert StudySettings.of_json(settings.as_json()) == settings
@@ -45,6 +46,8 @@ def test_settings_survive_json():
             "'options' of question 1 of 'before' must be a list",
         ),
         ({"before": [{"name": "a", "text": "?", "required": 1}]}, "'required' of question 1 of 'before' must be true"),
+        ({"required_parameters": "PID"}, "'required_parameters' of 'panel' must be a list of texts."),
+        ({"required_parameters": [1]}, "'required_parameters' of 'panel' must be a list of texts."),
         ({"endings": {"complete": "C1"}}, "The ending 'complete' must be an object."),
     ],
 )
@@ -58,6 +61,10 @@ def test_json_of_another_shape_is_refused(values, sentence):
     [
         (Panel(returning="ban"), "'returning' must be one of resume, restart, turn away. Got 'ban'."),
         (Panel(identified_by="WHO"), "known again by 'WHO', which must be one of the stored parameters"),
+        (
+            Panel(required_parameters=("PID", "WHO")),
+            "A link must have 'WHO', which must be one of",
+        ),
         (Panel(minutes=0), "'minutes' must be a whole number from 1 to 100,000. Got '0'."),
         (Panel(keep_days=True), "'keep_days' must be a whole number"),
         (Panel(consent="x" * 50_001), "The text of the consent page has 50,001 characters"),
@@ -71,7 +78,10 @@ def test_json_of_another_shape_is_refused(values, sentence):
         (Panel(before=(Question("a", "?", "number", least=2, most=1),)), "leave nothing between them"),
         (Panel(before=(Question("a", "?", "choice", options=("x", "y"), most=1),)), "asks for a choice and has no lim"),
         (Panel(before=(Question("a", "?", most=9000),)), "can have from 0 to 5,000 characters"),
-        (Panel(endings={"over": Completion("C")}), "People can end as complete, not_admitted, declined, closed."),
+        (
+            Panel(endings={"over": Completion("C")}),
+            "end as complete, not_admitted, declined, closed, withdrawn.",
+        ),
         (Panel(endings={"complete": Completion("C", "http://a.example")}), "must begin with https://"),
         (Panel(endings={"complete": Completion("C", "https://{PID}.example")}), "and the name of a server"),
         (Panel(endings={"complete": Completion("C", "https://a.example/{")}), "do not belong together"),

@@ -1,6 +1,7 @@
 """The pages beside the sorts: consent, questions, codes, return and withdrawal, as they answer to a browser."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,7 @@ PANEL = Panel(
         "complete": Completion("C1ABC", "https://app.prolific.com/submissions/complete?cc={code}&p={PROLIFIC_PID}"),
         "declined": Completion("D1"),
         "closed": Completion("F1"),
+        "withdrawn": Completion("W1", "https://app.prolific.com/submissions/complete?cc={code}&p={PROLIFIC_PID}"),
     },
     identified_by="PROLIFIC_PID",
     keep_days=30,
@@ -125,10 +127,53 @@ def test_people_resume_on_another_browser(visit, sqlite_store):
     agree(first)
     second = come(visit, study)
     assert seen(second) == "Some questions first"
-    assert first.get("/sort").status_code == 403  # the link leads back
+    answer = first.get("/sort")
+    assert (answer.status_code, "You cannot go on in this browser" in answer.text) == (403, True)
+    assert "open your link once more" in first.post("/sort/begin").text
     assert len(sqlite_store.participants(study.id)) == 1
     other = come(visit, study, "PROLIFIC_PID=6e")
     assert seen(other) == "Before you begin"
+    first.get(f"/join/{study.join_token}?{WHO}")
+    assert seen(first) == "Some questions first"
+    sqlite_store.delete_participant(sqlite_store.participants(study.id)[0].id)
+    assert "This link does not work" in first.get("/sort").text
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", "PROLIFIC_PID"),
+        ("PROLIFIC_PID=&STUDY_ID=s1", "PROLIFIC_PID"),
+        ("PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}", "PROLIFIC_PID, STUDY_ID"),
+        ("PROLIFIC_PID=5f&STUDY_ID=%STUDY_ID%", "STUDY_ID"),
+    ],
+)
+def test_an_incomplete_link_lets_nobody_in(visit, admin, sqlite_store, query, names):
+    study = study_of(sqlite_store, replace(PANEL, required_parameters=("PROLIFIC_PID",)))
+    answer = visit().get(f"/join/{study.join_token}?{query}")
+    assert (answer.status_code, "This link is incomplete" in answer.text) == (422, True)
+    assert f"It lacks {names}, which this study needs." in answer.text
+    assert sqlite_store.participants(study.id) == []
+    assert admin.post(f"/admin/studies/{study.id}/preview").headers["location"] == "/sort"
+    assert seen(come(visit, study)) == "Before you begin"
+
+
+def test_who_is_known_by_the_browser_needs_no_complete_link(visit, sqlite_store):
+    study = study_of(sqlite_store, Panel(required_parameters=("STUDY_ID",)))
+    browser = come(visit, study)
+    assert browser.get(f"/join/{study.join_token}").headers["location"] == "/sort"
+    assert len(sqlite_store.participants(study.id)) == 1
+
+
+def test_a_placeholder_identifies_nobody_and_what_is_not_stored_may_be_one(visit, script, sqlite_store):
+    study = study_of(sqlite_store)
+    answer = visit().get(f"/join/{study.join_token}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}")
+    assert answer.status_code == 422
+    sent = {"parameters": {"PROLIFIC_PID": "[%worker%]"}}
+    answer = script.post(f"/api/v1/studies/{study.id}/participants", json=sent)
+    assert answer.json() == {"error": "The parameter 'PROLIFIC_PID' was not filled in: it is still '[%worker%]'."}
+    come(visit, study, "OTHER={{x}}")
+    assert [one.parameters for one in sqlite_store.participants(study.id)] == [{}]
 
 
 def test_people_are_turned_away(visit, sqlite_store):
@@ -162,12 +207,55 @@ def test_withdrawal_is_confirmed_and_deletes(visit, sqlite_store):
     assert "cannot be brought back" in browser.get("/sort/withdraw").text
     assert browser.post("/sort/withdraw").status_code == 422
     assert len(sqlite_store.submitted(study.id)) == 1
-    assert browser.post("/sort/withdraw", data={"confirmed": "yes"}).status_code == 303
-    assert seen(browser) == "You have withdrawn"
+    page = browser.post("/sort/withdraw", data={"confirmed": "yes"}).text
+    assert ("You have withdrawn" in page, ">W1<" in page) == (True, True)
+    assert 'href="https://app.prolific.com/submissions/complete?cc=W1&amp;p=5f"' in page
+    again = browser.get("/sort").text
+    assert ("You have withdrawn" in again, ">W1<" in again) == (True, True)
+    assert "submissions/complete" not in again  # nothing is known of them any more that the address needs
+    assert browser.post("/sort/withdraw", data={"confirmed": "yes"}).headers["location"] == "/sort"
     assert sqlite_store.submitted(study.id) == []
     assert browser.post("/sort/begin").headers["location"] == "/sort"
     assert sqlite_store.assignments(study.id) == []
     assert browser.get("/sort/withdraw").headers["location"] == "/sort"
+
+
+def ended(store, study):
+    """How each person ended, and the code that they were shown."""
+    frame = store.participants_frame(study.id)
+    return frame[["ending", "code"]].astype(object).fillna("").values.tolist()
+
+
+def test_how_each_person_ended_is_exported(visit, sqlite_store):
+    panel = replace(PANEL, before=(), after=())
+    study = study_of(sqlite_store, panel, groupings_wanted=2)
+    done, busy, declined, gone, late, gave_up = (
+        come(visit, study, f"PROLIFIC_PID={name}") for name in ("done", "busy", "declined", "gone", "late", "gave-up")
+    )
+    for one in (done, busy, late, gone):
+        agree(one)
+    for one in (declined, gave_up):
+        one.post("/sort/consent", data={"decision": "decline"})
+        one.get("/sort")
+    sort_all(done, sqlite_store, study)
+    assert "C1ABC" in done.get("/sort").text
+    busy.post("/sort/begin")
+    assert "F1" in late.get("/sort").text
+    gone.post("/sort/withdraw", data={"confirmed": "yes"})
+    gave_up.post("/sort/consent", data={"decision": "reconsider"})
+    found = [["complete", "C1ABC"], ["", ""], ["declined", "D1"], ["withdrawn", "W1"], ["closed", "F1"], ["", ""]]
+    assert ended(sqlite_store, study) == found
+
+
+def test_who_goes_on_after_an_ending_has_not_ended(visit, sqlite_store):
+    study = study_of(sqlite_store, Panel(endings=PANEL.endings), groupings_wanted=1)
+    first, late = (come(visit, study, f"PROLIFIC_PID={name}") for name in ("first", "late"))
+    first.post("/sort/begin")
+    assert "F1" in late.get("/sort").text
+    sqlite_store.update_study(study.id, settings=replace(study.settings, groupings_wanted=2))
+    assert ended(sqlite_store, study)[1] == ["closed", "F1"]
+    assert late.post("/sort/begin").headers["location"] == "/sort"
+    assert ended(sqlite_store, study)[1] == ["", ""]
 
 
 @pytest.mark.parametrize("path", ["/sort/consent", "/sort/questions", "/sort/withdraw"])

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,10 @@ import pytest
 
 from consilience.collect.exporting import exported
 from consilience.collect.panel import Panel, Question
+from consilience.collect.training import RightSort, Training
 from consilience.errors import InputError
 
-from .collecting import begun, joined, sort
+from .collecting import begun, joined, kind_of, sort
 
 RNG = np.random.default_rng(0)
 PANEL = Panel(
@@ -19,6 +21,10 @@ PANEL = Panel(
     before=(Question("age", "Age?", "number"), Question("diet", "Diet?", "choices", options=("Meat", "Fish"))),
     after=(Question("say", "Anything?"),),
 )
+
+
+def half_of(item):
+    return item % 2
 
 
 def gathered(store):
@@ -59,7 +65,7 @@ def test_nothing_that_identifies_people_is_left(store):
         store.export_frame(study.id, identifiers=False),
     ):
         assert not any(name.startswith("parameter:") for name in frame.columns)
-        assert not frame.map(lambda value: value in ("p0", "p1", "p2")).any(axis=None)
+        assert not frame.isin(["p0", "p1", "p2"]).any(axis=None)
         assert set(frame["annotator"]) <= {one.id for one in store.participants(study.id)}
     named = {one.id: one.name for one in store.participants(study.id) if one.name}
     assert named
@@ -69,9 +75,62 @@ def test_nothing_that_identifies_people_is_left(store):
 def test_a_question_that_changed_its_kind_is_one_column_of_text(store):
     study, (_, declined, _) = gathered(store)
     store.keep_answers(declined.id, "before", {"age": "old"})
-    assert store.participants_frame(study.id)["question:age"].dropna().tolist() == ["44.0", "old"]
+    assert store.participants_frame(study.id)["question:age"].dropna().tolist() == ["44", "old"]
     file = exported(store, study, "parquet", "participants")
     assert len(pd.read_parquet(io.BytesIO(file.data))) == 3
+
+
+def test_whole_numbers_stay_whole_in_every_format(sqlite_store):
+    study, (_, declined, _) = gathered(sqlite_store)
+    assert sqlite_store.participants_frame(study.id)["question:age"].dtype == "Int64"
+    files = {kind: exported(sqlite_store, study, kind, "participants").data for kind in ("csv", "parquet", "json")}
+    rows = list(csv.DictReader(io.StringIO(files["csv"].decode("utf-8-sig"))))
+    assert [row["question:age"] for row in rows] == ["44", "", ""]
+    assert b'"question:age": 44,' in files["json"]
+    found = pd.read_parquet(io.BytesIO(files["parquet"]))["question:age"]
+    assert (found.dtype, found[0], found.isna().sum()) == ("Int64", 44, 2)
+    sqlite_store.keep_answers(declined.id, "before", {"age": 34.5})
+    assert sqlite_store.participants_frame(study.id)["question:age"].dropna().tolist() == [44.0, 34.5]
+
+
+def answered_by(store, person, rule):
+    """Hand in the next sort of somebody, and go on from its answer if it is the practice."""
+    done = sort(store, store.assignment_for(person, RNG), rule)
+    if done.source == "practice":
+        store.see_answer(done.id, person.id)
+
+
+def test_how_people_did_in_practice_and_admission_is_in_it(store):
+    known = RightSort.of_groups({f"kind {kind}": [f"item {item}" for item in range(kind, 12, 3)] for kind in range(3)})
+    study = begun(store, training=Training(practice=known, admission=(known,), mark=0.8, tries=2))
+    good, bad, again, waits = (joined(store, study) for _ in range(4))
+    right, wrong = kind_of, half_of
+    ways = ((right, right), (right, wrong, wrong), (wrong, wrong, right, wrong), (wrong, wrong))
+    for person, rules in zip((good, bad, again, waits), ways, strict=True):
+        for rule in rules:
+            answered_by(store, person, rule)
+    frame = store.participants_frame(study.id)
+    scores = {one.participant: one for one in store.consistency(study.id)}
+    assert frame["practice"].tolist() == [scores[one.id].practice for one in (good, bad, again, waits)]
+    assert frame["practice"][[0, 1]].tolist() == [1, 1]
+    assert frame["admission"].tolist()[:3] == [1, scores[bad.id].admission, 1]
+    assert frame["admission"][1] < 0.8
+    assert frame["tries"].tolist() == [1, 2, 2, 1]
+    assert frame["admitted"].dtype == "boolean"
+    assert frame["admitted"].tolist() == [True, False, True, pd.NA]
+    assert frame["sorts"].tolist() == [0, 0, 1, 0]
+    csv_file, parquet, json_file = (
+        exported(store, study, kind, "participants", identifiers=False).data for kind in ("csv", "parquet", "json")
+    )
+    rows = list(csv.DictReader(io.StringIO(csv_file.decode("utf-8-sig"))))
+    assert [row["admitted"] for row in rows] == ["True", "False", "True", ""]
+    assert [row["admitted"] for row in json.loads(json_file)] == [True, False, True, None]
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(parquet)), frame, check_dtype=False)
+
+
+def test_a_study_without_training_has_no_columns_of_it(sqlite_store):
+    study, _ = gathered(sqlite_store)
+    assert not {"practice", "admission", "tries", "admitted"} & set(sqlite_store.participants_frame(study.id))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json"])

@@ -314,8 +314,12 @@ def test_what_can_be_changed_once_people_began(store):
     changed = store.update_study(study.id, settings=StudySettings(instructions="More"), board="sheet")
     assert (changed.settings.instructions, changed.board, changed.title) == ("More", "sheet", "New")
     assert store.study(study.id) == changed
-    for change in ({"items": ["a", "b"]}, {"kind": "hybrid", "settings": StudySettings(categories=("A",))}):
-        with pytest.raises(NotOpenError, match=r"^People have begun to sort: the items, the kind and the categories"):
+    hybrid = {"kind": "hybrid", "settings": StudySettings(categories=("A",))}
+    names = [{"settings": StudySettings(group_names=one)} for one in ("none", "required")]
+    for change in ({"items": ["a", "b"]}, hybrid, *names):
+        with pytest.raises(
+            NotOpenError, match=r"^People have begun to sort: the items, the kind, the categories and whether"
+        ):
             store.update_study(study.id, **change)
     assert len(store.items(study.id)) == 12
 

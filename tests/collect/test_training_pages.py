@@ -43,14 +43,41 @@ def test_practice_then_its_answer_then_admission_then_the_sort(visit, sqlite_sto
     assert answer.count("As expected") == 5
     assert re.search(r"Does not belong together with:\s+<bdi>sky</bdi>", answer)  # grass, among what is blue
     assert browser.post("/sort/answer-seen", data={"assignment": practice.id}).headers["location"] == "/sort"
-    assert "Sets of cards: 2." in browser.get("/sort").text
-    assert "<span>Before you take part</span>" in begin(browser)
+    assert "Sets of cards in the test: 2." in browser.get("/sort").text
+    assert "<span>Test</span>" in begin(browser)
     hand_in(sqlite_store, study, right)
     assert "Set 2 of 2" in browser.get("/sort").text
     begin(browser)
     hand_in(sqlite_store, study, right)
-    assert "You sorted well enough" in browser.get("/sort").text
+    assert "You passed the test" in browser.get("/sort").text
     assert "item 1" in begin(browser)
+
+
+def test_instructions_are_read_first_and_before_what_counts(visit, sqlite_store):
+    training = Training(practice=FRUIT, admission=(FRUIT,), mark=0.9)
+    study = begun(sqlite_store, training=training, instructions="Sort by *colour*.")
+    browser = at_the_link(visit, study)
+    assert "Sort by <em>colour</em>." in browser.get("/sort").text
+    begin(browser)
+    practice = hand_in(sqlite_store, study, right)
+    browser.post("/sort/answer-seen", data={"assignment": practice.id})
+    test = browser.get("/sort").text
+    assert "The task is the same as in the practice." in test
+    assert "colour" not in test
+    assert "what belongs together" not in test  # which is said where a study has no instructions of its own
+    begin(browser)
+    hand_in(sqlite_store, study, right)
+    page = browser.get("/sort").text
+    assert ("You passed the test" in page, "Sort by <em>colour</em>." in page) == (True, True)
+
+
+def test_who_only_practised_is_told_that_it_counts_from_now_on(visit, sqlite_store):
+    study = begun(sqlite_store, training=Training(practice=FRUIT))
+    browser = at_the_link(visit, study)
+    begin(browser)
+    practice = hand_in(sqlite_store, study, right)
+    browser.post("/sort/answer-seen", data={"assignment": practice.id})
+    assert "The practice is over. What you sort from now on counts." in browser.get("/sort").text
 
 
 def test_who_is_not_admitted_is_told_so(visit, sqlite_store):

@@ -12,7 +12,7 @@ from consilience.cli.judging import say_judging
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.outputs import require_outputs, write_files
 from consilience.cli.reading import read_noted
-from consilience.cli.study_inputs import opened_store, pictures_in, read_texts
+from consilience.cli.study_inputs import opened_store, pictures_in, read_texts, read_training
 from consilience.errors import InputError
 
 
@@ -22,6 +22,7 @@ def create(
     images: Path | None,
     title: str,
     settings: dict[str, Any],
+    training: Mapping[str, Any],
     opened: bool,
     db: str,
     as_json: bool,
@@ -36,8 +37,9 @@ def create(
         from consilience.collect.model import StudySettings
 
         items, pictures = _items(cards, images)
-        found = StudySettings(**_settings(settings, kind))
-        study = store.create_study(title, items, kind=kind, board=board, settings=found, pictures=pictures)
+        trained, more = read_training(training, images)
+        found = StudySettings(**_settings(settings, kind), training=trained)
+        study = store.create_study(title, items, kind=kind, board=board, settings=found, pictures=[*pictures, *more])
         if opened:
             study = store.open_study(study.id)
         _say_study(store, study, as_json=as_json)

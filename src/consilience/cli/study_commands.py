@@ -156,6 +156,7 @@ def settings_options(function: Function) -> Function:
         "consilience study create cards.csv --title Fruit --instructions fruit.md --open",
         "consilience study create --images digits --title Digits --size 36 --per-participant 3 --board sheet",
         "consilience study create cards.csv --title Menu --kind closed --category Starters --category Mains",
+        "consilience study create cards.csv --title Fruit --practice first.csv --admission test.csv --pass-mark 0.8",
     ),
 )
 @click.argument("cards", type=FILE, required=False)
@@ -167,20 +168,47 @@ def settings_options(function: Function) -> Function:
 )
 @click.option("--title", required=True, help="Title of the study.")
 @settings_options
+@click.option(
+    "--practice",
+    type=FILE,
+    metavar="FILE",
+    help="Cards of the practice: a table as CARDS, with a column 'group' for where each belongs.",
+)
+@click.option(
+    "--admission",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Cards of an admission sort, as for --practice; repeat for each sort.",
+)
+@click.option("--pass-mark", "mark", type=Real(0, 1), help="Mean score that the admission needs.  [default: 0.6]")
+@click.option("--tries", type=Whole(1, 10), help="How often the admission may be tried.  [default: 2]")
 @click.option("--open", "opened", is_flag=True, help="Open the study at once.")
 @db_option
 @json_option
 def create(
-    cards: Path | None, images: Path | None, title: str, opened: bool, db: str, as_json: bool, **settings: Any
+    cards: Path | None,
+    images: Path | None,
+    title: str,
+    opened: bool,
+    db: str,
+    as_json: bool,
+    practice: Path | None,
+    admission: tuple[Path, ...],
+    mark: float | None,
+    tries: int | None,
+    **settings: Any,
 ) -> None:
     """Make a study of the CARDS of a file: one on each line, or a table with the columns text, name, picture and alt.
 
-    The study is a draft that can be previewed in the browser, until it is opened.
+    The study is a draft that can be previewed in the browser, until it is opened. In the tables of practice and
+    admission, a name that is one of CARDS is that card; other names are cards that occur nowhere else.
     """
     from consilience.cli.studies import create as run
 
     settings["all_sorted"] = UNSORTED[settings.pop("unsorted")]
-    run(cards, images=images, title=title, settings=settings, opened=opened, db=db, as_json=as_json)
+    training = {"practice": practice, "admission": admission, "mark": mark, "tries": tries}
+    run(cards, images=images, title=title, settings=settings, training=training, opened=opened, db=db, as_json=as_json)
 
 
 @study.command(
@@ -295,8 +323,8 @@ def close(study_id: str, db: str) -> None:
 def panel(study_id: str, panel: Path, db: str) -> None:
     """Replace what STUDY asks of people from a panel by the JSON object of FILE.
 
-    Its keys are consent, before, after, endings, identified_by, returning, minutes and keep_days; those that are
-    missing get their defaults. An empty object, {}, takes all of it away.
+    Its keys are consent, before, after, endings, identified_by, returning, minutes, keep_days and required_parameters;
+    those that are missing get their defaults. An empty object, {}, takes all of it away.
     """
     from consilience.cli.studies import set_panel as run
 
@@ -345,7 +373,8 @@ def export(study_id: str, out: Path, table: str | None, no_identifiers: bool, db
     The table has the columns item, annotator, grouping, group, group_name, source (why the person got this subset),
     assigned, started, submitted, seconds (from the first change to the submission), preview, excluded, text, and one
     for each stored parameter. 'consilience fit' reads it. That of participants tells when they came and consented, how
-    many seconds each sort took, and what they answered to questions. Of a judging study, the table of answers has the
+    they did in practice and admission, how they ended and which code they were shown, how many seconds each sort took,
+    and what they answered to questions. Of a judging study, the table of answers has the
     columns question, annotator, answer, item_1 to item_4, odd, cluster, odd_cluster, place, shown, asked, answered,
     seconds, preview and excluded.
     """

@@ -52,6 +52,44 @@ def read_texts(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: readers[name](value) if name in readers else value for name, value in settings.items()}
 
 
+def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any, list[Any]]:
+    """Return practice and admission from the files of the options, and the pictures of their cards.
+
+    Parameters
+    ----------
+    options : dict
+        The files ``practice``, or None, and ``admission``; ``mark`` and ``tries``, or None.
+    images : path, optional
+        Folder of the pictures that the tables name.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or there is a mark or a number of tries without an admission.
+    """
+    from consilience.collect.training import Training
+
+    numbers = {name: options[name] for name in ("mark", "tries") if options[name] is not None}
+    if numbers and not options["admission"]:
+        raise InputError("--pass-mark and --tries are about the admission; give its cards with --admission.")
+    files = {} if images is None else pictures_in(images)
+    admission = [_right_sort(path, files) for path in options["admission"]]
+    practice = [_right_sort(path, files) for path in [options["practice"]] if path is not None]
+    pictures = [picture for _, shown in (*practice, *admission) for picture in shown]
+    sorts = tuple(sort for sort, _ in admission)
+    return Training(practice=practice[0][0] if practice else None, admission=sorts, **numbers), pictures
+
+
+def _right_sort(path: Path, files: Mapping[str, bytes]) -> tuple[Any, list[Any]]:
+    from consilience.collect.cards import decoded
+    from consilience.collect.training_cards import read_right_sort
+
+    try:
+        return read_right_sort(decoded(path.read_bytes()), files)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -22,6 +22,7 @@ ENDINGS = {  # in the words of the page
     "not_admitted": "Who does not pass the admission",
     "declined": "Who does not agree",
     "closed": "Who finds the study closed or full",
+    "withdrawn": "Who withdraws",
 }
 WORDS = {
     "resume": "They continue where they were, with cards that are new to them",

@@ -14,6 +14,8 @@ from starlette.datastructures import FormData
 from consilience.collect import cards, demo
 from consilience.collect.admin import SignedIn
 from consilience.collect.admin_judging import answers_of, judging_context
+from consilience.collect.checks import checked_settings, checked_title
+from consilience.collect.errors import FieldsError
 from consilience.collect.exporting import exported
 from consilience.collect.forms import (
     fields_of,
@@ -25,10 +27,12 @@ from consilience.collect.forms import (
     text_of,
     whole_of,
 )
-from consilience.collect.model import CLOSED, JUDGING, Study, StudySettings
+from consilience.collect.model import CLOSED, JUDGING, Item, Picture, Study, StudySettings
 from consilience.collect.participant import begin_preview
+from consilience.collect.problems import Problems
 from consilience.collect.progress import progress_of
 from consilience.collect.serving import page, see, served, tagged
+from consilience.collect.study_checks import checked_study
 from consilience.collect.texts import TEXTS, texts_of
 from consilience.errors import InputError
 
@@ -68,29 +72,42 @@ def show_new(request: Request) -> Response:
 
 @router.post("/admin/new")
 def make_study(request: Request, form: Form) -> Response:
-    """Make a study; the form comes back as it was, with one sentence, if something is wrong."""
+    """Make a study; the form comes back as it was, with a sentence at each field that is wrong."""
     try:
         study, notes = _made(request, form)
     except InputError as error:
-        given = given_again(form)
-        return page(request, "new", status=422, here="new", error=str(error), given=given, strategies=strategies())
+        problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
+        given = {"given": given_again(form), "strategies": strategies()}
+        return page(request, "new", status=422, here="new", problems=problems, **given)
     served(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
 
 def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
+    problems = Problems()
+    found: tuple[list[Item], list[Picture], tuple[str, ...]] = [], [], ()
+    with problems.at("items"):
+        found = _cards_in(form)
+    items, pictures, notes = found
+    title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems)
+    with problems.at("title"):
+        checked_study(title, items, kind, board, settings, {picture.hash for picture in pictures})
+    problems.require_none()
+    study = served(request).store.create_study(
+        title, items, kind=kind, board=board, settings=settings, pictures=pictures
+    )
+    return study, notes
+
+
+def _cards_in(form: FormData) -> tuple[list[Item], list[Picture], tuple[str, ...]]:
+    """Return the cards of the form of a new study, their pictures, and notes on them."""
     tables = [cards.decoded(data) for _, data in files_of(form, "items_file")]
     tables += [text for text in [text_of(form, "items")] if text]
     if len(tables) > 1:
         raise InputError("The cards are given twice, in the field and as a file; give them once.")
     files = cards.uploaded(files_of(form, "pictures"))
     read = cards.read_cards("".join(tables)) if tables or not files else None
-    items, pictures, notes = cards.items_of(read, files)
-    kind, board, settings = settings_of(form)
-    study = served(request).store.create_study(
-        text_of(form, "title"), items, kind=kind, board=board, settings=settings, pictures=pictures
-    )
-    return study, notes
+    return cards.items_of(read, files)
 
 
 # ---- the page of a study
@@ -199,22 +216,29 @@ def show_settings(request: Request, study: str) -> Response:
 
 @router.post("/admin/studies/{study}/settings")
 def change_settings(request: Request, study: str, form: Form) -> Response:
-    """Change the settings."""
+    """Change the settings; the form comes back as it was, with a sentence at each field that is wrong."""
     store = served(request).store
     found = store.study(study)
+    problems = Problems()
+    title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems, found.settings)
+    with problems.at("title"):
+        checked_title(title)
+    with problems.at("kind"):
+        checked_settings(settings, kind, board, found.n_items)
+    if problems.found:
+        return _settings_page(request, found, given_again(form), problems=problems.found)
     try:
-        kind, board, settings = settings_of(form, found.settings)
-        store.update_study(study, title=text_of(form, "title"), kind=kind, board=board, settings=settings)
+        store.update_study(study, title=title, kind=kind, board=board, settings=settings)
     except InputError as error:
-        return _settings_page(request, found, given_again(form), str(error))
+        return _settings_page(request, found, given_again(form), error=str(error))
     return see(f"/admin/studies/{found.id}")
 
 
-def _settings_page(request: Request, study: Study, given: Mapping[str, Any], error: str | None = None) -> Response:
+def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **wrong: Any) -> Response:
     counts = served(request).store.progress(study.id)
     begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
-    context = {"study": study, "given": given, "begun": begun, "strategies": strategies(), "error": error}
-    return page(request, "settings", status=422 if error else 200, **context)
+    context = {"study": study, "given": given, "begun": begun, "strategies": strategies()}
+    return page(request, "settings", status=422 if wrong else 200, **context, **wrong)
 
 
 @router.get("/admin/studies/{study}/texts")

@@ -87,7 +87,7 @@ def get_study(request: Request, store: Open, study: StudyPath) -> models.Study:
 
 @router.put("/studies/{study}/settings", tags=["studies"], responses=NOT_FOUND | NOT_OPEN)
 def change_settings(request: Request, store: Open, study: StudyPath, sent: models.Settings) -> models.Study:
-    """Replace the settings; the categories stay as they are once people have begun."""
+    """Replace the settings; the categories, and whether groups are named, stay as they are once people have begun."""
     return study_as_json(request, store.update_study(study, settings=model.StudySettings.of_json(sent.model_dump())))
 
 

@@ -21,6 +21,7 @@ from consilience.collect.model import (
     StudySettings,
 )
 from consilience.collect.panel_checks import checked_panel
+from consilience.collect.problems import Problems
 from consilience.collect.texts import texts_of
 from consilience.errors import InputError
 
@@ -101,31 +102,42 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
 
     Raises
     ------
-    InputError
-        A setting has a wrong value, or two contradict each other.
+    FieldsError
+        A setting has a wrong value, or two contradict each other; it has a sentence for each.
     """
-    _require_one_of("kind", kind, (*KINDS, JUDGING))
-    _require_one_of("board", board, (QUESTIONS,) if kind == JUDGING else BOARDS)
-    _require_one_of("direction", settings.direction, DIRECTIONS)
-    _require_one_of("group_names", settings.group_names, GROUP_NAMES)
-    _require_one_of("strategy", settings.strategy, tuple(STRATEGIES))
-    _require_one_of("stop_rule", settings.stop_rule, STOP_RULES)
-    if not (isinstance(settings.all_sorted, bool) or settings.all_sorted == "required"):
-        raise InputError(f"'all_sorted' must be true, false or 'required'. Got {brief(settings.all_sorted)}.")
-    if not (isinstance(settings.language, str) and LANGUAGE.fullmatch(settings.language)):
-        raise InputError(f"'language' must be a language tag such as 'en' or 'pt-BR'. Got {brief(settings.language)}.")
-    _require_numbers(settings, n_items)
-    _require_possible(settings, kind, n_items)
-    values = settings.as_json() | {
-        "instructions": clean_text(settings.instructions, "The instructions", LONGEST_INSTRUCTIONS),
-        "texts": _checked_texts(settings.texts),
-        "categories": list(_checked_categories(settings.categories, kind)),
-        "parameters": list(parameters := _checked_parameters(settings.parameters)),
-        "panel": checked_panel(settings.panel, parameters).as_json(),
-        "random_share": float(settings.random_share),
-        "repeat_share": float(settings.repeat_share),
+    problems = Problems()
+    allowed: dict[str, tuple[Any, Sequence[str]]] = {
+        "kind": (kind, (*KINDS, JUDGING)),
+        "board": (board, (QUESTIONS,) if kind == JUDGING else BOARDS),
+        "direction": (settings.direction, DIRECTIONS),
+        "group_names": (settings.group_names, GROUP_NAMES),
+        "strategy": (settings.strategy, tuple(STRATEGIES)),
+        "stop_rule": (settings.stop_rule, STOP_RULES),
     }
-    return StudySettings.of_json(values)
+    for name, (value, words) in allowed.items():
+        with problems.at(name):
+            _require_one_of(name, value, words)
+    with problems.at("all_sorted"):
+        if not (isinstance(settings.all_sorted, bool) or settings.all_sorted == "required"):
+            raise InputError(f"'all_sorted' must be true, false or 'required'. Got {brief(settings.all_sorted)}.")
+    with problems.at("language"):
+        _require_language(settings.language)
+    _require_numbers(settings, n_items, problems)
+    _require_possible(settings, kind, n_items, problems)
+    values: dict[str, Any] = {}
+    with problems.at("instructions"):
+        values["instructions"] = clean_text(settings.instructions, "The instructions", LONGEST_INSTRUCTIONS)
+    with problems.at("texts"):
+        values["texts"] = _checked_texts(settings.texts)
+    with problems.at("categories"):
+        values["categories"] = list(_checked_categories(settings.categories, kind))
+    with problems.at("parameters"):
+        values["parameters"] = list(_checked_parameters(settings.parameters))
+    with problems.at("panel"):
+        values["panel"] = checked_panel(settings.panel, values.get("parameters", ())).as_json()
+    problems.require_none()
+    shares = {name: float(getattr(settings, name)) for name in ("random_share", "repeat_share")}
+    return StudySettings.of_json(settings.as_json() | values | shares)
 
 
 def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, str]:
@@ -142,7 +154,12 @@ def _require_one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
         raise InputError(f"{name!r} must be one of {', '.join(allowed)}. Got {brief(value)}.")
 
 
-def _require_numbers(settings: StudySettings, n_items: int) -> None:
+def _require_language(language: Any) -> None:
+    if not (isinstance(language, str) and LANGUAGE.fullmatch(language)):
+        raise InputError(f"'language' must be a language tag such as 'en' or 'pt-BR'. Got {brief(language)}.")
+
+
+def _require_numbers(settings: StudySettings, n_items: int, problems: Problems) -> None:
     bounds = {
         "subset_size": (2, n_items, True),
         "groupings_wanted": (1, 1_000_000, True),
@@ -153,35 +170,55 @@ def _require_numbers(settings: StudySettings, n_items: int) -> None:
     for name, (least, most, may_be_none) in bounds.items():
         value = getattr(settings, name)
         is_whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        if not is_whole and not (may_be_none and value is None):
-            raise InputError(f"{name!r} must be a whole number from {least} to {most:,}. Got {brief(value)}.")
+        with problems.at(name):
+            if not is_whole and not (may_be_none and value is None):
+                raise InputError(f"{name!r} must be a whole number from {least} to {most:,}. Got {brief(value)}.")
     for name in ("random_share", "repeat_share"):
         value = getattr(settings, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{name!r} must be a number from 0 to 1. Got {brief(value)}.")
+        with problems.at(name):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InputError(f"{name!r} must be a number from 0 to 1. Got {brief(value)}.")
 
 
-def _require_possible(settings: StudySettings, kind: str, n_items: int) -> None:
+def _require_possible(settings: StudySettings, kind: str, n_items: int, problems: Problems) -> None:
+    """Gather what contradicts itself among settings that are right one by one."""
     if kind == JUDGING:
-        _require_no_sorts(settings)
+        with problems.at("kind"):
+            _require_no_sorts(settings)
         return
-    if settings.answers_wanted is not None:
-        raise InputError("'answers_wanted' is about questions, which a sort does not ask; use 'groupings_wanted'.")
+    with problems.at("answers_wanted"):
+        if settings.answers_wanted is not None:
+            raise InputError("'answers_wanted' is about questions, which a sort does not ask; use 'groupings_wanted'.")
+    if not problems.any_at("subset_size", "per_participant", "repeat_share"):
+        with problems.at("per_participant"):
+            _require_enough(settings, n_items)
+        with problems.at("repeat_share"):
+            _require_repeats(settings)
+    with problems.at("strategy"):
+        if kind == CLOSED and settings.strategy != "random":
+            raise InputError(
+                f"A closed sort has random subsets: the strategy must be 'random'. Got {brief(settings.strategy)}."
+            )
+    with problems.at("stop_rule"):
+        if kind == CLOSED and settings.stop_rule != "none":
+            raise InputError("There is no stop rule for closed sorts: 'stop_rule' must be 'none'.")
+
+
+def _require_enough(settings: StudySettings, n_items: int) -> None:
     size = n_items if settings.subset_size is None else settings.subset_size
     if size * settings.per_participant > n_items and settings.repeat_share == 0:
         raise InputError(
             f"Nobody sorts an item twice, and there are {n_items:,} items: {settings.per_participant:,} subsets of "
             f"{size:,} for each participant are too many."
         )
+
+
+def _require_repeats(settings: StudySettings) -> None:
     if settings.repeat_share == 1 or (settings.repeat_share and settings.per_participant == 1):
         raise InputError(
             "'repeat_share' must be below 1, and needs participants who may sort at least two subsets "
             "('per_participant')."
         )
-    if kind == CLOSED and settings.strategy != "random":
-        raise InputError(f"A closed sort has random subsets: the strategy must be 'random'. Got {settings.strategy!r}.")
-    if kind == CLOSED and settings.stop_rule != "none":
-        raise InputError("There is no stop rule for closed sorts: 'stop_rule' must be 'none'.")
 
 
 def _require_no_sorts(settings: StudySettings) -> None:

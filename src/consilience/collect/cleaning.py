@@ -1,4 +1,4 @@
-"""Texts as they are kept: what users send passes `clean`, since no database keeps all that JSON can spell."""
+"""Values as they are kept: texts that users send pass `clean`, since no database keeps all that JSON can spell."""
 
 import re
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from consilience.errors import InputError
 
 UNKEPT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+MOST_WHOLE = 2**53  # above which a float does not hold every whole number
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how text begins that a spreadsheet would run
@@ -51,3 +52,15 @@ def brief(value: Any) -> str:
     """Show a value in a message, briefly."""
     shown = repr(value)
     return clean(shown if len(shown) <= 60 else f"{shown[:57]}…")
+
+
+def whole(answer: Any) -> Any:
+    """Return a number that is whole as an int, and anything else as it is.
+
+    Examples
+    --------
+    >>> whole(34.0), whole(34.5)
+    (34, 34.5)
+    """
+    is_whole = isinstance(answer, float) and answer.is_integer() and abs(answer) <= MOST_WHOLE
+    return int(answer) if is_whole else answer

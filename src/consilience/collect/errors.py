@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from consilience.errors import InputError
 
 
@@ -11,6 +13,20 @@ class NotFoundError(InputError):
 
 class NotOpenError(InputError):
     """A study or an assignment does not accept this any more, or not yet."""
+
+
+class FieldsError(InputError):
+    """One or several fields are wrong.
+
+    Attributes
+    ----------
+    problems : dict of str
+        A sentence for each, by its name.
+    """
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(" ".join(problems.values()))
+        self.problems = dict(problems)
 
 
 class UnsortedError(InputError):

@@ -11,6 +11,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from consilience.active.named_strategies import STRATEGIES
 from consilience.collect.model import CLOSED, Study, StudySettings
+from consilience.collect.problems import Problems
 from consilience.errors import InputError
 
 MOST_FIELDS = 6000  # a board without scripts sends one for each card
@@ -48,9 +49,9 @@ def lines_of(form: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text_of(form, name).splitlines() if line.strip())
 
 
-def parameters_of(form: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names in the field of stored parameters."""
-    return tuple(text_of(form, "parameters").replace(",", " ").split())
+def parameters_of(form: Mapping[str, Any], name: str = "parameters") -> tuple[str, ...]:
+    """Return the names of parameters in a field."""
+    return tuple(text_of(form, name).replace(",", " ").split())
 
 
 def files_of(form: FormData, name: str) -> list[tuple[str, bytes]]:
@@ -59,12 +60,16 @@ def files_of(form: FormData, name: str) -> list[tuple[str, bytes]]:
     return [(file.filename or "", file.file.read()) for file in files if file.filename or file.size]
 
 
-def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -> tuple[str, str, StudySettings]:
+def settings_of(
+    form: Mapping[str, Any], problems: Problems, earlier: StudySettings | None = None
+) -> tuple[str, str, StudySettings]:
     """Return the kind, the board and the settings that a form says; the store checks them.
 
     Parameters
     ----------
     form : mapping
+    problems : Problems
+        Takes the fields that cannot be read, for which the settings have what an empty field says.
     earlier : StudySettings, optional
         Whose other settings stay, since the form does not hold them.
     """
@@ -76,8 +81,11 @@ def settings_of(form: Mapping[str, Any], earlier: StudySettings | None = None) -
     values = {name: value for name, value in values.items() if value or name == "instructions"}
     if kind == CLOSED:
         values |= {"strategy": "random", "stop_rule": "none"}  # all that a closed sort can have
-    whole = {name: whole_of(form, name) for name in WHOLE}
-    shares: dict[str, Any] = {name: percent / 100 for name in SHARES if (percent := whole_of(form, name)) is not None}
+    whole: dict[str, int | None] = dict.fromkeys((*WHOLE, *SHARES))
+    for name in whole:
+        with problems.at(name):
+            whole[name] = whole_of(form, name)
+    shares: dict[str, Any] = {name: percent / 100 for name in SHARES if (percent := whole[name]) is not None}
     return (
         kind,
         board,

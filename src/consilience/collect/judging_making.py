@@ -182,7 +182,7 @@ def _without_others(items: Sequence[Item], clusters: Sequence[Cluster]) -> tuple
 
 def _taken_over(settings: StudySettings) -> StudySettings:
     panel = settings.panel
-    kept = ("identified_by", "returning", "minutes", "keep_days")
+    kept = ("identified_by", "returning", "minutes", "keep_days", "required_parameters")
     return StudySettings(
         language=settings.language,
         direction=settings.direction,

@@ -86,14 +86,20 @@ def page_context(study: Any, *, preview: bool = False, notice: str = "") -> dict
 
 
 def instructions_context(
-    study: Any, instructions: Markup | str = "", *, preview: bool = False, admitted: bool = False
+    study: Any,
+    instructions: Markup | str = "",
+    *,
+    preview: bool = False,
+    admitted: bool = False,
+    practised: bool = False,
 ) -> dict[str, Any]:
     """Return the context of ``instructions``, the page before the first set.
 
     ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped. To those
-    who were ``admitted`` the page says so.
+    who were ``admitted``, or have ``practised``, the page says that the sort counts from now on.
     """
-    return {**page_context(study, preview=preview), "instructions": instructions, "admitted": admitted}
+    page = page_context(study, preview=preview)
+    return {**page, "instructions": instructions, "admitted": admitted, "practised": practised}
 
 
 def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> dict[str, Any]:
@@ -101,9 +107,13 @@ def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> 
     return {**page_context(study, preview=preview), "more": more}
 
 
-def message_context(study: Any, message: str) -> dict[str, Any]:
-    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``."""
-    return {**page_context(study), "message": message}
+def message_context(study: Any, message: str, **words: str) -> dict[str, Any]:
+    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``.
+
+    ``words`` are those that the text has in braces.
+    """
+    page = page_context(study)
+    return {**page, "message": message, "text": page["t"][f"{message}_text"].format(**words)}
 
 
 def board_context(

@@ -14,8 +14,9 @@ from consilience.errors import InputError
 QUESTIONS = ("text", "number", "choice", "choices")
 MOMENTS = ("before", "after")
 RETURNING = ("resume", "restart", "turn away")
-ENDINGS = ("complete", "not_admitted", "declined", "closed")
+ENDINGS = ("complete", "not_admitted", "declined", "closed", "withdrawn")
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+UNFILLED = re.compile(r"[\[{<%$].*[\]}>%]", re.DOTALL)  # what a panel should have replaced in a link
 CODE = "code"  # the placeholder of a return address that stands for the code
 
 
@@ -79,6 +80,17 @@ class Completion:
         return {"code": self.code, "url": url} if self.code or url else None
 
 
+def is_unfilled(value: str) -> bool:
+    """Whether a parameter of a link is still the placeholder that a panel should have replaced.
+
+    Examples
+    --------
+    >>> [is_unfilled(value) for value in ("{{%PROLIFIC_PID%}}", "%SURVEY_CODE%", "5f0b2a", "50%")]
+    [True, True, False, False]
+    """
+    return UNFILLED.fullmatch(value.strip()) is not None
+
+
 @dataclass(frozen=True)
 class Panel:
     """Consent, questions, endings, and what happens to people who come back.
@@ -90,8 +102,8 @@ class Panel:
     before, after : tuple of Question
         Asked before the first sort, and after the last.
     endings : dict of Completion
-        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, and who
-        found the study ``closed`` or full.
+        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, who
+        found the study ``closed`` or full, and who have ``withdrawn``.
     identified_by : str
         The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
     returning : {"resume", "restart", "turn away"}
@@ -100,6 +112,8 @@ class Panel:
         After how many minutes without a change a subset is given to others; by default after a day.
     keep_days : int, optional
         How many days after a participant came their parameters are erased; by default they are kept.
+    required_parameters : tuple of str
+        Stored parameters without which nobody comes in by the link of the study.
     """
 
     consent: str = ""
@@ -110,6 +124,18 @@ class Panel:
     returning: str = "resume"
     minutes: int | None = None
     keep_days: int | None = None
+    required_parameters: tuple[str, ...] = ()
+
+    def lacking(self, parameters: Mapping[str, str]) -> list[str]:
+        """Return what a link lacks: parameters that are required and missing, or whose placeholder was not replaced.
+
+        Parameters
+        ----------
+        parameters : dict of str
+            Those of the link that the study stores.
+        """
+        missing = [name for name in self.required_parameters if not parameters.get(name)]
+        return list(dict.fromkeys([*missing, *(name for name, value in parameters.items() if is_unfilled(value))]))
 
     def questions(self, moment: str) -> tuple[Question, ...]:
         """Return the questions of a moment, "before" or "after"."""
@@ -121,6 +147,7 @@ class Panel:
             **{one.name: getattr(self, one.name) for one in fields(self)},
             **{moment: [_question_as_json(one) for one in self.questions(moment)] for moment in MOMENTS},
             "endings": {name: asdict(ending) for name, ending in self.endings.items()},
+            "required_parameters": list(self.required_parameters),
         }
 
     @classmethod
@@ -140,7 +167,8 @@ class Panel:
         if not isinstance(endings, Mapping):
             raise InputError("'endings' must be an object of codes and addresses, by how people end.")
         made = {name: _made(Completion, one, f"The ending {name!r}") for name, one in endings.items()}
-        return cls(**{**given, **questions, "endings": made})
+        required = tuple(given.get("required_parameters", ()))
+        return cls(**{**given, **questions, "endings": made, "required_parameters": required})
 
 
 Kind = TypeVar("Kind", Question, Completion)
@@ -186,12 +214,12 @@ TYPES: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("minutes", "keep_days"), ("a whole number or null", int | None)),
     **dict.fromkeys(("least", "most"), ("a number or null", int | float | None)),
     "required": ("true or false", bool),
-    "options": ("a list of texts", list | tuple),
+    **dict.fromkeys(("options", "required_parameters"), ("a list of texts", list | tuple)),
 }
 
 
 def _require_type(what: str, name: str, value: Any) -> None:
     words, kind = TYPES.get(name, ("", object))
     wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool and words != "")
-    if wrong or (name == "options" and not all(isinstance(one, str) for one in value)):
+    if wrong or (kind == list | tuple and not all(isinstance(one, str) for one in value)):
         raise InputError(f"{what} must be {words}. Got {str(value)[:60]!r}.")

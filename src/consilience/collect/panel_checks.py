@@ -55,6 +55,9 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
         raise InputError(
             f"People are known again by {str(panel.identified_by)[:60]!r}, which must be one of the stored parameters."
         )
+    unknown = next((name for name in panel.required_parameters if name not in parameters), None)
+    if unknown is not None:
+        raise InputError(f"A link must have {unknown[:60]!r}, which must be one of the stored parameters.")
     for name, most in (("minutes", 100_000), ("keep_days", 3650)):
         value = getattr(panel, name)
         if value is not None and not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most):
@@ -65,6 +68,7 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
         before=_checked_questions(panel.before),
         after=_checked_questions(panel.after),
         endings=_checked_endings(panel.endings, parameters),
+        required_parameters=tuple(dict.fromkeys(panel.required_parameters)),
     )
     names = [one.name for one in (*found.before, *found.after)]
     twice = next((name for name in names if names.count(name) > 1), None)

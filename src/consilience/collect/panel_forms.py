@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from consilience.collect.forms import lines_of, text_of, whole_of
+from consilience.collect.forms import lines_of, parameters_of, text_of, whole_of
 from consilience.collect.panel import ENDINGS, MOMENTS, QUESTIONS, Completion, Panel, Question
 from consilience.errors import InputError
 
@@ -33,6 +33,7 @@ def panel_in(form: Mapping[str, Any]) -> Panel:
         returning=text_of(form, "returning") or "resume",
         minutes=whole_of(form, "minutes"),
         keep_days=whole_of(form, "keep_days"),
+        required_parameters=parameters_of(form, "required_parameters"),
         **{moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS},
     )
 
@@ -49,6 +50,7 @@ def fields_of_panel(panel: Panel) -> dict[str, str]:
         "returning": panel.returning,
         "minutes": "" if panel.minutes is None else str(panel.minutes),
         "keep_days": "" if panel.keep_days is None else str(panel.keep_days),
+        "required_parameters": ", ".join(panel.required_parameters),
     }
 
 

@@ -71,13 +71,18 @@ def ask_to_withdraw(request: Request, participant: Known) -> Response:
 
 @router.post("/sort/withdraw")
 def withdraw(request: Request, participant: Known, form: Form) -> Response:
-    """Delete what somebody gave."""
+    """Delete what somebody gave.
+
+    The page is shown at once: what the link said of them is erased, and may stand in the address to return to.
+    """
     visit = Visit(request, participant)
+    if visit.store.has_withdrawn(participant.id):
+        return see("/sort")
     if not text_of(form, "confirmed"):
         texts = texts_of(visit.study.settings.texts)
         return _withdrawal(replace(visit, notice=texts["withdraw_missing"], status=422))
     visit.store.withdraw(participant.id)
-    return see("/sort")
+    return visit.message("withdrawn", ending="withdrawn")
 
 
 def _withdrawal(visit: Visit) -> Response:

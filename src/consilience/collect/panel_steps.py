@@ -20,7 +20,8 @@ class Withdrawn:
 
     def page(self, visit: Visit) -> Response | None:
         """Return that nothing is kept of them, if they withdrew."""
-        return visit.message("withdrawn") if visit.store.has_withdrawn(visit.participant.id) else None
+        withdrew = visit.store.has_withdrawn(visit.participant.id)
+        return visit.message("withdrawn", ending="withdrawn") if withdrew else None
 
 
 class Closed:
@@ -55,7 +56,7 @@ class Consent:
             "consent": Markup(as_html(text)),
             "version": version_of(text),
             "keep_days": visit.study.settings.panel.keep_days,
-            "completion": visit.completion("declined"),
+            "completion": None if decided is None else visit.completion("declined"),
         }
         return visit.render("consent" if decided is None else "declined", context)
 

@@ -21,13 +21,23 @@ from consilience.collect.forms import text_of
 from consilience.collect.judging_steps import Judge
 from consilience.collect.model import JUDGING, Participant, Study
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import PARTICIPANT, SESSION, address, see, served, set_cookie
+from consilience.collect.serving import SESSION, address, see, served
 from consilience.collect.texts import texts_of
 from consilience.collect.training_steps import Practice
-from consilience.collect.visit import Form, Known, Visit, completion_of, message, not_open, participant_of
+from consilience.collect.visit import (
+    Form,
+    Known,
+    Visit,
+    completion_of,
+    known_by,
+    message,
+    moved_from,
+    not_open,
+    participant_of,
+    set_participant,
+)
 from consilience.errors import InputError
 
-DAYS = 90  # that a participant's cookie lasts
 LONGEST_ID = 64  # of an assignment, a client or a group, as it is sent
 
 router = APIRouter()
@@ -61,20 +71,23 @@ def join(request: Request, token: str) -> Response:
     parameters = dict(request.query_params)
     if _returns(request, study, parameters):
         return see("/sort")
+    kept = checked_parameters(parameters, study.settings.parameters)
+    lacking = study.settings.panel.lacking(kept)
+    if lacking:
+        return message(study, "incomplete_link", 422, names=", ".join(lacking))
     try:
         arrived = store.arrive(study.id, parameters)
     except NotOpenError:
-        kept = checked_parameters(parameters, study.settings.parameters)
         return message(study, not_open(study), completion=completion_of(study, "closed", kept))
-    return message(study, "turned_away", 403) if arrived is None else _with_cookie(request, arrived[1])
+    return message(study, "turned_away", 403) if arrived is None else _as(request, *arrived)
 
 
 def _join_personally(request: Request, token: str) -> Response:
     try:
-        served(request).store.participant_by_token(token)
+        found = served(request).store.participant_by_token(token)
     except NotFoundError:
         return message(None, "unknown_link", 404)
-    return _with_cookie(request, token)
+    return _as(request, found, token)
 
 
 def _returns(request: Request, study: Study, parameters: Mapping[str, str]) -> bool:
@@ -83,22 +96,21 @@ def _returns(request: Request, study: Study, parameters: Mapping[str, str]) -> b
     if panel.identified_by and checked_parameters(parameters, [panel.identified_by]):
         return False  # the store knows them, on whatever browser
     try:
-        found = served(request).store.participant_by_token(request.cookies.get(PARTICIPANT, ""))
+        found = known_by(request)
     except NotFoundError:
         return False
     return found.study == study.id and not found.preview
 
 
-def _with_cookie(request: Request, token: str) -> Response:
+def _as(request: Request, participant: Participant, token: str) -> Response:
     answer = see("/sort")
-    set_cookie(request, answer, PARTICIPANT, token, seconds=DAYS * 86400)
+    set_participant(request, answer, participant, token)
     return answer
 
 
 def begin_preview(request: Request, study_id: str) -> Response:
     """Return a redirection to the board, as a participant whose answers do not count."""
-    _, token = served(request).store.new_participant(study_id, preview=True)
-    return _with_cookie(request, token)
+    return _as(request, *served(request).store.new_participant(study_id, preview=True))
 
 
 # ---- the pages
@@ -112,7 +124,8 @@ def show(request: Request) -> Response:
     except RefusedError as refused:
         if refused.status == 429:
             raise
-        return message(None, "unknown_link", 403)
+        study = moved_from(request)
+        return message(study, "unknown_link" if study is None else "moved_on", 403)
     return page_of(Visit(request, participant))
 
 
@@ -128,9 +141,7 @@ def begin(request: Request, participant: Known) -> Response:
     if not reaches(visit, Practice):
         return see("/sort")
     if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
-        study = store.study(participant.study)
-        shown = "nothing_left" if study.status == "open" else not_open(study)
-        return message(study, shown, completion=completion_of(study, "closed", participant.parameters))
+        return visit.message("nothing_left" if visit.study.status == "open" else not_open(visit.study), ending="closed")
     return see("/sort")
 
 
@@ -253,7 +264,7 @@ def _require_picture(request: Request, study: str, picture: str) -> None:
     store = served(request).store
     if not store.is_session(request.cookies.get(SESSION, "")):
         try:
-            allowed = store.participant_by_token(request.cookies.get(PARTICIPANT, "")).study == study
+            allowed = known_by(request).study == study
         except NotFoundError:
             allowed = False
         if not allowed:

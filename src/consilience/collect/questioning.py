@@ -8,11 +8,11 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from consilience.collect.cleaning import clean
+from consilience.collect.cleaning import clean, whole
 from consilience.collect.panel import Question
 from consilience.collect.panel_checks import LONGEST_ANSWER
 
-Answer = str | float | list[str] | None
+Answer = str | int | float | list[str] | None
 
 
 def given_in(form: FormData, questions: Sequence[Question]) -> dict[str, list[str]]:
@@ -56,7 +56,7 @@ def answered(
 def _answer(question: Question, values: list[str]) -> Answer:
     if question.kind == "choices":
         return [option for option in question.options if option in values]
-    return _number(values[0]) if question.kind == "number" else values[0]
+    return whole(_number(values[0])) if question.kind == "number" else values[0]
 
 
 def _problem(question: Question, values: list[str], texts: Mapping[str, str]) -> str | None:

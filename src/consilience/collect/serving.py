@@ -129,7 +129,8 @@ def day(moment: datetime) -> str:
 
 def page(request: Request, name: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """Return a page of the administration, from its template."""
-    given = {"signed_in": getattr(request.state, "signed_in", False), "here": None, "error": None} | context
+    usual: dict[str, Any] = {"here": None, "error": None, "problems": {}}
+    given = usual | {"signed_in": getattr(request.state, "signed_in", False)} | context
     return HTMLResponse(served(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
 
 

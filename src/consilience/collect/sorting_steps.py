@@ -36,6 +36,7 @@ class Sorts:
         shown = {
             "preview": visit.participant.preview,
             "admitted": any(one.source == ADMISSION for one in visit.assignments),
+            "practised": any(one.source == PRACTICE for one in visit.assignments),
         }
         return visit.render("instructions", pages.instructions_context(visit.study, visit.instructions, **shown))
 

@@ -266,6 +266,15 @@ withdrawals = Table(
     Column("withdrawn", Moment, nullable=False),
 )
 
+endings = Table(  # how participants ended, as the last page said
+    "endings",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("ending", String(16), nullable=False),
+    Column("code", Text, nullable=False),  # that they were shown; empty if none
+    Column("reached", Moment, nullable=False),
+)
+
 # ---- judging
 
 judgings = Table(  # what is more of a study in which people who did not sort judge clusters

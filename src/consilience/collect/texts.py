@@ -23,12 +23,12 @@ PAGES = {
     "task_closed": "Put each card into the group where it belongs.",
     "task_hybrid": "Put each card into the group where it belongs. If none fits, make a group of your own.",
     "how_piles": (
-        "Click a card, or several, and then the button of a group. You can also drag cards, or press the number of a "
-        "group on your keyboard."
+        "Click a card, or several while you hold Ctrl or Shift, and then the button of a group. You can also drag "
+        "cards, or press the number of a group on your keyboard."
     ),
     "how_piles_touch": (
-        "Tap a card, or several, and then a group at the foot of the screen. You can also hold a card for a moment "
-        "and drag it."
+        "Tap a card, or several, and then a group at the foot of the screen. A second tap on a card takes it back. You "
+        "can also hold a card for a moment and drag it."
     ),
     "how_sheet": (
         "Choose a group, and then click the pictures that belong to it. You can also press the number of a group on "
@@ -51,26 +51,36 @@ PAGES = {
     "unknown_link": "This link does not work",
     "unknown_link_text": "Please check that it is complete, or ask the person who sent it to you for another.",
     "practice": "First, a practice",
-    "practice_text": "Sort some cards to get to know the task. It does not count; afterwards you see how it was meant.",
+    "practice_text": (
+        "Sort some cards to get to know the task. The practice does not count. Afterwards you see what was expected."
+    ),
     "start_practice": "Start the practice",
     "practice_stage": "Practice",
-    "feedback": "How the practice was meant",
+    "feedback": "What was expected in the practice",
     "feedback_count": "Cards that are where they were expected: {right} of {total}.",
     "feedback_right": "As expected",
     "feedback_unsorted": "You left it unsorted.",
     "feedback_given": "You put it into:",
     "feedback_missed": "Belongs together with:",
     "feedback_intruders": "Does not belong together with:",
-    "go_on": "Go on",
-    "admission": "Before you take part",
-    "admission_text": "Please sort some cards first. Sets of cards: {count}. Who sorts them well enough takes part.",
-    "admission_next": "Thank you. Here is the next set",
-    "admission_again": "Please try again",
-    "admission_again_text": "Your groups differ too much from what was expected. Tries left: {left}.",
-    "admission_stage": "Before you take part",
-    "admitted": "You sorted well enough, and take part. What you sort from now on counts.",
-    "not_admitted": "Thank you for your interest",
-    "not_admitted_text": "Your groups differ too much from what was expected, so you cannot take part in this study.",
+    "go_on": "Continue",
+    "practised": "The practice is over. What you sort from now on counts.",
+    "admission": "A test before you take part",
+    "admission_text": (
+        "You take part if your groups are close enough to what is expected. Sets of cards in the test: {count}."
+    ),
+    "admission_task": "The task is the same as in the practice.",
+    "start_admission": "Start the test",
+    "admission_next": "The next set of the test",
+    "admission_again": "Please try the test again",
+    "admission_again_text": "Your groups differ too much from what is expected. Tries left: {left}.",
+    "admission_stage": "Test",
+    "admitted": "You passed the test, and take part. What you sort from now on counts.",
+    "not_admitted": "You did not pass the test",
+    "not_admitted_text": (
+        "Your groups differ too much from what is expected, so you cannot take part in this study. Thank you for your "
+        "interest."
+    ),
     "preview_over": "The preview is over. Nothing was counted.",
 }
 
@@ -107,6 +117,15 @@ PEOPLE = {
     "answer_most_text": "Please write at most {most} characters.",
     "code": "Your completion code is",
     "return_link": "Go back to where you came from",
+    "moved_on": "You cannot go on in this browser",
+    "moved_on_text": (
+        "Your link was opened in another browser, or replaced by a new one. Nothing that you did is lost. To go on "
+        "here, open your link once more."
+    ),
+    "incomplete_link": "This link is incomplete",
+    "incomplete_link_text": (
+        "It lacks {names}, which this study needs. Please open the study again from the page that led you here."
+    ),
     "turned_away": "You have taken part already",
     "turned_away_text": "This study can be taken part in once. Thank you for your interest.",
     "withdraw": "Withdraw from this study",

@@ -29,7 +29,7 @@ class Practice:
         if unseen is not None:
             return visit.render("feedback", _feedback(visit, unseen))
         if _standing(visit).state == PRACTICE and _may_begin(visit):
-            return visit.render("training", _context(visit, PRACTICE, instructions=visit.instructions))
+            return visit.render("training", _context(visit, PRACTICE, instructed=True))
         return None
 
 
@@ -50,10 +50,10 @@ class Admission:
             return None
         training = visit.study.settings.training
         stage = "next" if standing.place else "again" if standing.failed is not None else "first"
-        instructions = visit.instructions if stage == "first" and training.practice is None else ""
+        instructed = stage == "first" and not _has(visit, PRACTICE)  # else they have read them
         return visit.render(
             "training",
-            _context(visit, ADMISSION, stage=stage, standing=standing, instructions=instructions)
+            _context(visit, ADMISSION, stage=stage, standing=standing, instructed=instructed)
             | {"count": len(training.admission), "left": training.tries - standing.attempt + 1},
         )
 
@@ -81,10 +81,11 @@ def _may_begin(visit: Visit) -> bool:
 
 
 def _context(
-    visit: Visit, role: str, *, stage: str = "first", standing: Standing | None = None, instructions: Any
+    visit: Visit, role: str, *, stage: str = "first", standing: Standing | None = None, instructed: bool
 ) -> dict[str, Any]:
     page = pages.page_context(visit.study, preview=visit.participant.preview)
-    return {**page, "role": role, "stage": stage, "standing": standing, "instructions": instructions}
+    said = {"instructed": instructed, "instructions": visit.instructions}
+    return {**page, "role": role, "stage": stage, "standing": standing, **said}
 
 
 def _feedback(visit: Visit, trial: Trial) -> dict[str, Any]:

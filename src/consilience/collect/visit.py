@@ -20,22 +20,56 @@ from consilience.collect.instructions import as_html
 from consilience.collect.judging import Asked
 from consilience.collect.model import JUDGING, Assignment, Participant, Study, StudySettings
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import PARTICIPANT, served
+from consilience.collect.serving import PARTICIPANT, served, set_cookie
 from consilience.collect.store import Store
+from consilience.collect.texts import texts_of
 
+DAYS = 90  # that the cookie of a participant lasts
 WITHOUT_FOOT = ("withdraw", "message")  # pages that do not lead to withdrawing
 Form = Annotated[FormData, Depends(sent_form)]
 
 
+SEPARATOR = "."  # in a cookie, between the secret of a participant and their id
+
+
+def set_participant(request: Request, answer: Response, participant: Participant, token: str) -> None:
+    """Let a browser be that of a participant.
+
+    Their id is beside their secret, so that the browser can be told when the secret is replaced.
+    """
+    set_cookie(request, answer, PARTICIPANT, f"{token}{SEPARATOR}{participant.id}", seconds=DAYS * 86400)
+
+
+def known_by(request: Request) -> Participant:
+    """Return the participant whose cookie a request carries.
+
+    Raises
+    ------
+    NotFoundError
+        It carries none, or their secret was replaced.
+    """
+    token = request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[0]
+    return served(request).store.participant_by_token(token)
+
+
+def moved_from(request: Request) -> Study | None:
+    """Return the study of a participant whom this browser was, and whose secret was replaced; None if there is none."""
+    store = served(request).store
+    try:
+        found = store.participant(request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[2])
+    except NotFoundError:
+        return None
+    return store.study(found.study)
+
+
 def participant_of(request: Request) -> Participant:
     """Return the participant whose cookie a request carries."""
-    token = request.cookies.get(PARTICIPANT, "")
     try:
-        found = served(request).store.participant_by_token(token)
+        found = known_by(request)
     except NotFoundError as error:
-        raise RefusedError(
-            403, "Please open the link to the study again; this browser does not know who you are."
-        ) from error
+        study = moved_from(request)
+        said = "Please open the link to the study again; this browser does not know who you are."
+        raise RefusedError(403, texts_of(study.settings.texts)["moved_on_text"] if study else said) from error
     served(request).count("board", found.id)
     return found
 
@@ -128,8 +162,13 @@ class Visit:
         return self.render("message", context)
 
     def completion(self, ending: str) -> dict[str, str] | None:
-        """Return the code and the address of an ending for the participant, None if the study has none."""
-        return completion_of(self.study, ending, self.participant.parameters)
+        """Return the code and the address of an ending for the participant, None if the study has none.
+
+        That they reached it is kept.
+        """
+        found = completion_of(self.study, ending, self.participant.parameters)
+        self.store.keep_ending(self.participant.id, ending, found["code"] if found else "")
+        return found
 
 
 def not_open(study: Study) -> str:
@@ -144,9 +183,17 @@ def completion_of(study: Study, ending: str, parameters: Mapping[str, str]) -> d
 
 
 def message(
-    study: Study | None, key: str, status: int = 200, *, completion: Mapping[str, str] | None = None
+    study: Study | None,
+    key: str,
+    status: int = 200,
+    *,
+    completion: Mapping[str, str] | None = None,
+    **words: str,
 ) -> Response:
-    """Return a page that says why there is nothing to do; in English if the study is not known."""
+    """Return a page that says why there is nothing to do; in English if the study is not known.
+
+    ``words`` are those that the text of the page has in braces.
+    """
     shown = study or SimpleNamespace(title="Consilience", settings=StudySettings())
-    context = {**pages.message_context(shown, key), "completion": completion}
+    context = {**pages.message_context(shown, key, **words), "completion": completion}
     return HTMLResponse(pages.render("message", context), status)

@@ -71,11 +71,11 @@ def test_a_whole_sort_by_mouse(visit):
 def test_a_whole_sort_by_touch(visit):
     sort = Sort(cards=texts())
     page = visit(sort, 390, 844, has_touch=True, is_mobile=True)
-    page.locator("#several").tap()
-    for name in ("Robin", "Sparrow", "Eagle"):
+    assert page.locator("#several").is_hidden()
+    for name in ("Robin", "Sparrow", "Wolf", "Eagle", "Wolf"):  # the second tap on a card takes it back
         card(page, name).tap()
+    assert page.locator("#selected-count").text_content() == "3 selected"
     page.locator("#chips button").last.tap()  # a new group
-    page.locator("#several").tap()
     card(page, "Owl").tap()
     page.locator("#chips button").first.tap()
     card(page, "Salmon").tap()
@@ -91,6 +91,19 @@ def test_a_whole_sort_by_touch(visit):
     assert groups_of(sort) == WHOLE
     page.locator("#hand-in").tap()
     page.get_by_role("heading", name="Thank you!").wait_for()
+
+
+def test_where_there_is_a_mouse_too_each_click_selects_one(visit):
+    page = visit(Sort(cards=texts()), has_touch=True)
+    card(page, "Robin").tap()
+    card(page, "Owl").tap()
+    assert page.locator(".card.selected").count() == 2
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.locator(".card.selected").count() == 1
+    card(page, "Robin").tap()
+    card(page, "Eagle").click()
+    assert page.locator(".card.selected").count() == 1
 
 
 def test_a_finger_that_moves_at_once_scrolls_and_drags_nothing(visit):

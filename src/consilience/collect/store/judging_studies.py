@@ -23,7 +23,8 @@ from consilience.collect.judging_checks import checked_clusters, checked_n_quest
 from consilience.collect.model import JUDGING, QUESTIONS, Item, Picture, Study, StudySettings
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.secret import new_id, new_seed, new_token
-from consilience.collect.store.studies import insert_items, insert_study, require_pictures, study_in
+from consilience.collect.store.studies import insert_items, insert_study, study_in
+from consilience.collect.study_checks import require_pictures
 
 
 class JudgingStudies(Database):

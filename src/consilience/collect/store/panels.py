@@ -21,6 +21,7 @@ from consilience.collect.store.people import (
     new_participant_in,
     participant_in,
     participants_with,
+    require_filled,
     require_open,
 )
 from consilience.collect.store.requests import request
@@ -67,11 +68,14 @@ class Panels(Database):
             There is no such study.
         NotOpenError
             The study is not open, and they were not in it before.
+        InputError
+            A parameter is still the placeholder that a panel should have replaced.
         """
         with self.write() as db:
             study = study_in(db, study_id, lock=True)  # so that nobody comes twice at the same moment
             panel = study.settings.panel
             kept = checked_parameters(parameters, study.settings.parameters)
+            require_filled(kept)
             who = kept.get(panel.identified_by)
             earlier = participants_with(db, study.id, panel.identified_by, who) if who else []
             if earlier and panel.returning == "turn away" and any(_has_begun(db, one.id) for one in earlier):
@@ -107,7 +111,8 @@ class Panels(Database):
         columns = tables.consents.c
         with self.write() as db:
             mine = (columns.participant == participant_id, columns.agreed.is_(False))
-            db.execute(delete(tables.consents).where(*mine))
+            if db.execute(delete(tables.consents).where(*mine)).rowcount:
+                db.execute(delete(tables.endings).where(tables.endings.c.participant == participant_id))
 
     def consent(self, participant_id: str) -> Consent | None:
         """Return what a participant decided, None if nothing yet."""
@@ -141,6 +146,27 @@ class Panels(Database):
         query = select(columns.answers).where(columns.participant == participant_id).order_by(columns.answered)
         with self.read() as db:
             return {name: value for found in db.scalars(query) for name, value in found.items()}
+
+    def keep_ending(self, participant_id: str, ending: str, code: str = "") -> None:
+        """Keep how a participant ended, one of `consilience.collect.panel.ENDINGS`, and the code that they were shown.
+
+        The last ending stays: somebody who is done can withdraw.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        columns = tables.endings.c
+        known = select(columns.ending, columns.code).where(columns.participant == participant_id)
+        with self.read() as db:
+            if db.execute(known).first() == (ending, code):
+                return
+        with self.write() as db:
+            participant_in(db, participant_id, lock=True)
+            db.execute(delete(tables.endings).where(columns.participant == participant_id))
+            values = {"participant": participant_id, "ending": ending, "code": code, "reached": now()}
+            db.execute(insert(tables.endings).values(**values))
 
     def has_withdrawn(self, participant_id: str) -> bool:
         """Whether a participant withdrew."""
@@ -249,7 +275,7 @@ def _selves(db: Connection, participant_id: str) -> list[Participant]:
 def _forget(db: Connection, participant: Participant) -> None:
     """Delete all that a participant gave, and what was found with it, and ask for the consensus of the others."""
     given = (tables.subsets, tables.assignments, tables.odd_answers)
-    for table in (*given, tables.consents, tables.question_answers):
+    for table in (*given, tables.consents, tables.question_answers, tables.endings):
         db.execute(delete(table).where(table.c.participant == participant.id))
     if not participant.preview:
         forget_findings(db, participant.study)

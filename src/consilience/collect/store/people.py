@@ -12,10 +12,12 @@ from consilience.collect.checks import checked_parameters
 from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import Participant, Study
+from consilience.collect.panel import is_unfilled
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hashed, new_id, new_token
 from consilience.collect.store.studies import study_in
+from consilience.errors import InputError
 
 
 class People(Database):
@@ -46,12 +48,15 @@ class People(Database):
             There is no such study.
         NotOpenError
             The study is not open.
+        InputError
+            A parameter is still the placeholder that a panel should have replaced.
         """
         with self.write() as db:
             study = study_in(db, study_id)
             if not preview:
                 require_open(study)
             kept = checked_parameters(parameters or {}, study.settings.parameters)
+            require_filled(kept)
             return new_participant_in(db, study, kept, preview)
 
     def renew_token(self, participant_id: str) -> str:
@@ -166,6 +171,19 @@ class People(Database):
             for state, source, count in rows:
                 by_state["imported" if source == "imported" else state] += count
             return found | by_state
+
+
+def require_filled(parameters: Mapping[str, str]) -> None:
+    """Refuse a parameter that is still the placeholder which a panel should have replaced.
+
+    Raises
+    ------
+    InputError
+        There is one.
+    """
+    for name, value in parameters.items():
+        if is_unfilled(value):
+            raise InputError(f"The parameter {name!r} was not filled in: it is still {value[:60]!r}.")
 
 
 def require_open(study: Study) -> None:

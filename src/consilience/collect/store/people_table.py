@@ -8,17 +8,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Table, select
+from pandas.api.types import is_numeric_dtype
+from sqlalchemy import Connection, Table, func, select
 
 from consilience.collect import tables
+from consilience.collect.cleaning import whole
+from consilience.collect.consistency import Consistency
 from consilience.collect.model import JUDGING, Participant, Study
 from consilience.collect.panel import MOMENTS
+from consilience.collect.standing import READY, REFUSED
 from consilience.collect.store.database import Database
 from consilience.collect.store.people import participants_in
 from consilience.collect.store.studies import study_in
+from consilience.collect.store.trials import consistency_in
 
 TIMES = ("came", "consented", "declined", "withdrew")
 COLUMNS = ("annotator", *TIMES, "preview", "excluded")
+ENDED = ("ending", "code")
+KINDS = {
+    **dict.fromkeys(("preview", "excluded"), "bool"),
+    **dict.fromkeys(("sorts", "answers", "tries"), "int64"),
+    **dict.fromkeys(("practice", "admission"), "float64"),
+    **dict.fromkeys(ENDED, "str"),
+    "admitted": "boolean",
+}
 
 
 class PeopleTable(Database):
@@ -39,9 +52,12 @@ class PeopleTable(Database):
         """Return the participants of a study, a row for each, in the order in which they came.
 
         Columns are `annotator`, as in `export_frame`; when they `came`, `consented`, `declined` and `withdrew`;
-        `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; ``seconds:1``,
-        ``seconds:2``, … from the first change to the submission of each sort; ``question:NAME`` for answers; and
-        ``parameter:NAME``. An answer of several options is a JSON list.
+        `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; the score of the
+        `practice`; the mean score of the last try of the `admission`, how many `tries` they had and whether they were
+        `admitted`; the `ending` that they reached, one of `consilience.collect.panel.ENDINGS`, and the `code` that they
+        were shown; ``seconds:1``, ``seconds:2``, … from the first change to the submission of each sort;
+        ``question:NAME`` for answers; and ``parameter:NAME``. Columns of a practice or an admission are left out where
+        there is none. An answer of several options is a JSON list. Numbers all of which are whole are integers.
 
         Parameters
         ----------
@@ -58,7 +74,8 @@ class PeopleTable(Database):
             study = study_in(db, study_id)
             people = participants_in(db, study_id)
             times, answers, seconds = _times(db, study_id), _answers(db, study_id), _seconds(db, study_id)
-            done = done_in(db, study)
+            done, endings = done_in(db, study), _endings(db, study_id)
+            scores = {} if study.kind == JUDGING else _scores(db, study, people)
         stored = parameters_stored(study, people) if identifiers else []
         asked = _asked(study, answers.values())
         n_sorts = max((number for found in seconds.values() for number in found), default=0)
@@ -67,6 +84,8 @@ class PeopleTable(Database):
                 (identifiers and one.name) or one.id,
                 *(one.created, *(times[name].get(one.id) for name in TIMES[1:])),
                 *(one.preview, one.excluded, done[one.id]),
+                *(found[one.id] for found in scores.values()),
+                *endings.get(one.id, (None, None)),
                 *(seconds[one.id].get(number) for number in range(1, n_sorts + 1)),
                 *(_plain(answers[one.id].get(name)) for name in asked),
                 *(one.parameters.get(name) for name in stored),
@@ -76,6 +95,8 @@ class PeopleTable(Database):
         columns = [
             *COLUMNS,
             "answers" if study.kind == JUDGING else "sorts",
+            *scores,
+            *ENDED,
             *(f"seconds:{number}" for number in range(1, n_sorts + 1)),
             *(f"question:{name}" for name in asked),
             *(f"parameter:{name}" for name in stored),
@@ -98,16 +119,48 @@ def seconds_between(started: Any, submitted: Any) -> float | None:
     return None if started is None else round((submitted - started).total_seconds(), 3)
 
 
+def _scores(db: Connection, study: Study, people: Iterable[Participant]) -> dict[str, dict[str, Any]]:
+    """Return the columns of practice and admission, as far as the study has them: values by the ids of people."""
+    found = consistency_in(db, study, [one.id for one in people])
+    columns: dict[str, dict[str, Any]] = {}
+    if study.settings.training.practice is not None or any(one.practice is not None for one in found):
+        columns["practice"] = {one.participant: one.practice for one in found}
+    if study.settings.training.admission or any(one.attempts for one in found):
+        columns["admission"] = {one.participant: one.admission for one in found}
+        columns["tries"] = {one.participant: one.attempts for one in found}
+        columns["admitted"] = {one.participant: _is_admitted(one) for one in found}
+    return columns
+
+
+def _is_admitted(found: Consistency) -> bool | None:
+    """Whether somebody passed the admission; None if that is open, or if they never had to."""
+    return {READY: True, REFUSED: False}.get(found.standing) if found.attempts else None
+
+
+def _endings(db: Connection, study_id: str) -> dict[str, tuple[str, str | None]]:
+    """Return how people ended, and the codes that they were shown, by their ids; without those who went on since."""
+    begun: dict[str, Any] = {}
+    for table, moment in ((tables.assignments, "assigned"), (tables.odd_answers, "asked")):
+        query = select(table.c.participant, func.max(table.c[moment])).where(table.c.study == study_id)
+        begun |= dict(map(tuple, db.execute(query.group_by(table.c.participant))))
+    found = tables.endings.c
+    rows = _of_study(db, tables.endings, study_id, found.participant, found.ending, found.code, found.reached)
+    stays = (row for row in rows if row.participant not in begun or begun[row.participant] <= row.reached)
+    return {row.participant: (row.ending, row.code or None) for row in stays}
+
+
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     for name in TIMES:
         frame[name] = pd.to_datetime(frame[name], utc=True)
     for name in frame.columns[frame.columns.str.startswith("seconds:")]:
         frame[name] = frame[name].astype(float)
     for name in frame.columns[frame.columns.str.startswith("question:")]:
-        if len({type(value) for value in frame[name].dropna()}) > 1:  # a question that was of another kind earlier
+        found = frame[name].dropna()
+        if is_numeric_dtype(found) and all(isinstance(whole(value), int) for value in found.tolist()):
+            frame[name] = frame[name].astype("Int64")
+        elif len({type(value) for value in found}) > 1:  # a question that was of another kind earlier
             frame[name] = frame[name].map(str, na_action="ignore")
-    counts = [name for name in ("sorts", "answers") if name in frame]
-    return frame.astype({"preview": bool, "excluded": bool, **dict.fromkeys(counts, "int64")})
+    return frame.astype({name: kind for name, kind in KINDS.items() if name in frame})
 
 
 def _times(db: Connection, study_id: str) -> dict[str, dict[str, Any]]:
@@ -157,4 +210,4 @@ def _asked(study: Study, answers: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _plain(answer: Any) -> Any:
-    return json.dumps(answer, ensure_ascii=False) if isinstance(answer, list) else answer
+    return json.dumps(answer, ensure_ascii=False) if isinstance(answer, list) else whole(answer)

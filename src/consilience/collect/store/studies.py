@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from consilience.collect import tables
 from consilience.collect.checks import checked_items, checked_settings, checked_title
 from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
+from consilience.collect.store.begun import (
+    forget_previews,
+    has_begun_in,
+    require_not_begun,
+    require_same_sort,
+    sort_of,
+)
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
+from consilience.collect.study_checks import checked_study, require_pictures
 from consilience.collect.training_checks import with_checked_training
 from consilience.errors import InputError
 
@@ -54,19 +62,14 @@ class Studies(Database):
 
         Raises
         ------
-        InputError
-            Something is wrong with the title, an item or a setting, or a picture is missing.
+        FieldsError
+            Something is wrong with the title, an item or a setting, or a picture is missing: a sentence for each.
         """
         if kind == JUDGING:
             raise InputError(f"The kind of a study in which people sort must be one of {', '.join(KINDS)}.")
-        found = checked_items(items)
         held = {picture.hash: picture for picture in pictures}
-        require_pictures(found, held)
-        settings = checked_settings(settings or StudySettings(), kind, board, len(found))
-        settings = with_checked_training(settings, kind, found, held)
-        study = Study(
-            new_id(), checked_title(title), kind, board, "draft", settings, len(found), new_token(), new_seed(), now()
-        )
+        title, found, settings = checked_study(title, items, kind, board, settings or StudySettings(), held)
+        study = Study(new_id(), title, kind, board, "draft", settings, len(found), new_token(), new_seed(), now())
         with self.write() as db:
             insert_study(db, study, held.values())
             insert_items(db, study.id, found)
@@ -110,7 +113,7 @@ class Studies(Database):
             There is no such study.
         """
         with self.read() as db:
-            return _has_begun(db, study_in(db, study_id).id)
+            return has_begun_in(db, study_in(db, study_id).id)
 
     def update_study(
         self,
@@ -124,8 +127,7 @@ class Studies(Database):
     ) -> Study:
         """Change a study.
 
-        Once people have begun, its kind, its items and the settings that their sorts depend on (categories, names of
-        groups) stay as they are.
+        Once people have begun, its kind, its items, its categories and whether groups are named stay as they are.
 
         Raises
         ------
@@ -139,7 +141,7 @@ class Studies(Database):
         with self.write() as db:
             old = study_in(db, study_id, lock=True)
             found = None if items is None else checked_items(items)
-            _require_same_sort(old, kind, found)
+            require_same_sort(old, kind, found)
             n_items = old.n_items if found is None else len(found)
             new = replace(
                 old,
@@ -152,9 +154,9 @@ class Studies(Database):
             known = items_in(db, old.id) if found is None else found
             checked = with_checked_training(checked, new.kind, known, _pictures_held(db, old.id))
             new = replace(new, settings=checked)
-            if found is not None or _sort_of(new) != _sort_of(old):
-                _require_not_begun(db, study_id)
-                _forget_previews(db, study_id)
+            if found is not None or sort_of(new) != sort_of(old):
+                require_not_begun(db, study_id)
+                forget_previews(db, study_id)
             db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(new)))
             if found is not None:
                 require_pictures(found, _pictures_held(db, study_id))
@@ -339,19 +341,6 @@ def insert_items(db: Connection, study_id: str, items: Sequence[Item]) -> None:
     db.execute(insert(tables.items), [{"study": study_id, **vars(item)} for item in items])
 
 
-def require_pictures(items: Iterable[Item], held: Container[str]) -> None:
-    """Refuse items that show a picture whose hash is not held.
-
-    Raises
-    ------
-    InputError
-        There is one.
-    """
-    for item in items:
-        if item.picture is not None and item.picture not in held:
-            raise InputError(f"The picture of item {item.name!r} is not in the study.")
-
-
 def _study_of(row: Any) -> Study:
     values = dict(row._mapping)
     return Study(**{**values, "settings": StudySettings.of_json(values["settings"])})
@@ -365,43 +354,8 @@ def _row_of_picture(study_id: str, picture: Picture) -> dict[str, Any]:
     return {"study": study_id, **vars(picture)}
 
 
-def _require_same_sort(old: Study, kind: str | None, items: Sequence[Item] | None) -> None:
-    """Refuse to make a judging study of a sort, or the other way round, or to change what it asks about."""
-    if kind is not None and (kind == JUDGING) != (old.kind == JUDGING):
-        raise InputError("A judging study is made from clusters; a sort cannot become one, nor it a sort.")
-    if items is not None and old.kind == JUDGING:
-        raise NotOpenError("The questions of a judging study are about its cards, which stay as they are.")
-
-
 def _pictures_held(db: Connection, study_id: str) -> set[str]:
     return set(db.scalars(select(tables.pictures.c.hash).where(tables.pictures.c.study == study_id)))
-
-
-def _sort_of(study: Study) -> tuple[Any, ...]:
-    """Return what the sorts of a study depend on."""
-    return study.kind, study.settings.categories
-
-
-def _has_begun(db: Connection, study_id: str) -> bool:
-    columns, people = tables.assignments.c, tables.participants.c
-    count = db.scalar(
-        select(func.count())
-        .select_from(tables.assignments.join(tables.participants, people.id == columns.participant))
-        .where(columns.study == study_id, people.preview.is_(False))
-    )
-    return bool(count)
-
-
-def _require_not_begun(db: Connection, study_id: str) -> None:
-    if _has_begun(db, study_id):
-        raise NotOpenError(
-            "People have begun to sort: the items, the kind and the categories of the study stay as they are."
-        )
-
-
-def _forget_previews(db: Connection, study_id: str) -> None:
-    people = tables.participants.c
-    db.execute(delete(tables.participants).where(people.study == study_id, people.preview.is_(True)))
 
 
 def _forget_prepared(db: Connection, study_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -73,20 +73,26 @@ class Trials(Database):
         NotFoundError
             There is no such study.
         """
-        people, work = tables.participants.c, tables.assignments.c
+        people = tables.participants.c
         with self.read() as db:
             study = study_in(db, study_id)
             mine = (people.study == study_id, people.preview.is_(False), people.name.is_(None))
             ids = list(db.scalars(select(people.id).where(*mine).order_by(people.created, people.id)))
-            given: dict[str, list[Assignment]] = {one: [] for one in ids}
-            trials: dict[str, list[Trial]] = {one: [] for one in ids}
-            for row in db.execute(select(tables.assignments).where(work.study == study_id).order_by(work.id)):
-                if row.participant in given:
-                    given[row.participant].append(_assignment_of(row))
-            for person, trial in _trials(db, work.study == study_id):
-                if person in trials:
-                    trials[person].append(trial)
-        return [consistency_of(study, one, given[one], trials[one]) for one in ids]
+            return consistency_in(db, study, ids)
+
+
+def consistency_in(db: Connection, study: Study, ids: Iterable[str]) -> list[Consistency]:
+    """Return the scores of participants of a study, by their ids."""
+    work = tables.assignments.c
+    given: dict[str, list[Assignment]] = {one: [] for one in ids}
+    trials: dict[str, list[Trial]] = {one: [] for one in given}
+    for row in db.execute(select(tables.assignments).where(work.study == study.id).order_by(work.id)):
+        if row.participant in given:
+            given[row.participant].append(_assignment_of(row))
+    for person, trial in _trials(db, work.study == study.id):
+        if person in trials:
+            trials[person].append(trial)
+    return [consistency_of(study, one, given[one], trials[one]) for one in given]
 
 
 def trials_in(db: Connection, participant_id: str) -> list[Trial]:

@@ -24,6 +24,7 @@ export class Piles {
     this.cards = makeCards(board.data.cards, board.texts);
     this.selection = new Selection(() => this.showSelection());
     this.targets = new Targets(board, (target) => this.moveSelected(target));
+    this.root.addEventListener("pointerdown", (event) => (this.pointer = event.pointerType));
     this.root.addEventListener("click", (event) => this.click(event));
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.root.addEventListener("keyup", (event) => (event.ctrlKey || event.shiftKey) && isPress(event) && event.preventDefault());
@@ -113,13 +114,14 @@ export class Piles {
     const item = itemOf(event.target);
     if (event.target.closest(".here")) this.moveSelected(event.target.closest(".here").dataset.move);
     else if (event.target.closest(".zoom")) this.enlarge(item);
-    else if (event.target.closest(".pick")) this.pick(item, event);
+    else if (event.target.closest(".pick")) this.pick(item, event, this.pointer === "touch" && event.detail > 0);
   }
 
-  pick(item, event) {
+  /** A finger has no Ctrl: each tap adds a card, or takes it away. */
+  pick(item, event, tapped = false) {
     const card = this.cards.get(item);
     const among = shownIn(card.parentElement).map(itemOf);
-    this.selection.pick(item, { ctrl: event.ctrlKey || event.metaKey, shift: event.shiftKey }, among);
+    this.selection.pick(item, { ctrl: event.ctrlKey || event.metaKey || tapped, shift: event.shiftKey }, among);
     focusCard(card);
   }
 

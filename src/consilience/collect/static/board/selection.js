@@ -1,4 +1,4 @@
-// Which cards are selected: one by a click, several with Ctrl, Shift, or the button for several.
+// Which cards are selected: one by a click, several with Ctrl, Shift, the button for several, or a finger.
 
 export class Selection {
   constructor(changed) {
