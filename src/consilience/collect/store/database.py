@@ -51,6 +51,8 @@ class Database:
         self._reading = engine
         self._writing = engine.execution_options(immediate=True)
         self._grouped = GroupedWriter(self._writing) if engine.dialect.name == "sqlite" else None
+        self._path = Path(str(engine.url.database)).absolute()
+        self._opened: tuple[int, int] | None = None
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
@@ -87,12 +89,27 @@ class Database:
         except Exception:
             engine.dispose()
             raise
+        database._opened = database._on_disk()
         return database
 
     @property
     def is_file(self) -> bool:
         """Whether it is a file of SQLite, which one server has for itself."""
         return self._grouped is not None
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether a file of SQLite is still the one that was opened: not deleted, moved or replaced meanwhile."""
+        return self._on_disk() == self._opened
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        """Return the device and the number of the file that has the name of the database; None if there is none."""
+        if not self.is_file:
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            found = self._path.stat()
+            return found.st_dev, found.st_ino
+        return None
 
     @property
     def address(self) -> str:
