@@ -56,7 +56,7 @@ class Database:
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
-    def open(cls: type[Kind], url: str, *, new: bool = True) -> Kind:
+    def open(cls: type[Kind], url: str, *, new: bool = True, as_it_is: bool = False) -> Kind:
         """Open a database, make its tables or bring them up to date.
 
         Parameters
@@ -65,6 +65,8 @@ class Database:
             ``sqlite:///file.db``, or ``postgresql://user@host/database``.
         new : bool, default=True
             Whether to make a file of SQLite that does not exist.
+        as_it_is : bool, default=False
+            Whether to leave the tables as they are, which may be those of an earlier version: for a backup.
 
         Raises
         ------
@@ -78,8 +80,12 @@ class Database:
         engine = _engine(address)
         database = cls(engine)
         try:
-            with database.write() as db:
-                schema.bring_up_to_date(db)
+            if as_it_is:
+                with database.read() as db:
+                    schema.require_tables(db)
+            else:
+                with database.write() as db:
+                    schema.bring_up_to_date(db)
         except OperationalError as error:
             engine.dispose()
             raise InputError(f"The database {database.url} cannot be opened: {_reason(error)}") from error
