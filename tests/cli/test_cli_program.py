@@ -51,7 +51,7 @@ def test_commands_are_those_of_the_design():
         *("fit", "fit-partitions", "fuse", "compare", "report", "predict", "difference", "plan", "convert", "datasets"),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
         *("serve", "study", "study create", "study list", "study show", "study open", "study close", "study import"),
-        *("study export", "study judge", "study panel", "store", "store backup", "store restore"),
+        *("study export", "study judge", "study panel", "store", "store backup", "store verify", "store restore"),
     }
 
 

@@ -1,17 +1,18 @@
 """Backups hold every row of every table, and can be restored into either kind of database."""
 
 import gzip
+import hashlib
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import insert, inspect, select, text
 
 from consilience.collect import tables
 from consilience.collect.model import Item
 from consilience.collect.store import Store, new_picture, schema
-from consilience.collect.store.backup import backup, restore
+from consilience.collect.store.backup import backup, restore, verify
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from tests.collect.collecting import begun, joined, takes_part
@@ -49,7 +50,8 @@ def everything(store):
 @pytest.mark.parametrize("kind", ["sqlite", "the same"])
 def test_what_was_backed_up_is_restored(store, url, tmp_path, kind):
     study = filled(store)
-    counts = backup(store, tmp_path / "backup")
+    made = backup(store, tmp_path / "backup")
+    counts = made.counts
     before = everything(store)
     assert counts == {name: len(rows) for name, rows in before.items()}
     assert [name for name, count in counts.items() if not count and name in OF_TODAY] == []
@@ -59,7 +61,9 @@ def test_what_was_backed_up_is_restored(store, url, tmp_path, kind):
         target = url
         with store.write() as db:
             schema.move_to(db, schema.BASE)
-    assert restore(target, tmp_path / "backup") == counts
+    assert restore(target, tmp_path / "backup") == made
+    assert verify(tmp_path / "backup") == made
+    assert timedelta(0) <= datetime.now(UTC) - made.created < timedelta(minutes=10)
     again = Store.open(target)
     assert everything(again) == before
     takes_part(again, study, seed=1)  # new rows are numbered after the restored ones
@@ -71,7 +75,7 @@ def test_a_backup_of_sqlite_fills_postgresql(sqlite_store, request, tmp_path):
     study = filled(sqlite_store)
     backup(sqlite_store, tmp_path / "backup")
     address = request.getfixturevalue("postgres")
-    assert restore(address, tmp_path / "backup")["studies"] == 3
+    assert restore(address, tmp_path / "backup").counts["studies"] == 3
     again = Store.open(address)
     assert everything(again) == everything(sqlite_store)
     takes_part(again, study, seed=1)
@@ -104,6 +108,8 @@ def test_damaged_files_are_refused_and_fill_nothing(sqlite_store, tmp_path):
         (tmp_path / name).write_bytes(found)
         with pytest.raises(InputError, match=sentence):
             restore(target, tmp_path / name)
+        with pytest.raises(InputError, match=sentence):
+            verify(tmp_path / name)
     assert not (tmp_path / "new.db").exists()
 
 
@@ -114,3 +120,75 @@ def test_a_backup_of_a_later_version_is_refused(sqlite_store, tmp_path):
     assert json.loads(gzip.decompress((tmp_path / "backup").read_bytes()).splitlines()[0])["revision"] == "9999"
     with pytest.raises(InputError, match=r"^The backup was written by a later version .*\(revision 9999\); update"):
         restore(f"sqlite:///{tmp_path}/new.db", tmp_path / "backup")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"Pictures"', "12"),  # a number where a text belongs
+        ('"Pictures"', "null"),
+        (', "image/png"', ""),  # a value is missing
+        ('["%s", 0, ', '["nowhere", 0, '),  # an item of no study
+        ('["%s", 1, ', '["%s", 0, '),  # two items with one number
+    ],
+)
+def test_rows_that_do_not_fit_the_tables_are_found(sqlite_store, tmp_path, before, after):
+    study = filled(sqlite_store)
+    backup(sqlite_store, tmp_path / "backup")
+    whole = gzip.decompress((tmp_path / "backup").read_bytes()).decode()
+    changed = whole.replace(before.replace("%s", study.id), after.replace("%s", study.id), 1)
+    assert changed != whole
+    body = changed[: changed.rstrip("\n").rindex("\n") + 1].encode()  # with the right checksum
+    (tmp_path / "changed").write_bytes(gzip.compress(body + f"{hashlib.sha256(body).hexdigest()}\n".encode()))
+    with pytest.raises(InputError, match=r"^The backup changed is damaged: a row of its table '\w+' does not fit\.$"):
+        verify(tmp_path / "changed")
+
+
+def at_revision(store, revision):
+    """Bring the tables of an empty store to an earlier revision."""
+    with store.write() as db:
+        schema.move_to(db, schema.BASE)
+        schema.move_to(db, revision)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
+def test_tables_of_an_earlier_version_are_backed_up_as_they_are(store, url, tmp_path, revision):
+    study = begun(store, subset_size=4)
+    store.create_token("script")
+    kept = {name: rows for name, rows in everything(store).items() if name in ("studies", "items", "tokens")}
+    at_revision(store, revision)
+    with store.write() as db:
+        for name, rows in kept.items():
+            table = tables.metadata.tables[name]
+            db.execute(insert(table), [dict(zip(table.columns.keys(), row, strict=True)) for row in rows])
+    store.close()
+    old = Store.open(url, as_it_is=True)
+    made = backup(old, tmp_path / "backup")
+    with old.read() as db:
+        assert schema.revision(db) == revision == made.revision
+    old.close()
+    assert "overviews" not in made.counts  # which came with the last step
+    assert restore(f"sqlite:///{tmp_path}/new.db", tmp_path / "backup") == made
+    again = Store.open(f"sqlite:///{tmp_path}/new.db")
+    with again.read() as db:
+        assert schema.revision(db) == schema.newest()
+    assert {name: everything(again)[name] for name in kept} == kept
+    assert again.study(study.id) == study
+    again.close()
+
+
+def test_every_revision_has_only_tables_and_columns_of_today(sqlite_store):
+    with sqlite_store.write() as db:
+        for revision in ("0001", "0002", "0003", "0004", schema.newest()):
+            schema.move_to(db, schema.BASE)
+            schema.move_to(db, revision)
+            at = inspect(db)
+            for name in set(at.get_table_names()) - {"alembic_version"}:
+                has = {column["name"] for column in at.get_columns(name)}
+                assert has <= set(tables.metadata.tables[name].columns.keys())
+
+
+def test_a_database_without_studies_cannot_be_backed_up_as_it_is(tmp_path):
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(InputError, match=r"^The database holds no studies: it has none of their tables\.$"):
+        Store.open(f"sqlite:///{tmp_path}/empty.db", new=False, as_it_is=True)

@@ -2,9 +2,12 @@
 
 import logging
 import re
+import sys
 
 import pytest
 from sqlalchemy import text
+
+from consilience.collect.store import Store
 
 pytest.importorskip("fastapi", reason="FastAPI is not installed")
 client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
@@ -43,6 +46,35 @@ def test_a_database_that_is_gone_is_told_without_its_address(create_app, sqlite_
     answer = client.TestClient(create_app(sqlite_store, background=False)).get("/healthz")
     assert (answer.status_code, answer.json()) == (503, {"status": "failing", "database": "unreachable"})
     assert "secret" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps files that are open")
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_deleted_or_replaced_under_the_server_is_told(create_app, sqlite_store, tmp_path, replaced):
+    sqlite_store.create_study("Fruit", ["apple", "pear"])
+    browser = client.TestClient(create_app(sqlite_store, background=False))
+    assert browser.get("/healthz").status_code == 200
+    (tmp_path / "studies.db").rename(tmp_path / "moved.db")
+    if replaced:
+        Store.open(f"sqlite:///{tmp_path}/studies.db").close()
+    answer = browser.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "failing", "database": "deleted or replaced"})
+    if not replaced:
+        assert len(sqlite_store.studies()) == 1  # from a connection that is open: a query alone would not tell
+
+
+def test_a_worker_that_hangs_is_told(create_app, sqlite_store):
+    class Hanging:
+        state = "silent for more than 60 seconds"
+
+        def start(self):
+            pass
+
+        def stop(self):
+            pass
+
+    answer = client.TestClient(create_app(sqlite_store, background=Hanging())).get("/healthz")
+    assert (answer.status_code, answer.json()["worker"]) == (503, Hanging.state)
 
 
 def test_a_failure_is_found_in_the_log_by_the_number_on_the_page(visit, sqlite_store, monkeypatch, caplog):

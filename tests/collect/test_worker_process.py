@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from consilience.collect import worker_process
+from consilience.collect import heartbeat, worker_process
 from consilience.collect.worker_process import COMMAND, WorkerProcess
 
 from .collecting import begun, takes_part
@@ -51,7 +51,8 @@ def test_the_jobs_of_a_worker_that_was_killed_are_done_at_once(sqlite_store):
 
 
 def test_it_ends_with_whoever_started_it(sqlite_store):
-    process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=pipe, stdout=pipe, stderr=pipe)
     process.stdin.write(f"{sqlite_store.address}\n".encode())
     process.stdin.flush()
     study = begun(sqlite_store, subset_size=4)
@@ -60,6 +61,24 @@ def test_it_ends_with_whoever_started_it(sqlite_store):
     assert process.wait(SECONDS) == 0
     assert process.stderr.read() == b""
     process.stderr.close()
+    process.stdout.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows does not stop processes")
+def test_a_process_that_is_stopped_hangs_until_it_goes_on(sqlite_store, monkeypatch):
+    worker = WorkerProcess(sqlite_store)
+    assert worker.state == "stopped"
+    worker.start()
+    first = worker._listener._heard
+    until(lambda: worker._listener._heard > first)
+    assert worker.state == "running"
+    monkeypatch.setattr(heartbeat, "SILENT", 3 * heartbeat.BEAT)
+    os.kill(worker._process.pid, signal.SIGSTOP)
+    until(lambda: worker.state == "silent for more than 6 seconds")
+    os.kill(worker._process.pid, signal.SIGCONT)
+    until(lambda: worker.state == "running")
+    worker.stop()
+    assert worker.state == "stopped"
 
 
 def test_a_job_of_a_worker_that_is_ended_is_done_by_the_next(store, monkeypatch):

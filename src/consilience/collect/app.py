@@ -56,8 +56,8 @@ class Background(Protocol):
     """What runs beside an application."""
 
     @property
-    def is_alive(self) -> bool:
-        """Whether it runs."""
+    def state(self) -> str:
+        """Whether it is "running", "stopped", or in which way it hangs."""
 
     def start(self) -> None:
         """Begin."""
@@ -86,7 +86,7 @@ def create_app(
         How many requests a visitor may send.
     background : bool or worker, default=True
         What composes subsets and computes the consensus while the application is served: a worker with ``start``,
-        ``stop`` and ``is_alive``, such as `~consilience.collect.worker_process.WorkerProcess`; True for a thread of
+        ``stop`` and ``state``, such as `~consilience.collect.worker_process.WorkerProcess`; True for a thread of
         this process, False for nothing.
 
     Returns

@@ -17,16 +17,18 @@ router = APIRouter()
 
 @router.get("/healthz")
 def show_health(request: Request) -> Response:
-    """Say whether the database answers, its tables are those of this version, and the worker runs."""
+    """Say whether the database is there, its tables are those of this version, and the worker runs."""
     found = _of_database(served(request).store)
     worker = request.app.state.worker
     if worker is not None:
-        found["worker"] = "running" if worker.is_alive else "stopped"
+        found["worker"] = worker.state
     good = all(value in ("reachable", "current", "running") for value in found.values())
     return JSONResponse({"status": "ok" if good else "failing", **found}, 200 if good else 503)
 
 
 def _of_database(store: Store) -> dict[str, Any]:
+    if not store.is_in_place:  # a connection that is open still reads the old file
+        return {"database": "deleted or replaced"}
     try:
         with store.read() as db:
             current = schema.revision(db) == schema.newest()

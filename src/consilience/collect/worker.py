@@ -16,6 +16,7 @@ import numpy as np
 
 from consilience.collect import consensus
 from consilience.collect.errors import NotFoundError
+from consilience.collect.heartbeat import LOOKING, STOPPED, Doing, state_of
 from consilience.collect.model import CLOSED, JUDGING, Assignment, Study
 from consilience.collect.overview import overview_of
 from consilience.collect.quality import quality_of
@@ -68,11 +69,17 @@ class Worker:
         self._sessions: dict[str, StudySession] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self.doing = Doing(LOOKING, time.monotonic())
 
     @property
     def is_alive(self) -> bool:
         """Whether the thread of its own runs."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def state(self) -> str:
+        """Whether it is "running", "stopped", or in which way it hangs; see `consilience.collect.heartbeat`."""
+        return state_of(self.doing) if self.is_alive else STOPPED
 
     def start(self) -> None:
         """Begin to work, in a thread of its own."""
@@ -111,6 +118,7 @@ class Worker:
         if job is None:
             return False
         error = None
+        self.doing = Doing(job.kind, time.monotonic())
         try:
             with one_blas_thread(), warnings.catch_warnings():  # products are small; threads would wait for each other
                 warnings.simplefilter("ignore", AnnotationWarning)  # the dashboard says it
@@ -124,6 +132,8 @@ class Worker:
         except BaseException:  # this process is to end
             self.store.return_job(job)
             raise
+        finally:
+            self.doing = Doing(LOOKING, time.monotonic())
         self.store.finish_job(job, error)
         return True
 
@@ -131,6 +141,7 @@ class Worker:
         """Do jobs as they come, until somebody stops it."""
         tidied = -TIDY
         while not self._stopping.is_set():
+            self.doing = Doing(LOOKING, time.monotonic())
             try:
                 if time.monotonic() - tidied > TIDY:
                     self.store.tidy()

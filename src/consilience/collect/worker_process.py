@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from typing import Any
 
+from consilience.collect.heartbeat import BEAT, STOPPED, Listener, tell
 from consilience.collect.log import log_to_standard_error
 from consilience.collect.store import Store
 from consilience.collect.worker import Worker
@@ -20,6 +22,7 @@ BEHIND = 10  # how far the process stands back for others, as `nice` counts
 GRACE = 5.0  # seconds in which it has to end
 PAUSE = 5.0  # seconds until it is started again, should it end unasked
 POLL = 0.5  # seconds between looks whether it runs
+STANDARD_OUTPUT = 1
 COMMAND = "from consilience.collect.worker_process import main; main()"
 logger = logging.getLogger(__name__)
 
@@ -36,6 +39,7 @@ class WorkerProcess:
     def __init__(self, store: Store) -> None:
         self._address = store.address
         self._process: subprocess.Popen[bytes] | None = None
+        self._listener: Listener | None = None
         self._ending = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -43,6 +47,12 @@ class WorkerProcess:
     def is_alive(self) -> bool:
         """Whether the process runs."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def state(self) -> str:
+        """Whether it is "running", "stopped", or in which way it hangs; see `consilience.collect.heartbeat`."""
+        listener = self._listener
+        return listener.state if listener is not None and self.is_alive else STOPPED
 
     def start(self) -> None:
         """Start the process."""
@@ -61,10 +71,15 @@ class WorkerProcess:
         if self._process is not None:
             _end(self._process)
             self._process = None
+        if self._listener is not None:
+            self._listener.join(GRACE)
+            self._listener = None
 
     def _launch(self) -> None:
         """Start the process, which learns the address from its input: it may hold a password."""
-        self._process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE)
+        self._process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self._process.stdout:
+            self._listener = Listener(self._process.stdout)
         with contextlib.suppress(OSError):  # it ended at once
             os.write(_input(self._process), f"{self._address}\n".encode())
 
@@ -109,7 +124,16 @@ def main() -> None:
 
         signal.signal(signal.SIGTERM, stop)
         threading.Thread(target=_watch_input, daemon=True).start()
+        threading.Thread(target=_beat, args=(worker,), daemon=True).start()
         worker.work()
+
+
+def _beat(worker: Worker) -> None:
+    """Tell what the worker does, from a thread of its own, so that long fits do not silence it."""
+    with contextlib.suppress(OSError):  # nobody listens any more
+        while True:
+            tell(STANDARD_OUTPUT, worker.doing)
+            time.sleep(BEAT)
 
 
 def _watch_input() -> None:

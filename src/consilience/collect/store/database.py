@@ -51,10 +51,12 @@ class Database:
         self._reading = engine
         self._writing = engine.execution_options(immediate=True)
         self._grouped = GroupedWriter(self._writing) if engine.dialect.name == "sqlite" else None
+        self._path = Path(str(engine.url.database)).absolute()
+        self._opened: tuple[int, int] | None = None
         self.url = engine.url.render_as_string(hide_password=True)
 
     @classmethod
-    def open(cls: type[Kind], url: str, *, new: bool = True) -> Kind:
+    def open(cls: type[Kind], url: str, *, new: bool = True, as_it_is: bool = False) -> Kind:
         """Open a database, make its tables or bring them up to date.
 
         Parameters
@@ -63,6 +65,8 @@ class Database:
             ``sqlite:///file.db``, or ``postgresql://user@host/database``.
         new : bool, default=True
             Whether to make a file of SQLite that does not exist.
+        as_it_is : bool, default=False
+            Whether to leave the tables as they are, which may be those of an earlier version: for a backup.
 
         Raises
         ------
@@ -76,8 +80,12 @@ class Database:
         engine = _engine(address)
         database = cls(engine)
         try:
-            with database.write() as db:
-                schema.bring_up_to_date(db)
+            if as_it_is:
+                with database.read() as db:
+                    schema.require_tables(db)
+            else:
+                with database.write() as db:
+                    schema.bring_up_to_date(db)
         except OperationalError as error:
             engine.dispose()
             raise InputError(f"The database {database.url} cannot be opened: {_reason(error)}") from error
@@ -87,12 +95,27 @@ class Database:
         except Exception:
             engine.dispose()
             raise
+        database._opened = database._on_disk()
         return database
 
     @property
     def is_file(self) -> bool:
         """Whether it is a file of SQLite, which one server has for itself."""
         return self._grouped is not None
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether a file of SQLite is still the one that was opened: not deleted, moved or replaced meanwhile."""
+        return self._on_disk() == self._opened
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        """Return the device and the number of the file that has the name of the database; None if there is none."""
+        if not self.is_file:
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            found = self._path.stat()
+            return found.st_dev, found.st_ino
+        return None
 
     @property
     def address(self) -> str:

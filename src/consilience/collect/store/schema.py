@@ -72,9 +72,26 @@ def move_to(db: Connection, target: str) -> None:
     InputError
         The database was written by a later version of the package.
     """
+    _require_known(revision(db))
+    (command.downgrade if target == BASE else command.upgrade)(_config(db), target)
+
+
+def require_tables(db: Connection) -> None:
+    """Refuse a database without tables of this version or an earlier one.
+
+    Raises
+    ------
+    InputError
+        The database has no tables of studies, or was written by a later version of the package.
+    """
     found = revision(db)
+    if found is None:
+        raise InputError("The database holds no studies: it has none of their tables.")
+    _require_known(found)
+
+
+def _require_known(found: str | None) -> None:
     if not is_known(found):
         raise InputError(
             f"The database was written by a later version of consilience (revision {found}); update the package."
         )
-    (command.downgrade if target == BASE else command.upgrade)(_config(db), target)
