@@ -1,4 +1,4 @@
-"""Joining by overlap against brute force, its special cases, and what it says of Gaussians divided into many."""
+"""Joining by overlap against brute force, its special cases, Gaussians divided into many, and several mixtures."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from consilience.deep import joining
-from consilience.deep.joining import join_by_overlap
+from consilience.deep.joining import agree, clusters_of_components, join_by_overlap, mixtures_of
 from consilience.metrics.clusterings import ari
 
 
@@ -128,3 +128,52 @@ def test_nothing_is_written_into_the_argument():
     kept = given.copy()
     join_by_overlap(given)
     np.testing.assert_array_equal(given, kept)
+
+
+def test_the_number_is_where_the_mean_gap_is_largest():
+    mixtures = [responsibilities(groups) for groups in ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 2, 2])]
+    found = agree([*mixtures[:2], np.roll(mixtures[2], 80, axis=0)])
+    alone = [join_by_overlap(one) for one in mixtures]
+    np.testing.assert_allclose(found.gaps, np.mean([one.gaps for one in alone], axis=0))  # rows moved: the same overlap
+    assert found.numbers.tolist() == [2, 2, 3]
+    assert found.n_clusters == 1 + found.gaps.argmax()
+
+
+def test_a_component_across_two_clusters_is_outvoted():
+    z = np.repeat([0, 1, 2], 40)
+    good = np.eye(6)[2 * z + np.arange(120) % 2] * 0.7 + np.eye(6)[2 * z + 1 - np.arange(120) % 2] * 0.3
+    across = good.copy()
+    across[z > 0] = np.roll(good[z > 0], 20, axis=0)  # half of the second cluster goes with half of the third
+    found = agree([good, across, good[:, ::-1], good[:, [3, 4, 5, 0, 1, 2]]])
+    assert found.n_clusters == 3
+    assert ari(z, found.votes.argmax(1)) == 1
+    assert set(found.votes.round(9).ravel()) <= {0, 0.25, 0.75, 1}
+
+
+def test_votes_are_shares_of_clusters_by_decreasing_size():
+    rng = np.random.default_rng(0)
+    positions = 8 * np.eye(3)[np.repeat([0, 1, 2], [50, 200, 100])] + rng.normal(size=(350, 3))
+    found = agree(mixtures_of(positions, 9, rng=rng, n_mixtures=4), 3)
+    np.testing.assert_allclose(found.votes.sum(1), 1)
+    assert (np.diff(found.votes.sum(0)) <= 0).all()
+    assert found.votes.argmax(1)[[0, 60, 300]].tolist() == [2, 0, 1]
+
+
+def test_one_mixture_agrees_with_itself():
+    given = responsibilities([0, 0, 0, 1, 1, 1, 1])
+    found, alone = agree([given]), join_by_overlap(given)
+    np.testing.assert_allclose(found.votes, given @ np.eye(2)[alone.cluster])
+    np.testing.assert_array_equal(clusters_of_components(given, found.votes), alone.cluster)
+
+
+def test_equal_positions_are_one_cluster():
+    found = agree(mixtures_of(np.ones((20, 2)), 5, rng=np.random.default_rng(0)))
+    assert found.n_clusters == 1
+    np.testing.assert_array_equal(found.votes, np.ones((20, 1)))
+
+
+def test_the_same_generator_gives_the_same_mixtures():
+    positions = np.random.default_rng(0).normal(size=(200, 2))
+    one, other = (mixtures_of(positions, 4, rng=np.random.default_rng(3), n_mixtures=2) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(one[0], one[1])

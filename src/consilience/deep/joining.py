@@ -139,7 +139,7 @@ class Agreement:
         return self.votes.shape[1]
 
 
-def agree(mixtures: Sequence[Responsibilities], n_clusters: int | None = None) -> Agreement:
+def agree(mixtures: Sequence[Float[np.ndarray, "items _"]], n_clusters: int | None = None) -> Agreement:
     """Join the components of each mixture to clusters, of a number common to all, and let them vote.
 
     Parameters
@@ -176,14 +176,14 @@ def agree(mixtures: Sequence[Responsibilities], n_clusters: int | None = None) -
     return Agreement(votes[:, owned], gaps, np.array([one.n_clusters for one in alone]))
 
 
-def agreed_clusters(
+def mixtures_of(
     positions: Float[np.ndarray, "items dims"],
     n_components: int,
     *,
     rng: np.random.Generator,
     n_mixtures: int = N_MIXTURES,
-) -> Agreement:
-    """Clusters of positions on which several mixtures of Gaussians agree, and their number.
+) -> list[Responsibilities]:
+    """Responsibilities of several mixtures of Gaussians, from random starts.
 
     Parameters
     ----------
@@ -191,12 +191,8 @@ def agreed_clusters(
     n_components : of each mixture; several for each cluster.
     rng : of the items to which the mixtures are fitted, and of their starts.
     n_mixtures : number of mixtures.
-
-    Returns
-    -------
-    Agreement
     """
-    return agree([_mixture(positions, n_components, rng) for _ in range(n_mixtures)])
+    return [_mixture(positions, n_components, rng) for _ in range(n_mixtures)]
 
 
 def clusters_of_components(
