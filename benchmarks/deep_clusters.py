@@ -92,7 +92,7 @@ def digits(seed: int) -> Task:
 def pinwheel(seed: int) -> Task:
     points, arm = pinwheel_points(seed)
     settings: dict[str, Any] = {"n_latent": 2, "hidden": (40, 40), "batch_size": 50, "merge_clusters": False}
-    return Task(points, arm, 0, BayesSCDC(15, n_init=10, random_state=seed, **settings))
+    return Task(points, arm, 0, BayesSCDC(15, random_state=seed, **settings))
 
 
 def people(seed: int) -> Task:
