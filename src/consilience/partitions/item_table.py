@@ -113,7 +113,7 @@ class PartitionedItems:
         *,
         features: Iterable[Name],
         annotators: Iterable[Name] | None = None,
-        labels: PartitionedTable | None = None,
+        labels: Any = None,
         item: Name | None = None,
         missing: Missing | None = None,
     ) -> None:
@@ -171,7 +171,7 @@ def _require_distinct(columns: list[Any]) -> None:
 
 
 def _long_partitions(
-    annotators: tuple[Any, ...], labels: PartitionedTable | None, n: int, missing: Any
+    annotators: tuple[Any, ...], labels: Any, n: int, missing: Any
 ) -> list[Partition | None]:
     if bool(annotators) == (labels is not None):
         both = "both" if annotators else "neither"
