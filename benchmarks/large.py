@@ -3,7 +3,8 @@
     python benchmarks/large.py [--model PartitionLabelModel] [--items 10000 100000] [--workers 2] [--jobs 2]
 
 DawidSkene: a simulated crowd of 200 annotators labels each item five times. PartitionLabelModel: items of 10 clusters
-have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no mergers.
+have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no
+mergers.
 
 For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are

@@ -316,7 +316,9 @@ def test_what_partitions_cannot_fit_is_refused():
         fit(DawidSkene(subtypes=2), table)
     with pytest.raises(InputError, match="The 'tol' parameter of DawidSkene must be"):
         fit(DawidSkene(subtypes=1, tol=-1), table)
-    with pytest.raises(InputError, match=r"Partitions can be fitted by DawidSkene and PartitionLabelModel. Got a ProductMixture\."):
+    with pytest.raises(
+        InputError, match=r"Partitions can be fitted by DawidSkene and PartitionLabelModel. Got a ProductMixture\."
+    ):
         fit(ProductMixture(), table)
     with pytest.raises(InputError, match=r"The table of a DawidSkene must be a PartitionedTable. Got a DataFrame\."):
         fit(DawidSkene(subtypes=1), made.crowd())

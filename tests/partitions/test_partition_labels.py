@@ -24,16 +24,15 @@ from consilience.partitions import (
 )
 from consilience.semisupervised import PartitionLabelModel
 
-
 FEATURES, SORTERS = [f"x{number}" for number in range(5)], [f"annotator {number}" for number in range(8)]
-SETTINGS = {"prior_variance": 1.0, "copies": None, "merge": False, "max_clusters": 8, "n_init": 1, "random_state": 3}
+SETTINGS = {"prior_variance": 1.0, "copies": None, "merge": False, "max_clusters": 6, "n_init": 1, "random_state": 3}
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
 
 PARTITIONINGS = {
     "one": lambda frame: [frame],
     "interleaved": lambda frame: [frame[number::5] for number in range(5)],
     "skewed": lambda frame: [frame[:1], frame[1:]],
-    "with an empty one": lambda frame: [frame[:0], frame[:200], frame[200:], frame[:0]],
+    "with an empty one": lambda frame: [frame[:0], frame[:100], frame[100:], frame[:0]],
     "one without labels": lambda frame: [
         frame[frame[SORTERS].isna().all(axis=1)],
         frame[frame[SORTERS].notna().any(axis=1)],
@@ -42,7 +41,7 @@ PARTITIONINGS = {
 }
 
 
-def items(n=400, *, seed=0):
+def items(n=240, *, seed=0):
     """Items of four clusters, and annotators who tell some of them apart; every tenth item has no label."""
     rng = np.random.default_rng(seed)
     cluster = rng.integers(4, size=n)
@@ -124,7 +123,7 @@ def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     ids=str,
 )
 def test_the_parameters_mean_the_same(settings):
-    frame = items(250)
+    frame = items()
 
     def parameters():
         return SETTINGS | {name: value(1) if callable(value) else value for name, value in settings.items()}
@@ -175,7 +174,7 @@ def test_items_without_names_are_numbered_over_partitions():
     here = PartitionLabelModel(**SETTINGS).fit(frame[FEATURES], Groupings.from_matrix(frame[SORTERS], missing=[]))
     assert_same(here, fit(PartitionLabelModel(**SETTINGS), table), table, **CLOSE)
     assert pd.concat(item_results(fit(PartitionLabelModel(**SETTINGS), table), table))["item"].tolist() == list(
-        range(400)
+        range(240)
     )
 
 
@@ -190,11 +189,10 @@ def test_threads_change_no_digit():
 def test_the_start_of_many_items_is_that_of_a_sample_for_any_partitioning(monkeypatch):
     monkeypatch.setattr(partition_labels, "SAMPLE", 100)
     seen = []
-    monkeypatch.setattr(
-        partition_labels, "arrange", lambda *given: seen.append(given[0]) or ARRANGE(*given)
-    )
+    monkeypatch.setattr(partition_labels, "arrange", lambda *given: seen.append(given[0]) or ARRANGE(*given))
     frame = items()
-    models = [fit(PartitionLabelModel(**SETTINGS), table_of(cut(frame))) for cut in PARTITIONINGS.values()]
+    settings = SETTINGS | {"tol": 1e-3}
+    models = [fit(PartitionLabelModel(**settings), table_of(cut(frame))) for cut in PARTITIONINGS.values()]
     assert {len(one) for one in seen} == {100}
     assert len({frozenset(one.items) for one in seen}) == 1
     for model in models[1:]:
@@ -235,13 +233,13 @@ def test_numbered_items_are_written_with_their_numbers(tmp_path):
     table = table_of([frame[:150], frame[150:]])
     model = fit(PartitionLabelModel(**SETTINGS), table)
     write_item_results(model, table, tmp_path)
-    assert pd.read_parquet(tmp_path)["item"].tolist() == list(range(400))
+    assert pd.read_parquet(tmp_path)["item"].tolist() == list(range(240))
 
 
 def test_new_items_are_clustered_by_their_features_and_labels():
     frame = items()
-    model = fit(PartitionLabelModel(**SETTINGS), table_of([frame[:300]]))
-    new = frame[300:].assign(**dict.fromkeys(SORTERS))
+    model = fit(PartitionLabelModel(**SETTINGS), table_of([frame[:180]]))
+    new = frame[180:].assign(**dict.fromkeys(SORTERS))
     found = pd.concat(item_results(model, table_of([new])))
     assert found["cluster"].tolist() == model.predict(new[FEATURES]).tolist()
     strange = new.assign(**{SORTERS[0]: "a new pile"})
@@ -279,10 +277,10 @@ def fit_until(sweep, settings, table, path, monkeypatch):
             fit(PartitionLabelModel(**settings), table, checkpoint=path)
 
 
-@pytest.mark.parametrize("sweep", [2, 40, 70])
+@pytest.mark.parametrize("sweep", [2, 6, 14])
 def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, sweep):
     """Restarts and mergers are runs of their own: interrupted are the first, the second, and a merger."""
-    frame, settings = items(), SETTINGS | {"n_init": 2, "merge": True}
+    frame, settings = items(), SETTINGS | {"n_init": 2, "merge": True, "tol": 1e-3}
     table, path, swept = table_of([frame[:150], frame[150:]]), tmp_path / "fit.npz", []
     step = partition_label_sweeps.Sweeps.step
     with monkeypatch.context() as patched:
@@ -361,8 +359,8 @@ def test_a_fit_survives_a_worker_that_is_killed_between_sweeps(client, tmp_path)
         ({"copies": "auto"}, "the 'copies' parameter of PartitionLabelModel must be None"),
         ({"n_clusters": 3}, "the 'n_clusters' parameter of PartitionLabelModel must be \"auto\""),
         ({"tol": -1.0}, "The 'tol' parameter of PartitionLabelModel must be"),
-        ({"rich_get_richer": 9.0}, "The 'rich_get_richer' parameter of PartitionLabelModel must be at most 0.00125"),
-        ({"max_clusters": 401}, "must be at most the number of items, 400"),
+        ({"rich_get_richer": 9.0}, "The 'rich_get_richer' parameter of PartitionLabelModel must be at most 0.0020833"),
+        ({"max_clusters": 241}, "must be at most the number of items, 240"),
     ],
     ids=str,
 )
@@ -373,9 +371,9 @@ def test_what_partitions_cannot_fit_is_refused(settings, sentence):
 
 def test_data_that_tell_nothing_are_refused():
     frame = items()
-    with pytest.raises(InputError, match="needs more items than features. Got 5 items and 5 features"):
+    with pytest.raises(InputError, match=r"needs more items than features\. Got 5 items and 5 features"):
         fit(PartitionLabelModel(**SETTINGS | {"max_clusters": 2}), table_of([frame[:5]]))
-    with pytest.raises(InputError, match="All 5 features are constant over the 400 items"):
+    with pytest.raises(InputError, match="All 5 features are constant over the 240 items"):
         fit(PartitionLabelModel(**SETTINGS), table_of([frame.assign(**dict.fromkeys(FEATURES, 1.0))]))
     with pytest.raises(InputError, match="None of the items has a label"):
         fit(PartitionLabelModel(**SETTINGS), table_of([frame.assign(**dict.fromkeys(SORTERS))]))
@@ -386,16 +384,16 @@ def test_data_that_tell_nothing_are_refused():
 def test_an_item_in_two_partitions_is_named():
     frame = items()
     with pytest.raises(InputError, match="has rows in partition 0 and in partition 1"):
-        fit(PartitionLabelModel(**SETTINGS), table_of([frame[:200], frame[199:]]))
+        fit(PartitionLabelModel(**SETTINGS), table_of([frame[:100], frame[99:]]))
     with pytest.raises(InputError, match="partition 0: The names of items must differ"):
         fit(PartitionLabelModel(**SETTINGS), table_of([pd.concat([frame, frame[:1]])]))
 
 
 def test_features_that_are_no_finite_numbers_are_placed():
     frame = items()
-    wrong = frame.assign(x1=frame["x1"].where(frame.index != 250))
-    with pytest.raises(InputError, match=rf"partition 1: Feature 'x1' of item '{frame['item'][250]}' is missing"):
-        fit(PartitionLabelModel(**SETTINGS), table_of([wrong[:200], wrong[200:]]))
+    wrong = frame.assign(x1=frame["x1"].where(frame.index != 150))
+    with pytest.raises(InputError, match=rf"partition 1: Feature 'x1' of item '{frame['item'][150]}' is missing"):
+        fit(PartitionLabelModel(**SETTINGS), table_of([wrong[:100], wrong[100:]]))
 
 
 def test_minus_one_has_to_be_explained():
@@ -429,7 +427,7 @@ def test_what_is_no_table_of_items_is_refused(options, sentence):
 def test_tables_of_labels_and_of_items_are_told_apart():
     frame = items()
     long = frame.melt("item", SORTERS, "annotator", "label").dropna()
-    with pytest.raises(InputError, match="must be a PartitionedItems. Got a PartitionedTable"):
+    with pytest.raises(InputError, match=r"must be a PartitionedItems\. Got a PartitionedTable"):
         fit(PartitionLabelModel(**SETTINGS), PartitionedTable([long]))
     with pytest.raises(InputError, match="Got 2"):
         PartitionedItems([frame], features=FEATURES, labels=PartitionedTable([long, long]))
@@ -437,7 +435,7 @@ def test_tables_of_labels_and_of_items_are_told_apart():
         PartitionedItems([frame], features=FEATURES, labels=PartitionedTable([long]), missing=-1)
     with pytest.raises(InputError, match="the items need names"):
         PartitionedItems([frame.drop(columns="item")], features=FEATURES, labels=PartitionedTable([long]))
-    elsewhere = PartitionedItems([frame[:200]], features=FEATURES, labels=PartitionedTable([long]))
-    with pytest.raises(InputError, match="has labels in the partition of partition 0, and is not among its 200 items"):
+    elsewhere = PartitionedItems([frame[:100]], features=FEATURES, labels=PartitionedTable([long]))
+    with pytest.raises(InputError, match="has labels in the partition of partition 0, and is not among its 100 items"):
         fit(PartitionLabelModel(**SETTINGS), elsewhere)
     assert repr(elsewhere) == "PartitionedItems(1 partition, 5 features, a long table of labels)"

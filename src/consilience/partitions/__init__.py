@@ -1,4 +1,4 @@
-"""Label data, with features or without, that do not fit in memory: read and fitted in partitions, on one machine or a Dask cluster."""
+"""Annotations that do not fit in memory: read and fitted in partitions, on one machine or a Dask cluster."""
 
 from consilience.partitions.fitting import fit, item_results, write_item_results
 from consilience.partitions.item_table import PartitionedItems

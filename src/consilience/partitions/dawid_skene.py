@@ -83,7 +83,7 @@ def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint:
     learned = model.prior is not None
     counts = parts.total(statistics.label_counts)
     about = {"labels": _digest(survey, counts), "parameters": parameters_of(model)}
-    runs = Runs(checkpoint_at(checkpoint, about, CODEC))
+    runs: Runs[State] = Runs(checkpoint_at(checkpoint, about, CODEC))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
     constant = _constant(parts, counts) if learned else no_one
     everyone = Heard(no_one, np.full(len(no_one), ALONE))

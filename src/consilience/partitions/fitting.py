@@ -45,18 +45,23 @@ def fit(
     n_jobs: Integer | None = 1,
     checkpoint: FilePath | None = None,
 ) -> Model:
-    """Fit a model to a table of labels that need not fit in memory.
+    """Fit a model to a table that need not fit in memory.
 
     Only statistics whose size does not depend on the number of items leave a partition, and samples of a fixed size.
-    The fitted model is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
+
+    A DawidSkene is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
     items with several labels; in larger tables the temperature and the copies are found from other samples of the
     items than there. The p values of copies always come from another order of the items.
 
+    A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
+    larger tables a restart begins from 100,000 of the items instead of all.
+
     Parameters
     ----------
-    model : DawidSkene
-        With ``subtypes=1``: subtypes of classes are found from all items at once.
-    table : PartitionedTable
+    model : DawidSkene or PartitionLabelModel
+        DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason.
+    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
         read again. By default this process reads them, and keeps what it needs in temporary files.
@@ -71,18 +76,20 @@ def fit(
     the model, fitted
         With all attributes of the fit in memory, but those of items: ``labels_``, ``labels_series_``,
         ``labels_apart_``, ``responsibilities_``, ``subtypes_`` and ``items_``, and methods that use these. See
-        `item_results`.
+        `item_results`. A PartitionLabelModel predicts new items with ``predict``.
 
     Raises
     ------
     InputError
         The model cannot be fitted to partitions, or not with these parameters; an item has rows in several partitions;
-        a name is missing; or the checkpoint is that of another fit.
+        a name is missing; a feature is no finite number; or the checkpoint is that of another fit.
 
     Warns
     -----
     AnnotationWarning
         Rows were left out, annotators weigh together or are constant, or no item has two labels.
+    FeatureScaleWarning
+        The scales of two features of the sample are very different.
     ConvergenceWarning
         The bound still rose after `max_iter` sweeps.
 
@@ -257,9 +264,7 @@ def _with_each(found: pd.DataFrame, probabilities: np.ndarray, model: Any) -> pd
     return found.join(pd.DataFrame(probabilities, columns=[f"class {name}" for name in model.classes_]))
 
 
-def _written(
-    numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool
-) -> Path | None:
+def _written(numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool) -> Path | None:
     number = numbered[0]
     found = _results(numbered, model, first, responsibilities)
     if not len(found):
@@ -289,7 +294,9 @@ def _require_table_of(model: Any, table: Any) -> None:
 
 def _require(table: Any, kind: type, model: Any) -> None:
     if not isinstance(table, kind):
-        raise InputError(f"The table of a {type(model).__name__} must be a {kind.__name__}. Got a {type(table).__name__}.")
+        raise InputError(
+            f"The table of a {type(model).__name__} must be a {kind.__name__}. Got a {type(table).__name__}."
+        )
 
 
 def _require_told(names: Any, table: Any) -> None:

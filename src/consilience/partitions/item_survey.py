@@ -179,12 +179,9 @@ def joined_sample(parts: list[Sample], nothing: Groupings) -> Sample:
     item = [start + part.groupings.item_of_row for start, part in zip(np.cumsum([0, *sizes]), parts)]
     group = [group_places(part.groupings, keys) for part in parts]
     incidence = incidence_of(np.concatenate(item), np.concatenate(group), len(items), len(keys))
-    return Sample(
-        np.concatenate([part.features for part in parts]), replace(nothing, items=items, incidence=incidence)
-    )
+    return Sample(np.concatenate([part.features for part in parts]), replace(nothing, items=items, incidence=incidence))
 
 
 def group_places(given: Groupings, keys: Keys) -> Int[np.ndarray, " rows"]:
     """Return the place among all groups of the group of each membership; -1 for groups that are not among them."""
     return given.vocabulary.place_in(keys)[given.incidence.indices]
-

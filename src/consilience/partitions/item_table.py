@@ -13,7 +13,17 @@ from jaxtyping import Float
 from consilience.annotations import Groupings
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.memberships import vocabulary_of
-from consilience.annotations.names import MISSING, Coded, code, frame_row, name_index, plain, union, unique_names, without
+from consilience.annotations.names import (
+    MISSING,
+    Coded,
+    code,
+    frame_row,
+    name_index,
+    plain,
+    union,
+    unique_names,
+    without,
+)
 from consilience.annotations.types import Missing, Name
 from consilience.errors import AnnotationError, InputError
 from consilience.partitions.table import (
@@ -127,7 +137,9 @@ class PartitionedItems:
         _require_distinct([*([] if item is None else [item]), *self.features, *by])
         require_columns(names, [*([] if item is None else [item]), *self.features, *by], name)
         if item is None and labels is not None:
-            raise InputError("With 'labels', the items need names: say which column has them, PartitionedItems(…, item=…).")
+            raise InputError(
+                "With 'labels', the items need names: say which column has them, PartitionedItems(…, item=…)."
+            )
         long = _long_partitions(by, labels, len(sources), missing)
         values = values_of_missing(missing if labels is None else labels.missing)
         self.missing = None if values is None else tuple(values)
@@ -170,9 +182,7 @@ def _require_distinct(columns: list[Any]) -> None:
         raise InputError(f"A column is the item, a feature or an annotator, once. Got {plain(twice[0])!r} twice.")
 
 
-def _long_partitions(
-    annotators: tuple[Any, ...], labels: Any, n: int, missing: Any
-) -> list[Partition | None]:
+def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: Any) -> list[Partition | None]:
     if bool(annotators) == (labels is not None):
         both = "both" if annotators else "neither"
         raise InputError(f"PartitionedItems takes either 'annotators', columns of labels, or 'labels'. Got {both}.")
@@ -184,8 +194,8 @@ def _long_partitions(
         raise InputError("With 'labels', say which labels are missing in PartitionedTable(…, missing=…).")
     if len(labels) != n:
         raise InputError(
-            f"The labels must have the partitions of the items, {n}, each with the labels of the items in the partition "
-            f"of the same number. Got {len(labels)}."
+            f"The labels must have the partitions of the items, {n}, each with the labels of the items in the one of the "
+            f"same number. Got {len(labels)}."
         )
     return list(labels.partitions)
 
@@ -202,7 +212,9 @@ def read_items(partition: ItemPartition) -> ItemRows:
     columns = [*([] if partition.item is None else [partition.item]), *partition.features, *partition.annotators]
     frame = frame_of(partition.source, columns, partition.name).reset_index(drop=True)
     try:
-        items = pd.RangeIndex(len(frame)) if partition.item is None else unique_names(code(frame[partition.item]), "items")
+        items = (
+            pd.RangeIndex(len(frame)) if partition.item is None else unique_names(code(frame[partition.item]), "items")
+        )
         features = features_of(frame[list(partition.features)].set_axis(items))
         if partition.labels is None:
             return ItemRows(partition.item is not None, features, _wide(partition, frame, items))

@@ -97,7 +97,11 @@ def results_of_items(
     labels = incidence_of(given.item_of_row, place, given.n_items, len(said))
     found = softmax(rows.features @ model.coef_.T + model.intercept_ + labels @ said.to_numpy(), axis=1)
     table = pd.DataFrame(
-        {"item": OwnItems(number, rows).names(first), "cluster": found.argmax(1), "probability": found.max(1, initial=0.0)}
+        {
+            "item": OwnItems(number, rows).names(first),
+            "cluster": found.argmax(1),
+            "probability": found.max(1, initial=0.0),
+        }
     )
     if not responsibilities:
         return table

@@ -1,8 +1,8 @@
 """Sweeps of `PartitionLabelModel` over partitions: its own updates, with moments that are sums over partitions.
 
 All of a sweep but the moments depends on no item: `update_assignment`, `update_confusion`, the objective of the M-step
-and the bound are those of `consilience.semisupervised.partition_label_model`. `climbed` and `merged` are its `fit_weights`
-and `merge` with moments, and runs, over partitions.
+and the bound are those of `consilience.semisupervised.partition_label_model`. `Sweeps.climbed` and `Sweeps.merged` take
+the decisions of `fit_weights` and of `merge`, with moments, and runs, over partitions.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
     merging      sweeps from joined clusters                                            as many
     groupings    clusters that own items; labels that the model predicts                2
 
-Each sum has the size of the weights or of the groups × clusters: nothing here grows with the number of items, but for the
-sample, of a fixed size, and the numbers of items of the partitions.
+Each sum has the size of the weights or of the groups × clusters: nothing here grows with the number of items, but for
+the sample, of a fixed size, and the numbers of items of the partitions.
 
 Decided here
 ------------
@@ -16,8 +16,13 @@ The in-memory fit draws its start over features and groups in an order that depe
 starts from a k-means clustering of all of them. Here both come from the items whose hashes are the smallest. Up to
 `SAMPLE` items these are all, and the fits are the same up to rounding. Beyond, only the start differs.
 
+A fit is as sensitive to rounding as in memory. The optimiser of (4) stops at a threshold, so that the order of a sum
+can decide on a step; and pairs of clusters whose labels are equal with certainty are alike, so that it decides which of
+them is joined first.
+
 Not found here is what needs all items at once: a prior variance, copies, the row space of more features than items. Nor
-is a requested number of clusters, which restarts from other numbers. So the parameters have to say that it is not asked.
+is a requested number of clusters, which restarts from other numbers. The parameters have to say that none is asked for.
+The note on annotators whose groups tell next to nothing is not made.
 """
 
 from __future__ import annotations
@@ -73,7 +78,12 @@ def require_fittable(model: PartitionLabelModel) -> None:
 
 
 def fit_partition_labels(
-    model: PartitionLabelModel, own: Parts, survey: ItemSurvey, sketch: Sketch, features: tuple[Any, ...], checkpoint: Any
+    model: PartitionLabelModel,
+    own: Parts,
+    survey: ItemSurvey,
+    sketch: Sketch,
+    features: tuple[Any, ...],
+    checkpoint: Any,
 ) -> None:
     """Fit the model to items in partitions.
 
@@ -98,7 +108,7 @@ def fit_partition_labels(
     counted = with_counts(ordered, counts)
     _require_information(np.empty((survey.n_items, 0)), counted)
     about = {"data": _digest(survey, keys, counts), "parameters": parameters_of(model)}
-    runs = Runs(checkpoint_at(checkpoint, about, CODEC))
+    runs: Runs[State] = Runs(checkpoint_at(checkpoint, about, CODEC))
 
     model.features_used_ = np.ones(len(features), dtype=bool)
     model.prior_variance_search_ = model.feature_search_ = None
@@ -118,8 +128,8 @@ def _require_features(survey: ItemSurvey, features: tuple[Any, ...]) -> None:
     n_features, n_items = len(features), survey.n_items
     if n_features + 1 > n_items:
         raise InputError(
-            f"Over partitions, PartitionLabelModel needs more items than features. Got {n_items} items and {n_features} "
-            "features: fit it in memory."
+            f"Over partitions, PartitionLabelModel needs more items than features. Got {n_items} items and "
+            f"{n_features} features: fit it in memory."
         )
     if not (survey.highest - survey.lowest).any():
         raise InputError(
@@ -142,7 +152,7 @@ def _arranged(
 
 
 def with_counts(ordered: Groupings, counts: Int[np.ndarray, " groups"]) -> Groupings:
-    """Return groupings whose incidence has one row, the number of items of each group: for sums over items alone."""
+    """Return groupings with one row, the number of items of each group, for what needs only sums over items."""
     row = csr_array(counts[None, :].astype(float))
     return replace(ordered, items=pd.RangeIndex(1), incidence=row)
 

@@ -153,7 +153,7 @@ def names_with(numbered: tuple[int, Partition], hashes: UInt64[np.ndarray, " has
 def require_items_apart(
     sketch: Sketch, partitions: Sequence[Any], parts: Parts, names_with: Callable[..., list[object]] = names_with
 ) -> None:
-    """Raise an InputError if an item occurs in two partitions; `names_with` finds names by hashes in one of the parts."""
+    """Raise an InputError if an item occurs in two partitions; `names_with` finds names by hashes in a part."""
     suspects = np.unique(sketch.suspects)
     if not len(suspects):
         return
