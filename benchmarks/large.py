@@ -9,7 +9,7 @@ mergers.
 For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
 seconds, sweeps, the most memory that the process took beyond what it had after its imports (Linux; workers apart), and
-how many items have the same class.
+how many items have the same class, or the adjusted Rand index of the clusters.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import adjusted_rand_score
 
 N_ANNOTATORS, PER_ITEM, N_CLASSES = 200, 5, 5
 N_FEATURES, N_CLUSTERS, N_SORTERS, LABELLED = 20, 10, 20, 0.2
@@ -141,6 +142,11 @@ def run(how: str, name: str, folder: Path, workers: int, jobs: int) -> tuple[flo
     return found
 
 
+def alike(name: str, classes: np.ndarray, others: np.ndarray) -> float:
+    """Return the share of items of the same class; of clusters, whose numbers mean nothing, the adjusted Rand index."""
+    return float((classes == others).mean() if name == "DawidSkene" else adjusted_rand_score(classes, others))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=["DawidSkene", "PartitionLabelModel"], default="DawidSkene")
@@ -149,7 +155,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="threads without a cluster")
     arguments = parser.parse_args()
     write = write_labels if arguments.model == "DawidSkene" else write_items
-    print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same class")
+    print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same")
     for n_items in arguments.items:
         with tempfile.TemporaryDirectory() as name:
             write(Path(name), n_items)
@@ -158,7 +164,7 @@ def main() -> None:
             print(f"{n_items:>10,} {'partitions':10} {seconds:8.1f} {sweeps:7} {size:6.0f}", flush=True)
             if n_items <= MOST_IN_MEMORY:
                 seconds, sweeps, size, others = run("memory", *given)
-                same = (classes == others).mean()
+                same = alike(arguments.model, classes, others)
                 print(f"{n_items:>10,} {'in memory':10} {seconds:8.1f} {sweeps:7} {size:6.0f}  {same:.6f}", flush=True)
 
 

@@ -194,8 +194,8 @@ def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: 
         raise InputError("With 'labels', say which labels are missing in PartitionedTable(…, missing=…).")
     if len(labels) != n:
         raise InputError(
-            f"The labels must have the partitions of the items, {n}, each with the labels of the items in the one of the "
-            f"same number. Got {len(labels)}."
+            f"The labels must have the partitions of the items, {n}, each with the labels of the items in that of "
+            f"the same number. Got {len(labels)}."
         )
     return list(labels.partitions)
 
