@@ -1,11 +1,15 @@
-"""Labels in partitions: seconds and memory of `consilience.partitions.fit` by the number of items.
+"""Annotations in partitions: seconds and memory of `consilience.partitions.fit` by the number of items.
 
-    python benchmarks/large.py [--items 10000 100000] [--workers 2]
+    python benchmarks/large.py [--model PartitionLabelModel] [--items 10000 100000] [--workers 2] [--jobs 2]
 
-For each number of items, a simulated crowd of 200 annotators labels each item five times, in Parquet files of up to
-200,000 items. A process of its own fits ``DawidSkene(subtypes=1)`` to them, with threads or on a local Dask cluster
-(`--workers`), and another one fits all of it in memory. Printed are seconds, sweeps, the most memory that the process
-took beyond what it had after its imports (Linux; workers apart), and how many items have the same class.
+DawidSkene: a simulated crowd of 200 annotators labels each item five times. PartitionLabelModel: items of 10 clusters
+have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no
+mergers.
+
+For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
+threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
+seconds, sweeps, the most memory that the process took beyond what it had after its imports (Linux; workers apart), and
+how many items have the same class, or the adjusted Rand index of the clusters.
 """
 
 from __future__ import annotations
@@ -20,13 +24,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import adjusted_rand_score
 
 N_ANNOTATORS, PER_ITEM, N_CLASSES = 200, 5, 5
+N_FEATURES, N_CLUSTERS, N_SORTERS, LABELLED = 20, 10, 20, 0.2
+FEATURES = [f"feature {number}" for number in range(N_FEATURES)]
+SORTERS = [f"annotator {number}" for number in range(N_SORTERS)]
 ITEMS_OF_A_FILE = 200_000
 MOST_IN_MEMORY = 1_000_000
 
 
-def write(folder: Path, n_items: int, seed: int = 0) -> None:
+def write_labels(folder: Path, n_items: int, seed: int = 0) -> None:
     """Write the labels of a simulated crowd."""
     rng = np.random.default_rng(seed)
     accuracy = rng.uniform(0.5, 0.95, N_ANNOTATORS)
@@ -44,23 +52,64 @@ def write(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame({"item": item, "annotator": annotator, "label": label}).to_parquet(folder / f"{number:04}.parquet")
 
 
+def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
+    """Write items of clusters, and the groups of annotators who tell some of the clusters apart, 85 % of the time."""
+    rng = np.random.default_rng(seed)
+    centres = 1.2 * rng.normal(size=(N_CLUSTERS, N_FEATURES))
+    n_groups = rng.integers(2, 6, size=N_SORTERS)
+    groups = [rng.permutation(np.arange(N_CLUSTERS) % n) for n in n_groups]
+    for number, start in enumerate(range(0, n_items, ITEMS_OF_A_FILE)):
+        size = min(ITEMS_OF_A_FILE, n_items - start)
+        true = rng.integers(N_CLUSTERS, size=size)
+        features = centres[true] + rng.normal(size=(size, N_FEATURES))
+        columns = {"item": np.arange(start, start + size), **dict(zip(FEATURES, features.T))}
+        for name, n, group in zip(SORTERS, n_groups, groups):
+            said = np.where(rng.random(size) < 0.85, group[true], rng.integers(n, size=size))
+            columns[name] = pd.arrays.IntegerArray(said, rng.random(size) >= LABELLED)
+        pd.DataFrame(columns).to_parquet(folder / f"{number:04}.parquet")
+
+
 def memory() -> float:
     """Return the most memory in MB that this process ever took; not that of the one that started it, as ru_maxrss."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1000
 
 
-def measured(how: str, folder: Path, workers: int, sent: Any) -> None:
-    """Fit in this process, and send figures and classes."""
-    from consilience import Labels
+def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
+    """Return the model that is measured, and the partitions."""
     from consilience.consensus import DawidSkene
-    from consilience.partitions import PartitionedTable, fit, item_results
+    from consilience.partitions import PartitionedItems, PartitionedTable
+    from consilience.semisupervised import PartitionLabelModel
+
+    if name == "DawidSkene":
+        return DawidSkene(subtypes=1), PartitionedTable(folder)
+    settings = {"max_clusters": 30, "n_init": 1, "prior_variance": 1.0, "copies": None, "merge": False}
+    model = PartitionLabelModel(**settings, random_state=0)
+    return model, PartitionedItems(folder, features=FEATURES, annotators=SORTERS)
+
+
+def fit_in_memory(model: Any, folder: Path) -> None:
+    """Fit to all files at once."""
+    from consilience import Groupings, Labels
+    from consilience.consensus import DawidSkene
+
+    frame = pd.read_parquet(folder)
+    if isinstance(model, DawidSkene):
+        model.fit(Labels.from_frame(frame))
+    else:
+        frame = frame.set_index("item")
+        model.fit(frame[FEATURES], Groupings.from_matrix(frame[SORTERS]))
+
+
+def measured(how: str, name: str, folder: Path, workers: int, jobs: int, sent: Any) -> None:
+    """Fit in this process, and send figures and classes."""
+    from consilience.partitions import fit, item_results
 
     warnings.simplefilter("ignore")
-    table, model = PartitionedTable(folder), DawidSkene(subtypes=1)
+    model, table = model_and_table(name, folder)
     before, begun = memory(), time.perf_counter()
     if how == "memory":
-        model.fit(Labels.from_frame(pd.read_parquet(folder)))
+        fit_in_memory(model, folder)
     elif workers:
         from dask.distributed import Client, LocalCluster
 
@@ -71,19 +120,21 @@ def measured(how: str, folder: Path, workers: int, sent: Any) -> None:
             begun = time.perf_counter()
             fit(model, table, client=it)
     else:
-        fit(model, table)
+        fit(model, table, n_jobs=jobs)
     figures = time.perf_counter() - begun, model.n_iter_, memory() - before
     if how == "memory":
         classes = pd.Series(model.labels_, model.items_).sort_index().to_numpy()
     else:
-        classes = pd.concat(item_results(model, table)).set_index("item")["label"].sort_index().to_numpy()
+        column = "label" if name == "DawidSkene" else "cluster"
+        classes = pd.concat(one.set_index("item")[column] for one in item_results(model, table)).sort_index().to_numpy()
     sent.send((*figures, classes))
 
 
-def run(how: str, folder: Path, workers: int) -> tuple[float, int, float, np.ndarray]:
+def run(how: str, name: str, folder: Path, workers: int, jobs: int) -> tuple[float, int, float, np.ndarray]:
     """Fit in a process of its own."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=measured, args=(how, folder, workers, there))
+    given = (how, name, folder, workers, jobs, there)
+    process = multiprocessing.get_context("spawn").Process(target=measured, args=given)
     process.start()
     there.close()  # so that the end of a process that was killed is noticed
     found = here.recv()
@@ -91,20 +142,29 @@ def run(how: str, folder: Path, workers: int) -> tuple[float, int, float, np.nda
     return found
 
 
+def alike(name: str, classes: np.ndarray, others: np.ndarray) -> float:
+    """Return the share of items of the same class; of clusters, whose numbers mean nothing, the adjusted Rand index."""
+    return float((classes == others).mean() if name == "DawidSkene" else adjusted_rand_score(classes, others))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=["DawidSkene", "PartitionLabelModel"], default="DawidSkene")
     parser.add_argument("--items", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--workers", type=int, default=0, help="processes of a local Dask cluster; none by default")
+    parser.add_argument("--jobs", type=int, default=1, help="threads without a cluster")
     arguments = parser.parse_args()
-    print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same class")
+    write = write_labels if arguments.model == "DawidSkene" else write_items
+    print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same")
     for n_items in arguments.items:
         with tempfile.TemporaryDirectory() as name:
             write(Path(name), n_items)
-            seconds, sweeps, size, classes = run("partitions", Path(name), arguments.workers)
+            given = (arguments.model, Path(name), arguments.workers, arguments.jobs)
+            seconds, sweeps, size, classes = run("partitions", *given)
             print(f"{n_items:>10,} {'partitions':10} {seconds:8.1f} {sweeps:7} {size:6.0f}", flush=True)
             if n_items <= MOST_IN_MEMORY:
-                seconds, sweeps, size, others = run("memory", Path(name), 0)
-                same = (classes == others).mean()
+                seconds, sweeps, size, others = run("memory", *given)
+                same = alike(arguments.model, classes, others)
                 print(f"{n_items:>10,} {'in memory':10} {seconds:8.1f} {sweeps:7} {size:6.0f}  {same:.6f}", flush=True)
 
 

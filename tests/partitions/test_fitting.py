@@ -316,9 +316,11 @@ def test_what_partitions_cannot_fit_is_refused():
         fit(DawidSkene(subtypes=2), table)
     with pytest.raises(InputError, match="The 'tol' parameter of DawidSkene must be"):
         fit(DawidSkene(subtypes=1, tol=-1), table)
-    with pytest.raises(InputError, match=r"Partitions can be fitted by DawidSkene. Got a ProductMixture\."):
+    with pytest.raises(
+        InputError, match=r"Partitions can be fitted by DawidSkene and PartitionLabelModel. Got a ProductMixture\."
+    ):
         fit(ProductMixture(), table)
-    with pytest.raises(InputError, match=r"must be a PartitionedTable. Got a DataFrame\."):
+    with pytest.raises(InputError, match=r"The table of a DawidSkene must be a PartitionedTable. Got a DataFrame\."):
         fit(DawidSkene(subtypes=1), made.crowd())
     with pytest.raises(InputError, match=r"'n_jobs' must be None, a positive int or a negative one. Got 0\."):
         fit(DawidSkene(subtypes=1), table, n_jobs=0)

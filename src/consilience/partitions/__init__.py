@@ -1,9 +1,10 @@
-"""Label data that do not fit in memory: read and fitted in partitions, on one machine or a Dask cluster."""
+"""Annotations that do not fit in memory: read and fitted in partitions, on one machine or a Dask cluster."""
 
 from consilience.partitions.fitting import fit, item_results, write_item_results
+from consilience.partitions.item_table import PartitionedItems
 from consilience.partitions.table import PartitionedTable
 
-__all__ = ["PartitionedTable", "fit", "item_results", "write_item_results"]
+__all__ = ["PartitionedItems", "PartitionedTable", "fit", "item_results", "write_item_results"]
 
 
 def __dir__() -> list[str]:

@@ -6,28 +6,28 @@ The file is one of NumPy's ``.npz``, without pickled objects; it is replaced as 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
 from consilience.atomic_files import replacing
-from consilience.consensus.labels.annotator_models import Hierarchical, OneCoin, Smoothed
-from consilience.consensus.labels.dawid_skene import State, lower_bound
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate
-from consilience.inference.product_distributions import Expectation
 
-MODELS = {model.__name__: model for model in (Hierarchical, OneCoin, Smoothed)}
-FORMAT = "consilience-partitions-1"
+FORMAT = "consilience-partitions-2"
+UNSTORED = ("max_iter", "n_jobs", "verbose")  # parameters that another run may change
+
+State = TypeVar("State")
+Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Swept:
+class Swept(Generic[State]):
     """State after some sweeps, and the bound after each of them."""
 
     state: State
@@ -35,17 +35,28 @@ class Swept:
 
 
 @dataclass(frozen=True)
+class Codec(Generic[State]):
+    """What turns the state of a model into arrays, and arrays into a state."""
+
+    values_of: Callable[[State], Arrays]
+    state_of: Callable[[Arrays], State]
+
+
+@dataclass(frozen=True)
 class Checkpoint:
     """A file for the last sweep of one fit.
+
+    A fit may have several runs, one after another: restarts, and attempts to join clusters.
 
     about : what the fit is of; the file of another fit is refused.
     """
 
     path: Path
     about: Mapping[str, Any]
+    codec: Codec
 
-    def read(self) -> Swept | None:
-        """Return what the file holds, None if there is none.
+    def read(self) -> list[Swept]:
+        """Return the runs that the file holds, the last one perhaps unfinished; none if there is no file.
 
         Raises
         ------
@@ -53,35 +64,47 @@ class Checkpoint:
             It is no checkpoint, or that of another fit.
         """
         if not self.path.exists():
-            return None
+            return []
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 values = {name: held[name] for name in held.files}
             about = json.loads(str(values.pop("about")))
             if about["format"] != FORMAT:
                 raise KeyError("format")
-            swept = _swept_of(values) if about == self._about() else None
+            runs = self._runs_of(values) if about == self._about() else None
         except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
             raise InputError(f"{self.path} is no checkpoint of a fit, or it is damaged. Give another path.") from error
-        if swept is None:
+        if runs is None:
             other = next(key for key in self._about() if about.get(key) != self._about()[key])
             raise InputError(
                 f"{self.path} is the checkpoint of another fit: its {other} differ. Give another path, or remove the "
                 "file to begin again."
             )
-        return swept
+        return runs
 
-    def write(self, swept: Swept) -> None:
+    def write(self, runs: Sequence[Swept]) -> None:
         """Replace the file."""
+        arrays: dict[str, Any] = {"about": np.array(json.dumps(self._about())), "n_runs": np.array(len(runs))}
+        for number, swept in enumerate(runs):
+            values = {"bounds": np.array(swept.bounds), **self.codec.values_of(swept.state)}
+            arrays |= {f"{number}.{name}": value for name, value in values.items()}
         with replacing(self.path) as file:
-            arrays: dict[str, Any] = {"about": np.array(json.dumps(self._about())), **_values_of(swept)}
             np.savez(file, **arrays)
+
+    def _runs_of(self, values: Arrays) -> list[Swept]:
+        runs = []
+        for number in range(int(values["n_runs"])):
+            prefix = f"{number}."
+            own = {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+            bounds = tuple(own.pop("bounds").tolist())
+            runs.append(Swept(self.codec.state_of(own), bounds))
+        return runs
 
     def _about(self) -> dict[str, Any]:
         return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}
 
 
-def checkpoint_at(path: str | PathLike[str] | None, about: Mapping[str, Any]) -> Checkpoint | None:
+def checkpoint_at(path: str | PathLike[str] | None, about: Mapping[str, Any], codec: Codec) -> Checkpoint | None:
     """Return the checkpoint at a path, if there is one to be kept.
 
     Raises
@@ -95,65 +118,63 @@ def checkpoint_at(path: str | PathLike[str] | None, about: Mapping[str, Any]) ->
     if place.is_dir() or not place.absolute().parent.is_dir():
         why = "is a folder" if place.is_dir() else "is in a folder that does not exist"
         raise InputError(f"The checkpoint {place} {why}; give the name of a file.")
-    return Checkpoint(place.absolute(), about)
+    return Checkpoint(place.absolute(), about, codec)
 
 
-def iterate_from(
-    checkpoint: Checkpoint | None,
-    init: Callable[[], State],
-    step: Callable[[State], State],
-    *,
-    max_iter: int,
-    tol: float,
-) -> Trace[State]:
-    """Sweep as `iterate` does, and keep each sweep in a checkpoint; begin after the last one that it holds.
+def parameters_of(model: Any) -> dict[str, Any]:
+    """Return the parameters on which a checkpoint depends, as text."""
+    return {name: repr(value) for name, value in model.get_params().items() if name not in UNSTORED}
+
+
+class Runs(Generic[State]):
+    """The runs of one fit, in their order, each kept in a checkpoint after every sweep.
 
     The bounds of the sweeps that the checkpoint holds are gone through first, so that the fit ends where it would have
     ended without an interruption.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint, or None to keep nothing
     """
-    saved = None if checkpoint is None else checkpoint.read()
-    if saved is not None and len(saved.bounds) > max_iter:
-        raise InputError(f"The checkpoint holds {len(saved.bounds)} sweeps, more than max_iter={max_iter}.")
 
-    def following(swept: Swept) -> Swept:
-        done = len(swept.bounds)
-        if saved is not None and done < len(saved.bounds):
-            return Swept(saved.state, saved.bounds[: done + 1])
-        state = step(swept.state)
-        new = Swept(state, (*swept.bounds, float(lower_bound(state))))
-        if checkpoint is not None and np.isfinite(new.bounds[-1]):
-            checkpoint.write(new)
-        return new
+    def __init__(self, checkpoint: Checkpoint | None) -> None:
+        self._checkpoint = checkpoint
+        self._saved: list[Swept] = [] if checkpoint is None else checkpoint.read()
+        self._done: list[Swept] = []
 
-    first = Swept(init() if saved is None else saved.state, ())
-    trace = iterate(first, following, lambda swept: swept.bounds[-1], max_iter=max_iter, tol=tol)
-    return Trace(trace.state.state, trace.lower_bounds, trace.outcome, trace.reason)
+    def run(
+        self,
+        init: Callable[[], State],
+        step: Callable[[State], State],
+        lower_bound: Callable[[State], float],
+        *,
+        max_iter: int,
+        tol: float,
+    ) -> Trace[State]:
+        """Sweep as `iterate` does; begin after the last sweep of this run that the checkpoint holds."""
+        number = len(self._done)
+        saved = self._saved[number] if number < len(self._saved) else None
+        if saved is not None and len(saved.bounds) > max_iter:
+            raise InputError(f"The checkpoint holds {len(saved.bounds)} sweeps, more than max_iter={max_iter}.")
 
+        def following(swept: Swept) -> Swept:
+            done = len(swept.bounds)
+            if saved is not None and done < len(saved.bounds):
+                return Swept(saved.state, saved.bounds[: done + 1])
+            self._saved = self._saved[: number + 1]  # later runs followed from what this one was then
+            state = step(swept.state)
+            new = Swept(state, (*swept.bounds, float(lower_bound(state))))
+            if self._checkpoint is not None and np.isfinite(new.bounds[-1]):
+                self._checkpoint.write([*self._done, new])
+            return new
 
-def _values_of(swept: Swept) -> dict[str, np.ndarray]:
-    state = swept.state
-    values = {
-        "bounds": np.array(swept.bounds),
-        "log_weights": state.log_weights,
-        "log_prior": np.array(state.log_prior),
-        "model": np.array(type(state.model).__name__),
-    }
-    for prefix, held in (("model", state.model), ("expected", state.expected)):
-        for field in fields(held):
-            values[f"{prefix}.{field.name}"] = np.array(getattr(held, field.name))
-    return values
-
-
-def _swept_of(values: dict[str, np.ndarray]) -> Swept:
-    kind = MODELS[str(values["model"])]
-    parts: dict[str, Any] = {field.name: _plain(values[f"model.{field.name}"]) for field in fields(kind)}
-    if kind is Hierarchical:
-        parts["before"] = tuple(parts["before"])
-    model = kind(**parts)
-    expected = Expectation(**{field.name: _plain(values[f"expected.{field.name}"]) for field in fields(Expectation)})
-    state = State(model, values["log_weights"], float(values["log_prior"]), expected)
-    return Swept(state, tuple(values["bounds"].tolist()))
+        first = Swept(init() if saved is None else saved.state, ())
+        trace = iterate(first, following, lambda swept: swept.bounds[-1], max_iter=max_iter, tol=tol)
+        if self._checkpoint is not None:
+            self._done.append(trace.state)
+        return Trace(trace.state.state, trace.lower_bounds, trace.outcome, trace.reason)
 
 
-def _plain(value: np.ndarray) -> Any:
+def plain(value: np.ndarray) -> Any:
+    """Return an array of no dimension as the number or text that it holds."""
     return value.item() if value.ndim == 0 else value

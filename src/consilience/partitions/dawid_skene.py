@@ -39,7 +39,7 @@ from consilience.consensus.labels.calibration import Calibration, calibration, u
 from consilience.consensus.labels.constant_annotators import LEVEL, warn_of_constant
 from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
 from consilience.consensus.labels.copies_result import copies_of
-from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, SMOOTHING, State, proportions
+from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, SMOOTHING, State, lower_bound, proportions
 from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
 from consilience.consensus.labels.pairs_of_labels import proportions_of_pairs
 from consilience.consensus.labels.samples import MOST_LABELS
@@ -50,13 +50,12 @@ from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
 from consilience.inference.product_distributions import Expectation
 from consilience.partitions import statistics
-from consilience.partitions.checkpoint import checkpoint_at, iterate_from
+from consilience.partitions.checkpoint import Runs, checkpoint_at, parameters_of
+from consilience.partitions.dawid_skene_checkpoint import CODEC
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.reading_off import read_off
 from consilience.partitions.statistics import Heard, Sizes
 from consilience.partitions.survey import Survey
-
-UNSTORED = ("max_iter", "n_jobs", "verbose")  # parameters that another run may change
 
 
 def require_fittable(model: DawidSkene) -> None:
@@ -83,9 +82,8 @@ def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint:
     _require_table(survey)
     learned = model.prior is not None
     counts = parts.total(statistics.label_counts)
-    kept = checkpoint_at(checkpoint, {"labels": _digest(survey, counts), "parameters": _parameters(model)})
-    if kept is not None:
-        kept.read()  # before anything is computed
+    about = {"labels": _digest(survey, counts), "parameters": parameters_of(model)}
+    runs: Runs[State] = Runs(checkpoint_at(checkpoint, about, CODEC))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
     constant = _constant(parts, counts) if learned else no_one
     everyone = Heard(no_one, np.full(len(no_one), ALONE))
@@ -93,7 +91,7 @@ def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint:
     group = _copies(model, parts, survey, list(parts.results(statistics.sizes_of, everyone)))
     heard = Heard(constant, group)
     imagined = _imagined(parts, heard) if learned else 0.0
-    trace = _swept(model, parts, heard, kept, imagined)
+    trace = _swept(model, parts, heard, runs, imagined)
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, found, imagined)
@@ -115,10 +113,6 @@ def _require_table(survey: Survey) -> None:
 def _digest(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> str:
     names = repr((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items))
     return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
-
-
-def _parameters(model: DawidSkene) -> dict[str, Any]:
-    return {name: repr(value) for name, value in model.get_params().items() if name not in UNSTORED}
 
 
 def _constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> statistics.Annotators:
@@ -149,7 +143,7 @@ def _imagined(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
     return PAIRS_WORTH * pairs.n_several * proportions_of_pairs(pairs.pairs)[0]
 
 
-def _swept(model: DawidSkene, parts: Parts, heard: Heard, checkpoint: Any, imagined: Any) -> Trace[State]:
+def _swept(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any) -> Trace[State]:
     """Sweep until the bound converges."""
     learned = model.prior is not None
     onehot = parts.map(statistics.encoded, heard)
@@ -174,7 +168,7 @@ def _swept(model: DawidSkene, parts: Parts, heard: Heard, checkpoint: Any, imagi
     def step(state: State) -> State:
         return state_of(state.model.update(counts_in(state.expected)), state.expected)
 
-    trace = iterate_from(checkpoint, init, step, max_iter=model.max_iter, tol=model.tol)
+    trace = runs.run(init, step, lower_bound, max_iter=model.max_iter, tol=model.tol)
     onehot.forget()
     return trace
 

@@ -21,12 +21,20 @@ from consilience.atomic_files import replacing
 from consilience.consensus import DawidSkene
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
+from consilience.partitions import item_survey as items
+from consilience.partitions import partition_labels
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
+from consilience.partitions.item_survey import ItemSurvey
+from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
 from consilience.partitions.map_reduce import DaskParts, LocalParts, Parts
+from consilience.partitions.partition_label_results import results_of_items
 from consilience.partitions.survey import Survey, read_own, recoded, require_items_apart, survey_of
 from consilience.partitions.table import Partition, PartitionedTable, read_rows
+from consilience.semisupervised import PartitionLabelModel
 
 Model = TypeVar("Model")
+
+TABLES = ("DawidSkene", "PartitionLabelModel")
 
 
 def fit(
@@ -37,18 +45,23 @@ def fit(
     n_jobs: Integer | None = 1,
     checkpoint: FilePath | None = None,
 ) -> Model:
-    """Fit a model to a table of labels that need not fit in memory.
+    """Fit a model to a table that need not fit in memory.
 
     Only statistics whose size does not depend on the number of items leave a partition, and samples of a fixed size.
-    The fitted model is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
+
+    A DawidSkene is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
     items with several labels; in larger tables the temperature and the copies are found from other samples of the
     items than there. The p values of copies always come from another order of the items.
 
+    A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
+    larger tables a restart begins from 100,000 of the items instead of all.
+
     Parameters
     ----------
-    model : DawidSkene
-        With ``subtypes=1``: subtypes of classes are found from all items at once.
-    table : PartitionedTable
+    model : DawidSkene or PartitionLabelModel
+        DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason.
+    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
         read again. By default this process reads them, and keeps what it needs in temporary files.
@@ -63,18 +76,20 @@ def fit(
     the model, fitted
         With all attributes of the fit in memory, but those of items: ``labels_``, ``labels_series_``,
         ``labels_apart_``, ``responsibilities_``, ``subtypes_`` and ``items_``, and methods that use these. See
-        `item_results`.
+        `item_results`. A PartitionLabelModel predicts new items with ``predict``.
 
     Raises
     ------
     InputError
         The model cannot be fitted to partitions, or not with these parameters; an item has rows in several partitions;
-        a name is missing; or the checkpoint is that of another fit.
+        a name is missing; a feature is no finite number; or the checkpoint is that of another fit.
 
     Warns
     -----
     AnnotationWarning
         Rows were left out, annotators weigh together or are constant, or no item has two labels.
+    FeatureScaleWarning
+        The scales of two features of the sample are very different.
     ConvergenceWarning
         The bound still rose after `max_iter` sweeps.
 
@@ -90,38 +105,64 @@ def fit(
     >>> pd.concat(item_results(model, table))["label"].tolist()
     ['a', 'b', 'a', 'b']
     """
-    if not isinstance(model, DawidSkene):
-        raise InputError(f"Partitions can be fitted by DawidSkene. Got a {type(model).__name__}.")
-    _require_partitioned(table)
-    require_fittable(model)
+    if isinstance(model, PartitionLabelModel):
+        _require(table, PartitionedItems, model)
+        partition_labels.require_fittable(model)
+        fitting: Any = _fit_items
+    elif isinstance(model, DawidSkene):
+        _require(table, PartitionedTable, model)
+        require_fittable(model)
+        fitting = _fit_labels
+    else:
+        raise InputError(f"Partitions can be fitted by {' and '.join(TABLES)}. Got a {type(model).__name__}.")
     with _parts_of(table, client, n_jobs) as sources, one_blas_thread(), model._progress():
-        own = sources.map(read_own)
-        survey = own.total(survey_of)
-        require_items_apart(survey.sketch, table, sources)
-        _require_told(survey, table)
-        _warn_of_left_out(survey)
-        parts = own.map(recoded, survey.annotators, survey.classes)
-        own.forget()
-        model._forget_columns()
-        model._missing = values_of_missing(table.missing)
-        fit_dawid_skene(model, parts, survey, checkpoint)
+        fitting(model, table, sources, checkpoint)
     _forget_items(model)
     return model
 
 
-def item_results(model: Any, table: Any) -> Iterator[pd.DataFrame]:
-    """Yield the class of each item, a partition at a time.
+def _fit_labels(model: DawidSkene, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+    own = sources.map(read_own)
+    survey = own.total(survey_of)
+    require_items_apart(survey.sketch, table.partitions, sources)
+    _require_told(survey.classes, table)
+    _warn_of_left_out(survey)
+    parts = own.map(recoded, survey.annotators, survey.classes)
+    own.forget()
+    model._forget_columns()
+    model._missing = values_of_missing(table.missing)
+    fit_dawid_skene(model, parts, survey, checkpoint)
+
+
+def _fit_items(model: PartitionLabelModel, table: PartitionedItems, sources: Parts, checkpoint: Any) -> None:
+    own = sources.map(items.read_own_items)
+    survey = own.total(items.item_survey_of)
+    sketch = own.total(items.sketch_of, survey.first)
+    if survey.named:
+        require_items_apart(sketch, table.partitions, own, items.names_among)
+    _require_told(survey.vocabulary.group_names, table)
+    _warn_of_left_out(survey)
+    model._missing = values_of_missing(table.missing)
+    _forget_items(model)
+    partition_labels.fit_partition_labels(model, own, survey, sketch, table.features, checkpoint)
+
+
+def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> Iterator[pd.DataFrame]:
+    """Yield the class or cluster of each item, a partition at a time.
 
     Parameters
     ----------
-    model : DawidSkene
-        Fitted, to partitions or in memory; the table need not be that of the fit.
-    table : PartitionedTable
+    model : DawidSkene or PartitionLabelModel
+        Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
+    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
+    responsibilities : bool, default=False
+        Whether to add the probabilities of all classes or clusters.
 
     Yields
     ------
     DataFrame, one row for each item of the partition
-        item; label, its most probable class, missing for items without labels; probability of this class.
+        item; label, its most probable class, missing for items without labels, or cluster, its number; probability of
+        this one. With `responsibilities` a column for each, called "class …" or "cluster …".
 
     Raises
     ------
@@ -136,25 +177,34 @@ def item_results(model: Any, table: Any) -> Iterator[pd.DataFrame]:
         Items have no labels, or annotators were not fitted.
     """
     check_is_fitted(model)
-    _require_partitioned(table)
-    for partition in table.partitions:
-        yield results_of(partition, model)
+    _require_table_of(model, table)
+    start = 0
+    for number, partition in enumerate(table.partitions):
+        first = np.full(number + 1, start)
+        found = _results((number, partition), model, first, responsibilities)
+        start += len(found)
+        yield found
 
 
 def write_item_results(
-    model: Any, table: Any, folder: FilePath, *, client: Any = None, n_jobs: Integer | None = 1
+    model: Any,
+    table: Any,
+    folder: FilePath,
+    *,
+    responsibilities: bool = False,
+    client: Any = None,
+    n_jobs: Integer | None = 1,
 ) -> list[Path]:
-    """Write the class of each item to Parquet files, one for each partition; see `item_results`.
+    """Write the class or cluster of each item to Parquet files, one for each partition; see `item_results`.
 
     Parameters
     ----------
-    model : DawidSkene
-        Fitted.
-    table : PartitionedTable
+    model, table : as for `item_results`
     folder : path
         An existing folder; with a `client`, one that all workers and this process share. The files are called
         ``items-00000.parquet`` and so on, after the numbers of the partitions; a partition without items has
         none.
+    responsibilities : as for `item_results`
     client, n_jobs : as for `fit`
 
     Returns
@@ -170,7 +220,7 @@ def write_item_results(
         There is no such folder, or the table is in it; a label was not fitted, or a name is missing.
     """
     check_is_fitted(model)
-    _require_partitioned(table)
+    _require_table_of(model, table)
     import_pyarrow()
     place = Path(folder).absolute()
     if not place.is_dir():
@@ -178,23 +228,45 @@ def write_item_results(
     if any(isinstance(one.source, Path) and one.source.parent == place for one in table.partitions):
         raise InputError(f"The folder {folder} holds the table itself; give another one for the results of items.")
     with _parts_of(table, client, n_jobs) as sources:
-        return [path for path in sources.results(_written, model, place) if path is not None]
+        first = np.cumsum([0, *(sources.results(_size_of) if _is_numbered(table) else [])])
+        written = sources.results(_written, model, place, first, responsibilities)
+        return [path for path in written if path is not None]
 
 
-def results_of(partition: Partition, model: Any) -> pd.DataFrame:
-    """Return the results of the items of a partition."""
+def _is_numbered(table: Any) -> bool:
+    return isinstance(table, PartitionedItems) and table.partitions[0].item is None
+
+
+def _size_of(numbered: tuple[int, ItemPartition]) -> int:
+    return len(read_items(numbered[1]).features)
+
+
+def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities: bool) -> pd.DataFrame:
+    if isinstance(numbered[1], ItemPartition):
+        return results_of_items(numbered, model, first, responsibilities)
+    return results_of(numbered[1], model, responsibilities)
+
+
+def results_of(partition: Partition, model: Any, responsibilities: bool = False) -> pd.DataFrame:
+    """Return the results of the items of a partition of labels."""
     labels = read_rows(partition).labels
     if not len(labels):
-        return pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
+        nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
+        return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
     probabilities = model._probabilities(labels)
     named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
     largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
-    return pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
+    found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
+    return _with_each(found, probabilities, model) if responsibilities else found
 
 
-def _written(numbered: tuple[int, Partition], model: Any, folder: Path) -> Path | None:
-    number, partition = numbered
-    found = results_of(partition, model)
+def _with_each(found: pd.DataFrame, probabilities: np.ndarray, model: Any) -> pd.DataFrame:
+    return found.join(pd.DataFrame(probabilities, columns=[f"class {name}" for name in model.classes_]))
+
+
+def _written(numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool) -> Path | None:
+    number = numbered[0]
+    found = _results(numbered, model, first, responsibilities)
     if not len(found):
         return None
     path = folder / f"items-{number:05}.parquet"
@@ -204,7 +276,7 @@ def _written(numbered: tuple[int, Partition], model: Any, folder: Path) -> Path 
 
 
 @contextmanager
-def _parts_of(table: PartitionedTable, client: Any, n_jobs: int | None) -> Iterator[Parts]:
+def _parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
     """Return the numbered partitions of a table, as parts of whoever computes."""
     numbered = list(enumerate(table.partitions))
     if client is not None:
@@ -216,21 +288,27 @@ def _parts_of(table: PartitionedTable, client: Any, n_jobs: int | None) -> Itera
         yield LocalParts(numbered, Path(folder), n_jobs)
 
 
-def _require_partitioned(table: Any) -> None:
-    if not isinstance(table, PartitionedTable):
-        raise InputError(f"The table must be a PartitionedTable. Got a {type(table).__name__}.")
+def _require_table_of(model: Any, table: Any) -> None:
+    _require(table, PartitionedItems if isinstance(model, PartitionLabelModel) else PartitionedTable, model)
 
 
-def _require_told(survey: Survey, table: PartitionedTable) -> None:
-    """Raise an InputError if it is not said whether the label -1 means missing."""
-    if table.missing is None and -1 in survey.classes:
+def _require(table: Any, kind: type, model: Any) -> None:
+    if not isinstance(table, kind):
         raise InputError(
-            "The labels hold -1. Say whether it means that the annotator gave no label, by PartitionedTable(…, "
+            f"The table of a {type(model).__name__} must be a {kind.__name__}. Got a {type(table).__name__}."
+        )
+
+
+def _require_told(names: Any, table: Any) -> None:
+    """Raise an InputError if it is not said whether the label -1 means missing."""
+    if table.missing is None and -1 in names:
+        raise InputError(
+            f"The labels hold -1. Say whether it means that the annotator gave no label, by {type(table).__name__}(…, "
             "missing=-1), or is a class, by missing=[]."
         )
 
 
-def _warn_of_left_out(survey: Survey) -> None:
+def _warn_of_left_out(survey: Survey | ItemSurvey) -> None:
     for number, what in ((survey.n_repeated, "that repeat others"), (survey.n_blank, "without a label")):
         if number:
             rows = "1 row" if number == 1 else f"{number:,} rows"
@@ -239,5 +317,5 @@ def _warn_of_left_out(survey: Survey) -> None:
 
 def _forget_items(model: Any) -> None:
     """Forget what an earlier fit in memory knew of its items."""
-    for name in ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_"):
+    for name in ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given"):
         vars(model).pop(name, None)

@@ -8,7 +8,9 @@ the check needs the same memory for any number of items.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from consilience.annotations.names import plain, union
 from consilience.errors import InputError
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.statistics import Part
-from consilience.partitions.table import Partition, PartitionedTable, read_rows
+from consilience.partitions.table import Partition, read_rows
 
 CHECKED = 1 << 18
 SUSPECTS = 16  # hashes that are looked at by name
@@ -142,8 +144,16 @@ def _places(names: pd.Index, own: pd.Index) -> Int[np.ndarray, " own"]:
     return names.get_indexer(own) if len(own) else np.empty(0, dtype=np.intp)
 
 
-def require_items_apart(sketch: Sketch, table: PartitionedTable, parts: Parts) -> None:
-    """Raise an InputError if an item occurs in two partitions."""
+def names_with(numbered: tuple[int, Partition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:
+    """Return the names of the items of a partition that have one of some hashes."""
+    items = read_rows(numbered[1]).labels.items
+    return items[np.isin(hashes_of(items), hashes)].tolist()
+
+
+def require_items_apart(
+    sketch: Sketch, partitions: Sequence[Any], parts: Parts, names_with: Callable[..., list[object]] = names_with
+) -> None:
+    """Raise an InputError if an item occurs in two partitions; `names_with` finds names by hashes in a part."""
     suspects = np.unique(sketch.suspects)
     if not len(suspects):
         return
@@ -151,18 +161,12 @@ def require_items_apart(sketch: Sketch, table: PartitionedTable, parts: Parts) -
     for number, names in enumerate(parts.results(names_with, suspects)):
         for name in names:
             if name in first:
-                one, other = (table.partitions[place].name for place in (first[name], number))
+                one, other = (partitions[place].name for place in (first[name], number))
                 raise InputError(
                     f"The item {plain(name)!r} has rows in {one} and in {other}. All rows of an item must be in one "
                     "partition: sort or partition the table by its items."
                 )
             first[name] = number
-
-
-def names_with(numbered: tuple[int, Partition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:
-    """Return the names of the items of a partition that have one of some hashes."""
-    items = read_rows(numbered[1]).labels.items
-    return items[np.isin(hashes_of(items), hashes)].tolist()
 
 
 def hashes_of(names: pd.Index) -> UInt64[np.ndarray, " names"]:

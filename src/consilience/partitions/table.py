@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,8 @@ from consilience.errors import AnnotationError, InputError
 ROLES = ("item", "annotator", "label")
 PARQUET = ".parquet"
 
+Source: TypeAlias = Path | pd.DataFrame | Callable[[], pd.DataFrame]
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -36,18 +38,13 @@ class Partition:
     """
 
     name: str
-    source: Path | pd.DataFrame | Callable[[], pd.DataFrame]
+    source: Source
     columns: tuple[Name, Name, Name]
     missing: tuple[Any, ...] | None
 
     def frame(self) -> pd.DataFrame:
         """Read the columns of items, annotators and labels."""
-        if isinstance(self.source, Path):
-            return _read_parquet(self.source, list(self.columns), self.name)
-        frame = self.source() if callable(self.source) else self.source
-        _require_frame(frame, self.name)
-        _require_columns(frame.columns, self.columns, self.name)
-        return frame[list(self.columns)]
+        return frame_of(self.source, list(self.columns), self.name)
 
 
 @dataclass(frozen=True)
@@ -102,12 +99,12 @@ class PartitionedTable:
         label: Name | None = None,
         missing: Missing | None = None,
     ) -> None:
-        sources = list(_sources(source))
+        sources = list(sources_of(source))
         if not sources:
-            raise InputError(f"There is no partition in {_shown(source)}.")
+            raise InputError(f"There is no partition in {shown(source)}.")
         given = {"item": item, "annotator": annotator, "label": label}
         name, first = sources[0]
-        columns = _columns(_names_of_columns(first, name), given, name)
+        columns = _columns(names_of_columns(first, name), given, name)
         values = values_of_missing(missing)
         self.missing = None if values is None else tuple(values)
         self.partitions = tuple(Partition(name, held, columns, self.missing) for name, held in sources)
@@ -187,7 +184,7 @@ def _require_complete(partition: Partition, item: Coded, annotator: Coded, label
             raise InputError(f"{partition.name}, row {row}: the {what}, in the column {column!r}, is missing or blank.")
 
 
-def _sources(source: Any) -> Iterator[tuple[str, Any]]:
+def sources_of(source: Any) -> Iterator[tuple[str, Any]]:
     """Names and sources of all partitions."""
     if isinstance(source, str | PathLike):
         yield from ((path.name, path) for path in _parquet_files(Path(source)))
@@ -223,6 +220,22 @@ class _OfDask:
         return self.frame.partitions[self.number].compute(scheduler="synchronous")
 
 
+def frame_of(source: Source, columns: list[Any], name: str) -> pd.DataFrame:
+    """Read some columns of a partition; `name` is for messages.
+
+    Raises
+    ------
+    InputError
+        It is no table, or a column is missing.
+    """
+    if isinstance(source, Path):
+        return _read_parquet(source, columns, name)
+    frame = source() if callable(source) else source
+    _require_frame(frame, name)
+    require_columns(frame.columns, columns, name)
+    return frame[columns]
+
+
 def _parquet_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [_existing(path)]
@@ -240,7 +253,7 @@ def _existing(path: Path) -> Path:
 
 def _read_parquet(path: Path, columns: list[Any], name: str) -> pd.DataFrame:
     pyarrow = import_pyarrow()
-    _require_columns(pd.Index(_schema(path)), columns, name)
+    require_columns(pd.Index(_schema(path)), columns, name)
     try:
         table = pyarrow.parquet.read_table(path, columns=columns, partitioning=None)
         return table.to_pandas(strings_to_categorical=True, integer_object_nulls=True, ignore_metadata=True)
@@ -256,7 +269,7 @@ def _schema(path: Path) -> list[str]:
         raise InputError(f"{path.name}: this is not a Parquet file, or it is damaged.") from error
 
 
-def _names_of_columns(source: Any, name: str) -> pd.Index:
+def names_of_columns(source: Any, name: str) -> pd.Index:
     """Names of the columns of a partition; a function is called for them, a Dask DataFrame is not."""
     if isinstance(source, Path):
         return pd.Index(_schema(source))
@@ -272,11 +285,11 @@ def _columns(names: pd.Index, given: Mapping[str, Name | None], where: str) -> t
     columns: list[Name] = []
     for role in ROLES:
         if (chosen := given[role]) is not None:
-            _require_columns(names, [chosen], where)
+            require_columns(names, [chosen], where)
             columns.append(chosen)
             continue
         others = set(given.values()) - {None}
-        found = [name for name in names if name not in others and _says(name, role)]
+        found = [name for name in names if name not in others and says(name, role)]
         exact = [name for name in found if name == role]
         if len(found) != 1 and not exact:
             several = f"may be one of {', '.join(map(repr, found))}" if found else "is not among the columns"
@@ -288,7 +301,8 @@ def _columns(names: pd.Index, given: Mapping[str, Name | None], where: str) -> t
     return columns[0], columns[1], columns[2]
 
 
-def _says(name: Any, role: str) -> bool:
+def says(name: Any, role: str) -> bool:
+    """Whether the name of a column is that of items, annotators or labels."""
     found = named(name)
     return found is not None and found.role == role
 
@@ -298,7 +312,8 @@ def _require_frame(frame: Any, name: str) -> None:
         raise InputError(f"{name} must be a DataFrame of pandas. Got a {type(frame).__name__}.")
 
 
-def _require_columns(names: pd.Index, wanted: Iterable[Name], where: str) -> None:
+def require_columns(names: pd.Index, wanted: Iterable[Name], where: str) -> None:
+    """Raise an InputError unless each of some columns occurs once."""
     for column in wanted:
         if (names == column).sum() != 1:
             how = "is missing" if column not in names else "occurs twice"
@@ -306,5 +321,6 @@ def _require_columns(names: pd.Index, wanted: Iterable[Name], where: str) -> Non
             raise InputError(f"{where}: the column {column!r} {how}. The columns are {listed}.")
 
 
-def _shown(source: Any) -> str:
+def shown(source: Any) -> str:
+    """Describe a source in a message."""
     return "an empty list" if isinstance(source, list | tuple) else str(source)
