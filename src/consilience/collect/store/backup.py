@@ -30,6 +30,8 @@ from consilience.errors import InputError
 def backup(store: Database, path: str | PathLike[str]) -> Backup:
     """Write all that a store holds to a file, as it is at one moment; others may read and write meanwhile.
 
+    Only its owner may read the file.
+
     Parameters
     ----------
     store : Store
@@ -40,7 +42,7 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
     -------
     Backup
     """
-    with replacing(path) as file, store.read() as db:
+    with replacing(path, private=True) as file, store.read() as db:
         if db.dialect.name == "postgresql":  # one moment for all tables, as SQLite's transactions have
             db.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         made = new_backup(schema.revision(db))

@@ -8,7 +8,9 @@ it. `synchronous` is FULL: what was acknowledged survives a power cut.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -19,13 +21,15 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
+from consilience.atomic_files import OWNER
 from consilience.collect.store import schema
 from consilience.collect.store.grouped import GroupedWriter
 from consilience.errors import InputError, MissingDependencyError
 
 BUSY = 30_000  # milliseconds that a write waits for that of another process
 RETRY = 0.01  # seconds
-PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
+MAKING = threading.Lock()
 THREADS = 10  # connections that are kept
 MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
 
@@ -77,6 +81,8 @@ class Database:
         address = _address(url)
         if not new and address.get_backend_name() == "sqlite" and not Path(str(address.database)).exists():
             raise InputError(f"There is no database {Path(str(address.database)).absolute()}.")
+        if address.get_backend_name() == "sqlite":
+            _make_private(Path(str(address.database)))
         engine = _engine(address)
         database = cls(engine)
         try:
@@ -137,6 +143,16 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self._reading.dispose()
+
+
+def _make_private(path: Path) -> None:
+    """Make a new file that only its owner may read; SQLite gives the files beside it the same permissions.
+
+    One thread at a time: closing a file ends the locks that other connections of this process have on it.
+    """
+    with MAKING, contextlib.suppress(OSError):  # which SQLite will tell
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER))
 
 
 def _address(url: Any) -> URL:

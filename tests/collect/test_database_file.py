@@ -1,0 +1,55 @@
+"""The file of SQLite: who may read it, and what is left in it of what was deleted."""
+
+import os
+import stat
+import sys
+
+import pytest
+
+from consilience.collect.model import Item
+from consilience.collect.store import Store, new_picture
+from consilience.collect.store.backup import backup, restore
+
+from .collecting import begun, joined, takes_part
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_databases_and_backups_are_readable_by_their_owner_only(tmp_path):
+    before = os.umask(0)
+    try:
+        store = Store.open(f"sqlite:///{tmp_path}/studies.db")
+        takes_part(store, begun(store))
+        backup(store, tmp_path / "backup")
+        restore(f"sqlite:///{tmp_path}/restored.db", tmp_path / "backup")
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["studies.db", "studies.db-wal", "studies.db-shm", "backup", "restored.db"], 0o600)
+    store.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_a_file_that_is_there_keeps_its_permissions(tmp_path):
+    file = tmp_path / "studies.db"
+    file.touch(0o640)
+    file.chmod(0o640)
+    Store.open(f"sqlite:///{file}").close()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_what_was_deleted_is_not_in_the_file(tmp_path):
+    url, file = f"sqlite:///{tmp_path}/studies.db", tmp_path / "studies.db"
+    store = Store.open(url)
+    study = begun(store, parameters=("PROLIFIC_PID",))
+    person = joined(store, study, parameters={"PROLIFIC_PID": "5f0c1a9e-somebody"})
+    picture = new_picture(b"many pages of a picture " * 1000, "image/png", 3, 2)
+    other = store.create_study("Pictures", [Item(0, "a", picture=picture.hash), "b"], pictures=[picture])
+    store.close()  # which writes all of it to the file
+    assert b"5f0c1a9e-somebody" in file.read_bytes()
+    assert b"many pages of a picture" in file.read_bytes()
+    store = Store.open(url)
+    store.delete_participant(person.id)
+    store.delete_study(other.id)
+    store.close()
+    assert b"5f0c1a9e-somebody" not in file.read_bytes()
+    assert b"many pages of a picture" not in file.read_bytes()
