@@ -282,6 +282,14 @@ def test_the_checkpoint_of_another_fit_is_refused(tmp_path):
         fit(PartitionLabelModel(**SETTINGS | {"max_iter": 2}), table_of([frame]), checkpoint=path)
 
 
+def test_a_fit_that_may_go_on_needs_a_seed(tmp_path):
+    model = PartitionLabelModel(**SETTINGS | {"random_state": None})
+    with pytest.raises(
+        InputError, match=r"the 'random_state' parameter of PartitionLabelModel must be an int.*Got None"
+    ):
+        fit(model, table_of([items()]), checkpoint=tmp_path / "fit.npz")
+
+
 # ---- clusters
 
 

@@ -107,7 +107,7 @@ def fit(
     """
     if isinstance(model, PartitionLabelModel):
         _require(table, PartitionedItems, model)
-        partition_labels.require_fittable(model)
+        partition_labels.require_fittable(model, checkpoint)
         fitting: Any = _fit_items
     elif isinstance(model, DawidSkene):
         _require(table, PartitionedTable, model)

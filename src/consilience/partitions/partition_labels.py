@@ -3,7 +3,7 @@
     survey       annotators, groups, numbers of items, ranges of features               1 pass over the source
     sample       of at most `SAMPLE` items: order of features and groups, a start       1 pass over the parts
     start        a k-means clustering of the sample, each item at the nearest centre    2 a restart
-    sweeps       (18), (20) here; the steps of (4) and (16) in the partitions           7 a sweep, as a rule
+    sweeps       (18), (20) here; the steps of (4) and (16) in the partitions           6 to 8 a sweep
     merging      sweeps from joined clusters                                            as many
     groupings    clusters that own items; labels that the model predicts                2
 
@@ -61,8 +61,8 @@ from consilience.semisupervised.partition_label_model import KMEANS_ROUNDS, SEED
 from consilience.semisupervised.partition_label_model_estimator import _require_information
 
 
-def require_fittable(model: PartitionLabelModel) -> None:
-    """Raise an InputError unless the parameters are valid and need nothing of all items at once."""
+def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
+    """Raise an InputError unless the parameters are valid, and need neither all items at once nor another seed."""
     model._check_parameters()
     remedies = {
         "prior_variance": (is_auto(model.prior_variance), "a number, such as that found in memory on a sample"),
@@ -75,6 +75,11 @@ def require_fittable(model: PartitionLabelModel) -> None:
                 f"Over partitions, the {name!r} parameter of PartitionLabelModel must be {remedy}. "
                 f"Got {getattr(model, name)!r} instead."
             )
+    if checkpoint is not None and not isinstance(model.random_state, int | np.integer):
+        raise InputError(
+            "With a checkpoint, the 'random_state' parameter of PartitionLabelModel must be an int, so that a fit that "
+            f"goes on has the same starts. Got {model.random_state!r} instead."
+        )
 
 
 def fit_partition_labels(
