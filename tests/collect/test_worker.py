@@ -6,8 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sqlalchemy import func, select
 
 from consilience import Groupings, Labels
+from consilience.collect import tables
 from consilience.collect.errors import NotFoundError
 from consilience.collect.model import StudySettings
 from consilience.collect.store import Store, studies
@@ -51,6 +53,22 @@ def test_the_share_of_random_subsets(sqlite_store):
     counts = Counter(one.source for one in sqlite_store.prepared_subsets(study.id))
     assert set(counts) == {"explore", "random"}
     assert 30 <= counts["random"] <= 70  # 50 expected, standard deviation 6
+
+
+def test_a_consensus_is_kept_in_place_of_the_last(store):
+    first, other = begun(store), begun(store)
+    numbers = []
+    for seed in range(3):
+        takes_part(store, first, seed)
+        takes_part(store, other, seed)
+        Worker(store).run()
+        numbers.append(store.consensus_number(first.id))
+    assert numbers[0] < numbers[1] < numbers[2]  # by which pages know that there is a new one
+    with store.read() as db:
+        kept = dict(db.execute(select(tables.consensuses.c.study, tables.consensuses.c.n_groupings)).all())
+        assert db.scalar(select(func.count()).select_from(tables.consensuses)) == 2
+    assert kept == {first.id: 3, other.id: 3}
+    assert store.consensus(first.id)["n_groupings"] == 3
 
 
 def test_the_consensus_is_found_and_a_stop_advised(store):

@@ -191,7 +191,7 @@ jobs = Table(
     sqlite_autoincrement=True,
 )
 
-consensuses = Table(
+consensuses = Table(  # of each study the newest
     "consensuses",
     metadata,
     Column("id", Integer, primary_key=True),

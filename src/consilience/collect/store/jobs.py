@@ -205,29 +205,35 @@ class Jobs(Database):
             return [(_prepared_of(row), row.state) for row in db.execute(query)]
 
     def put_consensus(self, study_id: str, summary: Mapping[str, Any], assignments: Iterable[int]) -> bool:
-        """Keep what the worker found in these assignments, unless one of them was deleted meanwhile; return whether."""
+        """Keep what the worker found in these assignments, in place of what it found before; return whether.
+
+        Nothing changes if one of them was deleted meanwhile.
+        """
         of = set(assignments)
         values = {"study": study_id, "created": now(), "n_groupings": len(of), "summary": dict(summary)}
         with self.write() as db:
             there = all_there(db, study_id, of)
             if there:
-                db.execute(insert(tables.consensuses).values(**values))
+                columns = tables.consensuses.c
+                added = insert(tables.consensuses).values(**values).returning(columns.id)
+                others = columns.id != db.execute(added).scalar_one()
+                db.execute(delete(tables.consensuses).where(columns.study == study_id, others))
             return there
 
     def forget_findings(self, study_id: str) -> None:
-        """Delete the consensuses and the overview of a study in which no answer counts any more."""
+        """Delete the consensus and the overview of a study in which no answer counts any more."""
         with self.write() as db:
             forget_findings(db, study_id)
 
     def consensus(self, study_id: str) -> dict[str, Any] | None:
-        """Return the newest consensus of a study as the worker wrote it, see `consilience.collect.consensus`."""
+        """Return the consensus of a study as the worker wrote it, see `consilience.collect.consensus`."""
         columns = tables.consensuses.c
         query = select(columns.summary).where(columns.study == study_id).order_by(columns.id.desc()).limit(1)
         with self.read() as db:
             return db.scalar(query)
 
     def consensus_number(self, study_id: str) -> int | None:
-        """Return the number of the newest consensus of a study, None if there is none."""
+        """Return the number of the consensus of a study, which grows with each; None if there is none."""
         columns = tables.consensuses.c
         with self.read() as db:
             return db.scalar(select(func.max(columns.id)).where(columns.study == study_id))
