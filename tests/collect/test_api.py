@@ -151,6 +151,28 @@ def test_groups_that_do_not_fit_are_refused_before_anything_is_kept(script, stud
     assert answered(script, other, presented, [{"items": ["apple"]}]).status_code == 404  # of another study
 
 
+def test_a_grouping_that_cannot_be_submitted_leaves_the_board_as_it_is(script, visit, sqlite_store):
+    sent = {"title": "Named", "items": ITEMS, "settings": {"all_sorted": "required", "group_names": "required"}}
+    made = script.post("/api/v1/studies", json=sent).json()
+    script.post(f"/api/v1/studies/{made['id']}/open")
+    person = participant(script, made)
+    browser = visit()
+    browser.get(person["link"].removeprefix("http://testserver"))
+    presented = subset(script, made, person)
+    browser.post("/sort/move", data={"assignment": presented["assignment"], "items": ["0", "1"], "group": "new"})
+    before = sqlite_store.board_state(presented["assignment"])
+    whole = [item["name"] for item in ITEMS]
+    for groups, sentence in [
+        ([{"name": "a", "items": whole[:1]}], "3 cards are not in a group"),
+        ([{"name": "a", "items": whole[:1]}, {"items": whole[1:]}], "1 group has no name yet"),
+    ]:
+        answer = answered(script, made, presented, groups)
+        assert sentence in answer.json()["error"]
+        assert sqlite_store.board_state(presented["assignment"]) == before
+        assert sqlite_store.assignment(presented["assignment"]).state == "open"
+    assert answered(script, made, presented, [{"name": "a", "items": whole}]).is_success
+
+
 # ---- its description
 
 

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from consilience.collect import api_models as models
 from consilience.collect import checks, exporting, model, pictures
-from consilience.collect.board_state import BoardState
+from consilience.collect.board_state import Group
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import address, served
@@ -183,28 +183,20 @@ def send_grouping(
     given = store.assignment(assignment)
     if given.study != study:
         raise NotFoundError("There is no such assignment.")
-    if given.state == "submitted":
-        raise NotOpenError("This subset was submitted already.")
     items = [*store.items(study), *store.cards(given).values()]
-    changes = _changes(store.study(study), items, store.board_state(assignment), sent)
-    for start in range(0, len(changes), 500):
-        store.record_changes(assignment, given.participant, f"api-{uuid4()}", changes[start : start + 500])
-    done = store.submit(assignment, given.participant, confirmed=True)
+    groups = _groups(store.study(study), items, sent)
+    done = store.submit_groups(assignment, given.participant, f"api-{uuid4()}", groups)
     if done.submitted is None:
         raise NotOpenError("This subset cannot be submitted.")
     return models.Submission(assignment=done.id, submitted=done.submitted)
 
 
-def _changes(
-    study: model.Study, items: list[model.Item], state: BoardState, sent: models.Grouping
-) -> list[dict[str, Any]]:
-    """Return the changes that make a board what was sent."""
+def _groups(study: model.Study, items: list[model.Item], sent: models.Grouping) -> list[Group]:
+    """Return the groups that were sent, as a board has them."""
     numbers = {item.name: item.number for item in items}
     category = {name: f"c{number}" for number, name in enumerate(study.settings.categories, 1)}
-    back = [item for group in state.groups for item in group.items]
-    changes: list[dict[str, Any]] = [{"kind": "move", "items": back, "group": None}] if back else []
-    changes += [{"kind": "remove", "group": group.id} for group in state.groups if group.id.startswith("g")]
     _require_once(sent)
+    groups = []
     for place, group in enumerate(sent.groups, 1):
         unknown = next((name for name in group.items if name not in numbers), None)
         if unknown is not None:
@@ -212,10 +204,8 @@ def _changes(
         key = category.get(group.name, f"g{place}")
         if key.startswith("g") and study.kind == model.CLOSED:
             raise InputError(f"There is no category {group.name!r} in this study.")
-        changes.append({"kind": "move", "items": [numbers[name] for name in group.items], "group": key})
-        if key.startswith("g") and group.name:
-            changes.append({"kind": "name", "group": key, "name": group.name})
-    return [{"sequence": number, **change} for number, change in enumerate(changes)]
+        groups.append(Group(key, group.name, tuple(numbers[name] for name in group.items)))
+    return groups
 
 
 def _require_once(sent: models.Grouping) -> None:

@@ -139,6 +139,29 @@ def applied(state: BoardState, change: Mapping[str, Any], order: Sequence[int]) 
     return BoardState(state.assignment, version, tuple(groups), tuple(unsorted))
 
 
+def changes_to(state: BoardState, groups: Iterable[Group]) -> list[dict[str, Any]]:
+    """Return the changes that make a board these groups, whatever is on it.
+
+    Examples
+    --------
+    >>> state = BoardState(7, 4, (Group("g1", "old", (0, 1)),), (2,))
+    >>> for change in changes_to(state, [Group("g1", "new", (1, 2))]):
+    ...     print(change)
+    {'sequence': 0, 'kind': 'move', 'items': [0, 1], 'group': None}
+    {'sequence': 1, 'kind': 'remove', 'group': 'g1'}
+    {'sequence': 2, 'kind': 'move', 'items': [1, 2], 'group': 'g1'}
+    {'sequence': 3, 'kind': 'name', 'group': 'g1', 'name': 'new'}
+    """
+    back = [item for group in state.groups for item in group.items]
+    changes: list[dict[str, Any]] = [{"kind": "move", "items": back, "group": None}] if back else []
+    changes += [{"kind": "remove", "group": group.id} for group in state.groups if group.id.startswith("g")]
+    for group in groups:
+        changes.append({"kind": "move", "items": list(group.items), "group": group.id})
+        if group.id.startswith("g") and group.name:
+            changes.append({"kind": "name", "group": group.id, "name": group.name})
+    return [{"sequence": number, **change} for number, change in enumerate(changes)]
+
+
 def _moved(
     groups: list[Group], unsorted: Sequence[int], items: Sequence[int], target: str | None, order: Sequence[int]
 ) -> tuple[list[Group], Sequence[int]]:

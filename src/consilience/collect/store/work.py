@@ -12,7 +12,7 @@ from jaxtyping import Int
 from sqlalchemy import Connection, func, insert, select, update
 
 from consilience.collect import board_state, tables
-from consilience.collect.board_state import BoardState
+from consilience.collect.board_state import BoardState, Group
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import JUDGING, Assignment, Participant, Study
 from consilience.collect.standing import READY, REFUSED, Standing, Trial, next_gold
@@ -174,10 +174,7 @@ class Work(Database):
             if not new:
                 return state
             _require_open(row)
-            if state.version + len(new) > MOST_CHANGES_KEPT:
-                raise InputError(f"More than {MOST_CHANGES_KEPT:,} changes were made; submit the sort, or begin anew.")
-            after = board_state.fold(state, [(client, change) for change in new], row._mapping["items"])
-            board_state.require_few_groups(after)
+            after = _after(state, row, client, new)
             _record(db, row, client, state.version, new)
             moment = now()
             _update(db, row.id, board=after.as_json(), started=row.started or moment, changed=moment, state="open")
@@ -216,15 +213,37 @@ class Work(Database):
                 return _assignment_of(row)
             state = _state_of(row)
             board_state.require_submittable(state, study, confirmed=confirmed)
-            moment = now()
-            answer = [group.as_json() for group in state.groups if group.items]
-            _update(db, row.id, state="submitted", submitted=moment, started=row.started or moment, answer=answer)
-            if row.number < 0:
-                score_trial(db, study, row.id, answer)
-            elif not participant_in(db, participant_id).preview:
-                request(db, study.id, "subsets", moment)
-                request(db, study.id, "consensus", moment + DEBOUNCE)
-            return _assignment_of(_row(db, assignment_id))
+            return _submitted(db, study, row, state)
+
+    def submit_groups(
+        self, assignment_id: int, participant_id: str, client: str, groups: Sequence[Group]
+    ) -> Assignment:
+        """Submit these groups in place of what is on the board, recorded as changes of a client: wholly, or not at all.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment, or it is somebody else's.
+        NotOpenError
+            It was submitted already.
+        UnsortedError
+            Cards are left unsorted and the study forbids it.
+        InputError
+            A group is not allowed, or has no name and the study asks for one.
+        """
+        client = board_state.checked_client(client)
+        with self.write() as db:
+            study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
+            row = _row(db, assignment_id, participant_id, lock=True)
+            _require_open(row)
+            state = _state_of(row)
+            changes = board_state.changes_to(state, groups)
+            checked = [board_state.checked(change, study, row._mapping["items"]) for change in changes]
+            after = _after(state, row, client, checked)
+            board_state.require_submittable(after, study, confirmed=True)
+            _record(db, row, client, state.version, checked)
+            _update(db, row.id, board=after.as_json(), changed=now())
+            return _submitted(db, study, row, after)
 
     def times_presented(self, study_id: str) -> Int[np.ndarray, " items"]:
         """Count how often each item was presented, as far as this counts towards `max_per_item`.
@@ -341,6 +360,28 @@ def _not_recorded(
         )
     )
     return [change for sequence, change in by_sequence.items() if sequence not in known]
+
+
+def _after(state: BoardState, row: Any, client: str, changes: Sequence[dict[str, Any]]) -> BoardState:
+    """Return the state after changes that are new."""
+    if state.version + len(changes) > MOST_CHANGES_KEPT:
+        raise InputError(f"More than {MOST_CHANGES_KEPT:,} changes were made; submit the sort, or begin anew.")
+    after = board_state.fold(state, [(client, change) for change in changes], row._mapping["items"])
+    board_state.require_few_groups(after)
+    return after
+
+
+def _submitted(db: Connection, study: Study, row: Any, state: BoardState) -> Assignment:
+    """Submit an assignment whose board is in a state that can be submitted."""
+    moment = now()
+    answer = [group.as_json() for group in state.groups if group.items]
+    _update(db, row.id, state="submitted", submitted=moment, started=row.started or moment, answer=answer)
+    if row.number < 0:
+        score_trial(db, study, row.id, answer)
+    elif not participant_in(db, row.participant).preview:
+        request(db, study.id, "subsets", moment)
+        request(db, study.id, "consensus", moment + DEBOUNCE)
+    return _assignment_of(_row(db, row.id))
 
 
 def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
