@@ -41,17 +41,6 @@ def test_a_file_is_made_or_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-def test_a_private_file_is_readable_by_its_owner_only(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"old")
-    path.chmod(0o644)
-    with replacing(path, private=True) as file:
-        assert [stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob(".consilience-*")] == [0o600]
-        file.write(b"new")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 def test_a_failure_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")

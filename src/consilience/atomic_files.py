@@ -27,12 +27,11 @@ except ImportError:  # no such locks on this system: leftovers stay
     fcntl = None
 
 LEFTOVER = re.compile(r"\.consilience-[0-9a-f]{16}\.part")
-OWNER = stat.S_IRUSR | stat.S_IWUSR
 _in_use: set[Path] = set()  # temporary files and folders of this process
 
 
 @contextlib.contextmanager
-def replacing(path: str | PathLike[str], *, private: bool = False) -> Iterator[IO[bytes]]:
+def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that replaces `path` at the end, if nothing fails.
 
     A link stays a link: the file that it points to is replaced. The new file has the permissions of the old one. What
@@ -41,8 +40,6 @@ def replacing(path: str | PathLike[str], *, private: bool = False) -> Iterator[I
     Parameters
     ----------
     path : path
-    private : bool, default=False
-        Whether only its owner may read the new file, whatever the permissions of the old one.
 
     Yields
     ------
@@ -64,10 +61,8 @@ def replacing(path: str | PathLike[str], *, private: bool = False) -> Iterator[I
             return
         remove_leftovers(target.parent)
         with _temporary_file(target.parent) as (beside, file):
-            if private:
-                os.chmod(beside, OWNER)
             yield file
-            if target.exists() and not private:
+            if target.exists():
                 os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
             file.flush()
             os.fsync(file.fileno())

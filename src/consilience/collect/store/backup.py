@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -22,7 +23,7 @@ from consilience.collect.store.backup_file import (
     read_rows,
     write_lines,
 )
-from consilience.collect.store.database import Database
+from consilience.collect.store.database import OWNER, Database
 from consilience.collect.tables import metadata
 from consilience.errors import InputError
 
@@ -42,11 +43,12 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
     -------
     Backup
     """
-    with replacing(path, private=True) as file, store.read() as db:
+    with replacing(path) as file, store.read() as db:
         if db.dialect.name == "postgresql":  # one moment for all tables, as SQLite's transactions have
             db.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         made = new_backup(schema.revision(db))
         write_lines(file, made, _rows_of(db))
+    os.chmod(path, OWNER)
     return made
 
 

@@ -21,7 +21,6 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
-from consilience.atomic_files import OWNER
 from consilience.collect.store import schema
 from consilience.collect.store.grouped import GroupedWriter
 from consilience.errors import InputError, MissingDependencyError
@@ -30,6 +29,7 @@ BUSY = 30_000  # milliseconds that a write waits for that of another process
 RETRY = 0.01  # seconds
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
 MAKING = threading.Lock()
+OWNER = 0o600  # who may read a new file
 THREADS = 10  # connections that are kept
 MORE_THREADS = 40  # that may be opened besides, for the threads of a web server
 
