@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -26,6 +27,22 @@ def test_databases_and_backups_are_readable_by_their_owner_only(tmp_path):
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert modes == dict.fromkeys(["studies.db", "studies.db-wal", "studies.db-shm", "backup", "restored.db"], 0o600)
     store.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_a_backup_that_is_replaced_becomes_private_and_a_pipe_stays_as_it_is(sqlite_store, tmp_path):
+    old, pipe = tmp_path / "old", tmp_path / "pipe"
+    old.touch()
+    old.chmod(0o644)
+    backup(sqlite_store, old)
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
+    os.mkfifo(pipe)
+    pipe.chmod(0o622)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_bytes)
+        backup(sqlite_store, pipe)
+        assert read.result(10)
+    assert stat.S_IMODE(pipe.stat().st_mode) == 0o622
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")

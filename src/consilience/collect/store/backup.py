@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -44,11 +43,11 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
     Backup
     """
     with replacing(path) as file, store.read() as db:
+        _make_private(Path(file.name), Path(path))
         if db.dialect.name == "postgresql":  # one moment for all tables, as SQLite's transactions have
             db.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         made = new_backup(schema.revision(db))
         write_lines(file, made, _rows_of(db))
-    os.chmod(path, OWNER)
     return made
 
 
@@ -117,6 +116,13 @@ def _rows_of(db: Connection) -> Iterator[tuple[str, list[str], Iterable[Any]]]:
         columns = [column for column in table.columns if column.name in has]
         query = select(*columns).order_by(*table.primary_key.columns).execution_options(yield_per=AT_ONCE)
         yield table.name, [column.name for column in columns], db.execute(query)
+
+
+def _make_private(*paths: Path) -> None:
+    """Let only its owner read a file, and the one it replaces, whose permissions it gets; pipes stay as they are."""
+    for path in paths:
+        if path.is_file():
+            path.chmod(OWNER)
 
 
 def _require_empty(db: Connection) -> None:

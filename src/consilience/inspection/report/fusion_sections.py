@@ -282,8 +282,8 @@ def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) 
     ax = plot_co_occurrence(*_model_and_annotations(subject), ax=Sheet())
     n_drawn = len(ax.images[0].get_array())  # type: ignore[arg-type]
     caption = (
-        f"How often two {words.items} were put together, as a share of the times they were shown together: the darker, "
-        "the more often. Frames mark the clusters."
+        f"How often two {words.items} were put together, as a share of the times they were shown together: the "
+        "stronger the colour, the more often. Frames mark the clusters."
     )
     if n_drawn < n_items:
         caption += f" Only {n_drawn:,} of {n_items:,} {words.items} are drawn, chosen at random."

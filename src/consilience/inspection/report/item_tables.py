@@ -315,9 +315,9 @@ def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most
     omitted = [name_text(name) for name in frame.columns.difference(numeric.columns, sort=False)]
     reading = (
         f"Mean of each {clusters.noun}, with the standard deviation in brackets. Blue cells are below the mean of all "
-        f"{words.items} and orange cells above it, the darker ones by more than a standard deviation. η² is the share "
-        f"of the variance that lies between the {clusters.nouns} (those of at least 1% of the {words.items}): near 1 "
-        "the feature separates them, near 0 it does not."
+        f"{words.items} and orange cells above it, those of a stronger colour by more than a standard deviation. η² is "
+        f"the share of the variance that lies between the {clusters.nouns} (those of at least 1% of the "
+        f"{words.items}): near 1 the feature separates them, near 0 it does not."
     )
     if omitted:
         reading += f" Left out because they are not numeric: {', '.join(omitted[:10])}"

@@ -94,10 +94,10 @@ def quality_figures(subject: Subject) -> list[Figure]:
 def _accuracy(subject: Subject) -> Figure:
     words = current_words()
     ax = plot_annotators(subject.model, ax=Sheet())
-    caption = (
-        f"Each {words.annotator} by {' '.join(ax.get_ylabel().split())} and "
-        f"{ax.get_xlabel()}{', the darker the more a label tells about the class' if ax.child_axes else ''}."
-    )
+    caption = f"Each {words.annotator} by {' '.join(ax.get_ylabel().split())} and {ax.get_xlabel()}"
+    if ax.child_axes:
+        caption += ", the stronger the colour, the more a label tells about the class"
+    caption += "."
     if ax.get_legend():
         caption += (
             f" {words.Annotators} below the dashed line are no better than always giving the most frequent class."

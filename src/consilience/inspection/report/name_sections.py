@@ -76,7 +76,8 @@ def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
         sentences.append(f"Corrections were given; they changed {counted(by_file, 'name')}.")
     sentences.append(
         "The machine merges carefully and knows no language. To correct it, save standard-names.csv, change its column "
-        "“standard”, and give it to the next fit (option names)."
+        "“standard”, and give it to the next fit (--names, or names=). A spelling that has a row of its own "
+        "keeps what that row says. Clusters are called by the names as people wrote them, whatever is corrected."
     )
     return sentences
 
@@ -171,7 +172,7 @@ def placements_table(found: StandardNames) -> Table:
         [Column(words.Item, "text"), Column("Named by", "count"), *heads],
         rows,
         reading=(
-            "Each cell counts people; the darker, the larger their share of those who put the "
+            "Each cell counts people; the stronger its colour, the larger their share of those who put the "
             f"{words.item} into a group with a name (named by). {words.Items} are in the order of "
             "their commonest name, names in the order of the people who use them."
         ),

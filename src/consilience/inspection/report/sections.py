@@ -289,8 +289,9 @@ def _meaning(subject: Subject) -> Section:
             f"({len(weak):,} of {counted(len(estimator.groupings_), 'grouping')})."
         )
     caption = (
-        "One row per group, one column per cluster; the darker, the more probable that the cluster belongs to this "
-        f"group of the {words.annotator}. Groupings that divide the clusters in similar ways are close together."
+        "One row per group, one column per cluster; the stronger the colour, the more probable that the cluster "
+        f"belongs to this group of the {words.annotator}. Groupings that divide the clusters in similar ways are close "
+        "together."
     )
     ax = plot_mapping(subject.model, ax=Sheet())
     left = " ".join(ax.get_xlabel().split()[1:])
