@@ -161,3 +161,21 @@ def test_the_pages_and_the_api_export_it(admin, script, sqlite_store):
     assert [row["parameter:PID"] for row in script.get(path).json()] == ["p0", "p1", None]
     assert "parameter:PID" not in script.get(f"{path}&identifiers=false").json()[0]
     assert script.get(f"{path}&table=people").status_code == 422
+
+
+def test_the_ending_is_that_after_the_last_that_was_given(store):
+    study = begun(store, subset_size=4, per_participant=2)
+    person = joined(store, study)
+
+    def ending():
+        return store.participants_frame(study.id)["ending"].astype(object).fillna("").tolist()
+
+    sort(store, store.assignment_for(person, RNG))
+    store.keep_ending(person.id, "complete", "C1")
+    store.keep_ending(person.id, "complete", "C1")  # the page is loaded again
+    assert ending() == ["complete"]
+    again = store.assignment_for(person, RNG)
+    assert ending() == [""]
+    sort(store, again)
+    store.keep_ending(person.id, "complete", "C1")
+    assert ending() == ["complete"]

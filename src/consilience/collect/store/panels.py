@@ -158,9 +158,10 @@ class Panels(Database):
             There is no such participant.
         """
         columns = tables.endings.c
-        known = select(columns.ending, columns.code).where(columns.participant == participant_id)
+        known = select(columns.ending, columns.code, columns.reached).where(columns.participant == participant_id)
         with self.read() as db:
-            if db.execute(known).first() == (ending, code):
+            row = db.execute(known).first()
+            if row and (row.ending, row.code) == (ending, code) and not _went_on(db, participant_id, row.reached):
                 return
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
@@ -240,6 +241,16 @@ def _erase_old(db: Connection, study: Study) -> int:
 def _has_begun(db: Connection, participant_id: str) -> bool:
     given = (tables.assignments.c.participant, tables.odd_answers.c.participant)
     return any(db.scalar(select(func.count()).where(column == participant_id)) for column in given)
+
+
+def _went_on(db: Connection, participant_id: str, ended: datetime) -> bool:
+    """Whether a participant was given something after they had ended."""
+    moments = ((tables.assignments.c, "assigned"), (tables.odd_answers.c, "asked"))
+    later = (
+        select(columns.participant).where(columns.participant == participant_id, columns[moment] > ended)
+        for columns, moment in moments
+    )
+    return any(db.execute(query.limit(1)).first() is not None for query in later)
 
 
 def _renewed(db: Connection, participant_id: str) -> str:
