@@ -33,7 +33,9 @@ def test_an_edited_grid_is_given_back(run, sorts, tmp_path):
     grid = pd.read_csv(tmp_path / "out" / "standard-names.csv")
     grid.loc[grid["standard"] == "Birds", "standard"] = "Winged"
     grid.to_csv(tmp_path / "names.csv", index=False, sep=";")
-    fit(run, sorts, "--names", tmp_path / "names.csv", "--out", tmp_path / "out")
+    found = json.loads(fit(run, sorts, "--names", tmp_path / "names.csv", "--out", tmp_path / "out").stdout)
+    assert "Winged" in found["cluster_names"]
+    assert "Winged" in set(pd.read_csv(tmp_path / "out" / "clusters.csv")["name"])
     again = pd.read_csv(tmp_path / "out" / "standard-names.csv")
     pd.testing.assert_series_equal(
         again.set_index("name")["standard"].sort_index(), grid.set_index("name")["standard"].sort_index()

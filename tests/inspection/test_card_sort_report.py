@@ -150,6 +150,8 @@ def test_corrections_reach_the_page(model, groupings, read):
     page = read(report(model, groupings, certainty=None, names={"Birds": "Winged"}))
     assert "Winged" in {row[0] for row in page.table("standard-names")}
     assert "Corrections were given; they changed 3 names." in page.section("standard-names").text
+    assert any("Winged (" in row[0] for row in page.table("clusters")[1:])
+    assert not any("Birds (" in " ".join(row) for row in page.table("clusters")[1:])
     with pytest.raises(InputError, match="Nobody gave a group the name 'Bats'"):
         report(model, groupings, certainty=None, names={"Bats": "Winged"})
 

@@ -254,3 +254,14 @@ def test_judgements_of_pairs_have_no_names():
     pairs = Pairs.from_frame(pd.DataFrame({"item_a": ["a"], "item_b": ["b"], "annotator": ["Ann"], "same": [1]}))
     with pytest.raises(InputError):
         standard_names(pairs)
+
+
+def test_groups_are_renamed_with_their_standard_names():
+    given = sorts(
+        ["Birds", "Birds", "2"], ["bird", "bird", "Rest"], ["Fowl", "Sky", "Rest"], items=["owl", "emu", "cat"]
+    )
+    found = standard_names(given, {"Rest": "", "Fowl": "Birds", "Sky": "Birds"})
+    renamed = found.renamed(given)
+    of_group = dict(zip(map(str, given.group_names), map(str, renamed.group_names), strict=True))
+    assert of_group == {"Birds": "Birds", "2": "2", "bird": "Birds", "Rest": "", "Fowl": "Birds", "Sky": "Birds"}
+    np.testing.assert_array_equal(renamed.incidence.toarray(), given.incidence.toarray())

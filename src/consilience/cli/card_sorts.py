@@ -149,16 +149,20 @@ def read_corrections(path: Path) -> dict[str, str]:
 
 
 def found_names(annotations: Any, card_sort: CardSort) -> StandardNames | None:
-    """Return the standard names of the groups, or the labels; None if there is nothing to show of them."""
-    if isinstance(annotations, Pairs):
-        return None
-    found = standard_names(annotations, card_sort.corrections)
-    return found if worth_showing(annotations, found) else None
+    """Return the standard names of the groups, or the labels; None for judgements of pairs, which have none."""
+    return None if isinstance(annotations, Pairs) else standard_names(annotations, card_sort.corrections)
+
+
+def as_corrected(annotations: Any, card_sort: CardSort, found: StandardNames | None) -> Any:
+    """Return the annotations with the standard names of their groups, if corrections of these were given."""
+    if not card_sort.corrections or found is None or not isinstance(annotations, Groupings):
+        return annotations
+    return found.renamed(annotations)
 
 
 def write_names(found: StandardNames | None, annotations: Any, folder: Path) -> list[str]:
     """Write the grid of standard names and the results matrix to a folder; return the names of the files."""
-    if found is None:
+    if found is None or not worth_showing(annotations, found):
         return []
     files = {PLACEMENTS: found.placements.reset_index()}
     if isinstance(annotations, Groupings):

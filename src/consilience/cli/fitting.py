@@ -13,7 +13,7 @@ import pandas as pd
 
 from consilience import registry
 from consilience.atomic_files import replacing
-from consilience.cli.card_sorts import found_names, read_card_sort, write_names
+from consilience.cli.card_sorts import as_corrected, found_names, read_card_sort, write_names
 from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.comparing import choose_by_comparing
 from consilience.cli.inputs import Evidence, Material, evidence_for, read_material
@@ -103,8 +103,9 @@ def fit(
     for text in () if quality is None else in_words(quality):
         note(text)
     standard = found_names(evidence.annotations, card_sort)
+    named = as_corrected(evidence.annotations, card_sort, standard)
     with replaced_folder(out) as folder:
-        write_results(estimator, folder, evidence.annotations, quality, sure)
+        write_results(estimator, folder, named, quality, sure)
         files = write_names(standard, evidence.annotations, folder)
         report(
             shown,
@@ -122,7 +123,7 @@ def fit(
         results = summary(
             estimator,
             material,
-            evidence,
+            replace(evidence, annotations=named),
             out,
             more=more,
             certainty=sure,

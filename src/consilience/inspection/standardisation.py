@@ -19,7 +19,7 @@ Both thresholds were chosen on one card sort and looked at on another; ``tools/n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -114,6 +114,20 @@ class StandardNames:
             },
             index=self.placements.index,
         )
+
+    def renamed(self, groupings: Groupings) -> Groupings:
+        """Return the groupings with the standard name of each group; names that were left out become blank.
+
+        Unlike elsewhere, several groups of one grouping may have the same name.
+        """
+        left_out = set(self.grid.loc[self.grid["standard"] == "", "name"])
+        found = [
+            self.names[code] if code != MISSING else "" if as_text(name) in left_out else name
+            for code, name in zip(self.code_of_group.tolist(), groupings.group_names, strict=True)
+        ]
+        names = np.empty(len(found), dtype=object)
+        names[:] = found
+        return replace(groupings, group_names=names)
 
 
 def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:

@@ -77,7 +77,7 @@ def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
     sentences.append(
         "The machine merges carefully and knows no language. To correct it, save standard-names.csv, change its column "
         "“standard”, and give it to the next fit as its names. A spelling that has a row of its own "
-        "keeps what that row says. Clusters are called by the names as people wrote them, whatever is corrected."
+        "keeps what that row says. Clusters are then called by the standard names."
     )
     return sentences
 

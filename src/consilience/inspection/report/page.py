@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.annotations import Groupings
 from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import plain
 from consilience.annotations.types import Literal
@@ -167,6 +168,9 @@ def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Sub
     found = replace(subject, corrections=names, left_out=missing)
     if names is not None and found.standard_names is None:
         raise InputError("Judgements of pairs have no groups whose names could be corrected; leave out 'names'.")
+    if isinstance(subject.annotations, Groupings) and found.standard_names is not None and names is not None:
+        standard = found.standard_names.renamed(subject.annotations)
+        return replace(found, annotations=standard, written=subject.annotations)
     return found
 
 

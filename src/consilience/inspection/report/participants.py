@@ -89,7 +89,7 @@ class Representatives:
 
 def section(subject: Subject) -> Section | None:
     """Return the section; None unless people sorted, one grouping each, most of the items."""
-    annotations: Any = subject.annotations
+    annotations: Any = subject.as_written
     if not is_shown(subject):
         return None
     agreement = subject.agreement.to_numpy()

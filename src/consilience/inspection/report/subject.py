@@ -87,7 +87,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of a report: a model and the data that it was fitted to, in the order of its items."""
+    """The subject of a report: a model and the data that it was fitted to, in the order of its items.
+
+    With corrections of names, the groups of the annotations have their standard names, and `written` has those that
+    people wrote.
+    """
 
     model: Any
     estimator: Any
@@ -100,6 +104,7 @@ class Subject:
     quality: LabelQuality | None = None
     pictures: Pictures | None = None
     corrections: Any = None
+    written: Groupings | None = None
     left_out: tuple[Any, ...] = ()
 
     @classmethod
@@ -210,7 +215,14 @@ class Subject:
     @cached_property
     def standard_names(self) -> StandardNames | None:
         """See `standardisation.standard_names`; None for judgements of pairs, which have no names."""
-        return None if isinstance(self.annotations, Pairs) else standard_names(self.annotations, self.corrections)
+        if isinstance(self.annotations, Pairs):
+            return None
+        return standard_names(self.as_written, self.corrections)
+
+    @property
+    def as_written(self) -> Groupings | Labels | Pairs:
+        """The annotations with the names of groups as people wrote them."""
+        return self.annotations if self.written is None else self.written
 
     @cached_property
     def names(self) -> pd.DataFrame:
