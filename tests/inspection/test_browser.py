@@ -222,6 +222,45 @@ def test_dragging_the_cut_recolours_tree_matrix_map_and_table(page, cuts):
     assert sorted(colours(page, "[data-item]")) == sorted(colours(page, "#items-table td:nth-child(2) path"))
 
 
+def test_the_key_says_what_the_colours_are(page, cards, cuts):
+    model, groupings = cards[:2]
+    assert texts(page, "#key-about") == ["Colours: the report's clusters"]
+    assert len(texts(page, ".key li")) == model.n_clusters_
+    page.locator("#key-items summary").click()
+    settled(page)
+    assert sum(len(items.split(", ")) for items in texts(page, "#key-items dd")) == len(groupings.items)
+    page.locator("#fewer").click()
+    settled(page)
+    of_cut = cuts[int(page.locator("#cut-number").text_content().split()[0]) - 1].n_clusters
+    assert texts(page, "#key-about") == [f"Colours: the clusters of the cut of the tree into {of_cut}"]
+    assert len(texts(page, "#key-items dt")) == len(texts(page, ".key li")) == of_cut
+    page.locator("#key-items dd button").first.click()
+    settled(page)
+    assert page.locator("#items-table tr.lit").count() == 1
+
+
+def test_the_groups_of_one_person_are_shown(page, cards):
+    groupings = cards[1]
+    last = groupings.n_annotators - 1
+    name = str(groupings.annotators[last])
+    page.locator("#person").select_option(name)
+    settled(page)
+    assert page.locator("[name=which][value=person]").is_checked()
+    assert texts(page, "#key-about") == [f"Colours: the groups of {name}"]
+    page.locator("#key-items summary").click()
+    settled(page)
+    sizes = np.asarray(groupings.incidence.sum(0))[groupings.annotator_of_group == last]
+    assert sorted(len(items.split(", ")) for items in texts(page, "#key-items dd")) == sorted(sizes[sizes > 0])
+    _, content = saved(page, "#map-panel .save button:has-text('CSV')")
+    head, *rows = rows_of(content)
+    assert head[-1] == f"group_of_{name}"
+    sorts = groupings.to_matrix().iloc[:, last].astype(str)
+    assert {row[0].lstrip("'"): row[-1] for row in rows} == sorts.to_dict()
+    page.locator("[name=which][value=report]").check()
+    settled(page)
+    assert texts(page, "#key-about") == ["Colours: the report's clusters"]
+
+
 def test_a_finger_moves_the_cut_too(opened, cuts):
     page = opened("cards", 390, has_touch=True)
     tree = page.locator(".tree-scroll svg")

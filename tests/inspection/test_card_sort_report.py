@@ -1,5 +1,7 @@
 """The sections of card sorts: standard names, the results matrix, cuts, and whose groups represent the others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
 from consilience.inspection import report
-from consilience.inspection.report.best_cuts import AS_GOOD, BEST, CutFigures, _ranges
+from consilience.inspection.report.best_cuts import _ranges
+from consilience.inspection.report.cut_figures import AS_GOOD, BEST, CutFigures, Own
 from consilience.inspection.report.cuts import Judge, Tree
 from consilience.inspection.report.participants import Representatives
 
@@ -87,7 +90,8 @@ def test_cuts_have_the_figures_of_the_explorer_and_one_is_best(page, model, grou
     assert [row[0] for row in best] == ["3 of the cut (tree)"]
     assert best[0][2] == "0.000"
     assert rows[-1][0] == "3 of the report (model)"
-    assert rows[-1][1] == best[0][1]
+    assert rows[-1][1:3] == [best[0][1], "0.000 ± 0.000"]
+    assert "agree better with the tree" not in page.root.text
     assert "agree best with people's groups at 3 clusters" in page.section("cuts").text
 
 
@@ -98,6 +102,29 @@ def test_marks_of_cuts_are_those_within_a_standard_error():
     assert found.marks() == ["", AS_GOOD, BEST, AS_GOOD]
     assert below == pytest.approx(found.agreement.max() - found.agreement)
     assert error[1] == pytest.approx(np.std(agreement[2] - agreement[1], ddof=1) / 2)
+
+
+def test_a_cut_is_clearly_better_if_people_differ_little_in_it():
+    agreement = np.array([[0.1, 0.1, 0.1, 0.1], [0.5, 0.5, 0.9, 0.6]])
+    found = CutFigures(np.arange(2, 4), agreement, np.array([0.1, 0.2]), np.zeros((2, 0), int))
+    clear, unclear, little = (
+        Own(4, np.array(of_annotator), 0.1, np.zeros(0, int), pd.Index([]))
+        for of_annotator in ([0.4, 0.4, 0.7, 0.4], [0.5, 0.5, 0.1, 0.6], [0.49, 0.49, 0.89, 0.59])
+    )
+    assert found.is_clearly_better(clear)
+    assert not found.is_clearly_better(unclear)
+    assert not found.is_clearly_better(little)
+    below, error = found.shortfall_of(clear)
+    assert below == pytest.approx(0.15)
+    assert error == pytest.approx(np.std([0.1, 0.1, 0.2, 0.2], ddof=1) / 2)
+    assert found.shortfall_of(replace(clear, of_annotator=agreement[1] + 0.1))[0] == pytest.approx(-0.1)
+
+
+def test_the_page_says_at_its_head_if_a_cut_agrees_better(groupings, read):
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(groupings)
+    page = read(report(model, groupings, certainty=None))
+    assert "Annotators agree better with the tree cut into 3 clusters (0." in page.root.text
+    assert "than with these 2 (0." in page.root.text
 
 
 def test_cuts_skip_numbers_that_no_height_gives():

@@ -159,3 +159,35 @@ def test_too_few_and_too_many_items_are_not_explored(n_items, explored, read):
     assert ("items" in page.tables()) == explored
     assert ("With more than 500 items" in page.root.text) == (n_items > 500)
     assert any("still" in e.attributes["class"] for e in page.root.all("figure")) == explored
+
+
+def painted(tree, cluster):
+    """Labels of the leaves in every cut, as the script of the page finds them."""
+    base, splits = tree.painted(cluster)
+    label, found = np.full(tree.n_leaves, base), []
+    found.append(label.copy())
+    for first, end, number in splits.tolist():
+        label[first:end] = number
+        found.append(label.copy())
+    return found
+
+
+def test_a_branch_that_is_mostly_a_cluster_has_its_number_in_all_cuts(tree):
+    rng = np.random.default_rng(3)
+    for n_clusters in (1, 3, 5, 8):
+        cluster = tree.cut(n_clusters)
+        moved = np.where(rng.random(tree.n_leaves) < 0.2, rng.integers(n_clusters, size=tree.n_leaves), cluster)
+        np.testing.assert_array_equal(painted(tree, cluster)[n_clusters - 1], cluster)
+        for given in (cluster, moved):
+            numbers = {}
+            for k, labels in enumerate(painted(tree, given), start=1):
+                assert len(np.unique(labels)) == k
+                assert ari(labels, tree.cut(k)) == pytest.approx(1)
+                for number in np.unique(labels).tolist():
+                    numbers.setdefault(tuple(np.flatnonzero(labels == number)), set()).add(number)
+            for number in np.unique(given).tolist():
+                own = set(np.flatnonzero(given == number).tolist())
+                alike = {leaves: len(own & set(leaves)) / len(own | set(leaves)) for leaves in numbers}
+                best = max(alike, key=alike.get)
+                if alike[best] > 1 / 2:
+                    assert numbers[best] == {number}

@@ -9,7 +9,7 @@ import pytest
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.inspection import annotator_agreement, certainty, report
-from consilience.inspection.report.best_cuts import BEST
+from consilience.inspection.report.cut_figures import BEST
 from consilience.inspection.report.item_tables import DOUBTFUL
 from consilience.inspection.report.tables import number
 from tests.inspection.conftest import Page

@@ -2,135 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
 
-from consilience.annotations import Groupings
-from consilience.errors import InputError
-from consilience.inference.clusters import agreement_with
 from consilience.inspection.names import counted, listed, name_text
-from consilience.inspection.plots.dissimilarity import CoOccurrence
-from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
-from consilience.inspection.report.explorer import FEWEST, MOST
+from consilience.inspection.report.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, Own
+from consilience.inspection.report.cuts import matched_numbers
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, number, row
 from consilience.inspection.words import current_words
-from consilience.metrics.clusterings import ari
 
-MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
-LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
-BEST = "best"
-AS_GOOD = "nearly as good"
-
-
-@dataclass(frozen=True)
-class CutFigures:
-    """Cuts of the tree into 2, 3, … clusters, and how well each fits the groups of each person.
-
-    Attributes
-    ----------
-    n_clusters : of each cut
-    of_annotator : adjusted Rand index of each cut with each person's groups; NaN if undefined.
-    silhouette : of each cut
-    clusters : of each item in each cut
-    """
-
-    n_clusters: Int[np.ndarray, " cuts"]
-    of_annotator: Float[np.ndarray, "cuts annotators"]
-    silhouette: Float[np.ndarray, " cuts"]
-    clusters: Int[np.ndarray, "cuts items"]
-
-    @classmethod
-    def of(cls, tree: Tree, judge: Judge, most: int) -> CutFigures:
-        """Cut a tree into 2 to `most` clusters, as far as heights allow."""
-        numbers = [k for k in tree.numbers_of_clusters(most) if k > 1]
-        agreement, silhouette, clusters = [], [], []
-        for k in numbers:
-            cluster = np.empty(tree.n_leaves, dtype=int)
-            cluster[tree.order] = tree.cut(k)
-            agreement.append(agreement_with(judge.memberships, cluster))
-            silhouette.append(judge.silhouette(cluster))
-            clusters.append(cluster)
-        shape = (len(numbers), judge.memberships.n_annotators)
-        return cls(
-            np.array(numbers, dtype=int),
-            np.reshape(agreement, shape),
-            np.array(silhouette, dtype=float),
-            np.reshape(np.array(clusters, dtype=int), (len(numbers), tree.n_leaves)),
-        )
-
-    @property
-    def agreement(self) -> Float[np.ndarray, " cuts"]:
-        """Mean over people of the agreement; NaN if nobody's is defined."""
-        known = np.isfinite(self.of_annotator)
-        total = np.where(known, self.of_annotator, 0.0).sum(1)
-        return np.divide(total, known.sum(1), out=np.full(len(total), np.nan), where=known.any(1))
-
-    def shortfall(self) -> tuple[Float[np.ndarray, " cuts"], Float[np.ndarray, " cuts"]]:
-        """Return how far the agreement of each cut is below that of the best, and its standard error over people."""
-        best = int(np.nanargmax(self.agreement))
-        apart = self.of_annotator[best] - self.of_annotator
-        known = np.isfinite(apart)
-        n = np.maximum(known.sum(1), 1)
-        mean = np.where(known, apart, 0.0).sum(1) / n
-        variance = np.where(known, (apart - mean[:, None]) ** 2, 0.0).sum(1) / np.maximum(n - 1, 1)
-        return mean, np.sqrt(variance / n)
-
-    def like(self, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, " cuts"]:
-        """Adjusted Rand index of each cut with given clusters."""
-        return np.array([ari(codes, cluster) for cluster in self.clusters])
-
-    def marks(self) -> list[str]:
-        """Say which cut agrees best with people, and which are within 0.02 or one standard error of it."""
-        if not np.isfinite(self.agreement).any():
-            return [""] * len(self.n_clusters)
-        below, error = self.shortfall()
-        best = int(np.nanargmax(self.agreement))
-        near = np.isfinite(self.agreement) & (below <= np.maximum(error, LITTLE))
-        return [BEST if cut == best else AS_GOOD if near[cut] else "" for cut in range(len(near))]
+HEADING = "Fewer clusters, or more"
 
 
 def section(subject: Subject) -> Section | None:
     """Return the section on cuts into fewer or more clusters; None if the items cannot be explored."""
-    if not isinstance(subject.annotations, Groupings) or subject.clusters.is_named:
+    if subject.cuts is None:
         return None
-    try:
-        co_occurrence = CoOccurrence.of(subject.model, None if subject.can.fuses else subject.annotations, "The report")
-    except InputError:  # there are no annotations of the items that have a cluster
-        return None
-    places = co_occurrence.places
-    if not FEWEST <= len(places) <= MOST:
-        return None
-    judge = Judge.of(co_occurrence.memberships.of_items(places))
-    codes = subject.clusters.codes[places]
-    n_found = len(np.unique(codes))
-    found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))
-    if not np.isfinite(found.agreement).any():
-        return None
-    own = Own(n_found, judge.agreement(codes), judge.silhouette(codes), codes, co_occurrence.items[places])
-    return Section("cuts", "Fewer clusters, or more", sentences(found, own), [table(found, own)])
+    found, own = subject.cuts
+    return Section("cuts", HEADING, sentences(found, own), [table(found, own)])
 
 
-@dataclass(frozen=True)
-class Own:
-    """The report's own clusters, with which the cuts are compared.
-
-    Attributes
-    ----------
-    n_clusters, agreement, silhouette : as of a cut
-    codes : cluster of each item
-    items : their names
-    """
-
-    n_clusters: int
-    agreement: float
-    silhouette: float
-    codes: Int[np.ndarray, " items"]
-    items: pd.Index
+def in_short(subject: Subject) -> list[str]:
+    """Say if a cut of the tree agrees clearly better with people than the report's clusters; nothing if none does."""
+    if subject.cuts is None:
+        return []
+    found, own = subject.cuts
+    if not found.is_clearly_better(own):
+        return []
+    n = int(found.n_clusters[found.best])
+    return [
+        f"{current_words().Annotators} agree better with the tree cut into {counted(n, 'cluster')} "
+        f"({number(found.agreement[found.best])}) than with these {own.n_clusters} ({number(own.agreement)}): see "
+        f"“{HEADING}” before you take these."
+    ]
 
 
 def compared(found: CutFigures, own: Own) -> list[str]:
@@ -157,7 +63,7 @@ def sentences(found: CutFigures, own: Own) -> list[str]:
     """Answer whether fewer clusters, or more, would do."""
     n_found, agreement = own.n_clusters, own.agreement
     marks = found.marks()
-    best = marks.index(BEST)
+    best = found.best
     k, most = int(found.n_clusters[best]), float(found.agreement[best])
     text = f"Cuts of the tree agree best with people's groups at {counted(k, 'cluster')} ({number(most)})"
     near = found.n_clusters[[mark == AS_GOOD for mark in marks]].tolist()
@@ -218,7 +124,9 @@ def table(found: CutFigures, own: Own) -> Table:
             )
         )
     report = f"{own.n_clusters} of the report (model)"
-    rows.append(row(report, number(own.agreement), "–", number(own.silhouette), number(1.0), ""))
+    short, uncertain = found.shortfall_of(own)
+    less = f"{number(short, 3)} ± {number(uncertain, 3)}"
+    rows.append(row(report, number(own.agreement), less, number(own.silhouette), number(1.0), ""))
     frame = pd.DataFrame(
         {
             "n_clusters": found.n_clusters,

@@ -2,13 +2,14 @@
 
 The tree is that of `plot_dendrogram`: average linkage of 1 - the share of presentations in which two items were put
 together. Its leaves are in an order in which every branch is a range, so that the clusters of every cut follow from a
-list of splits, from the root down: each paints a range of leaves, the smaller of the two branches, in a number of its
-own. A script can then find the clusters of any cut without computing anything.
+list of splits, from the root down: each paints the range of one of the two branches in another number. A script can
+then find the clusters of any cut without computing anything.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -67,17 +68,57 @@ class Tree:
         """Heights of the nodes above the leaves, from the root down."""
         return self.height[: self.n_leaves - 1 : -1]
 
-    def splits(self) -> Int[np.ndarray, "inner 2"]:
-        """First leaf and end of the range of the smaller branch at each split, from the root down."""
-        inner = self.children[::-1]
-        smaller = np.where(self.size[inner[:, 1]] <= self.size[inner[:, 0]], inner[:, 1], inner[:, 0])
-        return np.column_stack([self.start[smaller], self.start[smaller] + self.size[smaller]])
-
     def cut(self, n_clusters: int) -> Int[np.ndarray, " leaves"]:
-        """Number of the cluster of each leaf, by the splits: 0, and one more at each split."""
-        found = np.zeros(self.n_leaves, dtype=int)
-        for number, (first, end) in enumerate(self.splits()[: n_clusters - 1].tolist(), start=1):
-            found[first:end] = number
+        """Number of the cluster of each leaf, from 0, in the order of the leaves."""
+        starts = np.zeros(self.n_leaves, dtype=int)
+        starts[self.start[self.children[::-1][: n_clusters - 1, 1]]] = 1
+        return np.cumsum(starts)
+
+    def painted(self, cluster: Int[np.ndarray, " leaves"]) -> tuple[int, Int[np.ndarray, "inner 3"]]:
+        """Number the clusters of all cuts alike: one that is mostly a given cluster has its number, in whichever cut.
+
+        Parameters
+        ----------
+        cluster : number of each leaf's cluster, in the order of the leaves.
+
+        Returns
+        -------
+        base : number of all leaves before the first split; of the largest given cluster that is a branch, if any is.
+        splits : first leaf, end, and new number of the branch that each split renumbers, from the root down. The other
+            branch keeps its number. Branches of no given cluster have numbers beyond those.
+        """
+        own = self._branches_of(cluster)
+        claim, claimed = own.copy(), np.where(own >= 0, self.size, 0)
+        for node, branches in enumerate(self.children, start=self.n_leaves):
+            larger = branches[claimed[branches].argmax()]
+            if own[node] < 0 and claimed[larger]:
+                claim[node], claimed[node] = claim[larger], claimed[larger]
+        fresh = count(int(cluster.max()) + 1)
+        number = np.full(len(self.size), -1)
+        number[-1] = claim[-1] if claim[-1] >= 0 else next(fresh)
+        splits = []
+        for node in range(len(self.size) - 1, self.n_leaves - 1, -1):
+            branches = self.children[node - self.n_leaves]
+            ranks = [(claim[b] == number[node], own[b] < 0, self.size[b]) for b in branches]
+            heir, other = branches if ranks[0] >= ranks[1] else branches[::-1]
+            number[heir] = number[node]
+            number[other] = claim[other] if claim[other] >= 0 else next(fresh)
+            splits.append([self.start[other], self.start[other] + self.size[other], number[other]])
+        return int(number[-1]), np.array(splits, dtype=int)
+
+    def _branches_of(self, cluster: Int[np.ndarray, " leaves"]) -> Int[np.ndarray, " nodes"]:
+        """Return the cluster that each node mostly is, -1 for most; none has two nodes, and no node two clusters.
+
+        That is, of the leaves of either, more than half are of both.
+        """
+        found = np.full(len(self.size), -1)
+        for number in np.unique(cluster):
+            before = np.append(0, np.cumsum(cluster == number))
+            both = before[self.start + self.size] - before[self.start]
+            share = both / (self.size + before[-1] - both)
+            best = int(share.argmax())
+            if share[best] > 1 / 2:
+                found[best] = number
         return found
 
     def numbers_of_clusters(self, most: int) -> list[int]:

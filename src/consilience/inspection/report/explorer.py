@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -17,6 +16,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from markupsafe import Markup
 
+from consilience.annotations import Groupings
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
@@ -34,14 +34,16 @@ from consilience.inspection.plots.style import (
     marker_scale,
 )
 from consilience.inspection.report.album import Album
-from consilience.inspection.report.cuts import Judge, Tree, matched_numbers
+from consilience.inspection.report.cuts import Judge, Tree
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import MapControls, map_data
+from consilience.inspection.report.sorts_data import sorts_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
 from consilience.inspection.words import current_words
 from consilience.metrics.clusterings import ari
 
+EXPLORED = "What belongs together"  # heading of the section
 FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut
 NEAREST = 3  # items that the table lists next to each
@@ -60,8 +62,8 @@ class Explorer:
     table : Table
         All items: the text alternative of the tree, the matrix and the map.
     controls : MapControls
-    legend : sequence of Cell
-        The clusters with their markers, if people gave them names.
+    has_sorts : bool
+        Whether the items can be coloured by the groups of one person.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -72,7 +74,7 @@ class Explorer:
     nouns: str
     table: Table
     controls: MapControls
-    legend: Sequence[Cell] = ()
+    has_sorts: bool = False
 
     @classmethod
     def of(
@@ -83,6 +85,7 @@ class Explorer:
         certainty: Certainty | None = None,
         group_words: GroupWords | None = None,
         about: tuple[str, str] = ("", ""),
+        groupings: Groupings | None = None,
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -91,6 +94,7 @@ class Explorer:
         certainty : for the ellipses on the map.
         group_words : that are written on the map.
         about : sentences on the axes and on the ellipses of the map, which are put below it.
+        groupings : whose groups the items can be coloured by, of the same items in the same order.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -112,13 +116,13 @@ class Explorer:
             **_cuts_data(tree, Judge.of(memberships), codes),
             **map_data(co_occurrence, places[tree.order], certainty, group_words),
             **_counts_data(memberships.of_items(tree.order)),
+            "sorts": [] if groupings is None else sorts_data(groupings, places[tree.order], codes[tree.order]),
             "look": _look(),
         }
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
-        legend = [cluster_cell(clusters, code) for code in np.unique(codes).tolist()] if clusters.called else []
         controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about)
-        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, legend)
+        return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, bool(data["sorts"]))
 
 
 def _json(data: dict[str, Any]) -> Markup:
@@ -159,13 +163,10 @@ def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> di
     n_clusters = len(np.unique(codes))
     cuts = judge.cuts(tree, MOST_CUTS)
     nearest = min(range(len(cuts)), key=lambda place: abs(cuts[place].n_clusters - n_clusters))
-    like = cuts[nearest].n_clusters
-    numbers = matched_numbers(tree.cut(like), codes[tree.order], cuts[-1].n_clusters)
-    splits = np.column_stack([tree.splits(), np.arange(1, tree.n_leaves)])[: cuts[-1].n_clusters - 1]
-    splits[:, 2] = numbers[splits[:, 2]]
+    base, splits = tree.painted(codes[tree.order])
     return {
-        "base": int(numbers[0]),
-        "splits": splits.tolist(),
+        "base": base,
+        "splits": splits[: cuts[-1].n_clusters - 1].tolist(),
         "cuts": [
             [
                 cut.n_clusters,

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.annotations import Pairs
 from consilience.errors import InputError
 from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
@@ -17,12 +18,13 @@ from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
 from consilience.inspection.report.cuts import Tree
-from consilience.inspection.report.explorer import MOST, Explorer
+from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
 from consilience.inspection.report.panels import N_SIMULATIONS
@@ -85,13 +87,14 @@ def evidence_section(subject: Subject) -> Section | None:
         subject.certainty,
         subject.group_words,
         (about_axes(subject), about_ellipses(subject)),
+        None if isinstance(subject.as_written, Pairs) else groupings_of(subject.as_written),
     )
     if explorer is None:
-        return Section("evidence", "What belongs together", _not_explored(n_items), figures)
+        return Section("evidence", EXPLORED, _not_explored(n_items), figures)
     of_items = {"map", "map-1-3", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
     stills = [replace(figure, still=figure.key in of_items) for figure in figures]
     tables = [explorer.table, *filter(None, [axes_table(subject)])]
-    return Section("evidence", "What belongs together", [], [explorer, *stills, *tables])
+    return Section("evidence", EXPLORED, [], [explorer, *stills, *tables])
 
 
 def evidence_figures(subject: Subject, co_occurrence: CoOccurrence) -> list[Figure]:
@@ -118,8 +121,9 @@ def _not_explored(n_items: int) -> list[str]:
 
 
 def _model_and_annotations(subject: Subject) -> tuple[Any, Any]:
-    """Return the model, and the annotations that plots need in addition."""
-    return subject.model, None if subject.can.fuses else subject.annotations
+    """Return the model, and the annotations that plots need in addition: it has none, or others have the names."""
+    is_kept = subject.can.fuses and subject.written is None
+    return subject.model, None if is_kept else subject.annotations
 
 
 def number_section(subject: Subject) -> Section:

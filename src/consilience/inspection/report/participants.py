@@ -13,7 +13,9 @@ from consilience.annotations import Groupings
 from consilience.inspection.names import listed, name_text
 from consilience.inspection.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.inspection.report.annotators import mean_with_others
+from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.panels import are_compared
+from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
 from consilience.inspection.words import Words, current_words
@@ -22,7 +24,6 @@ FEWEST, MOST = 4, 400  # people
 MOST_REPRESENTATIVES = 3
 LEAST_GAIN = 0.02  # in the mean agreement of people with the sort nearest to theirs, or a further one is not shown
 LEAST_COVERAGE = 0.5  # mean share of the items that somebody sorted
-SHOWN = 100  # rows of the table
 ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
@@ -256,9 +257,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
     judged = "random_probability" in frame
     heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
     heads += ["Random sorts that agree as well", "Probably random"] if judged else []
-    shown = frame.iloc[::-1].head(SHOWN)
-    rows = [row(*_cells_of_person(name, person, judged)) for name, person in shown.iterrows()]
-    left = len(frame) - len(rows)
+    rows = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
     views = ["view"] if "view" in frame else []
     return Table(
         "people",
@@ -272,12 +271,19 @@ def people_table(subject: Subject, found: Representatives) -> Table:
         reading=(
             "Agreement with others: mean adjusted Rand index with each of the others, 1 for the same groups and 0 for "
             "agreement by chance. "
+            + _how_to_see_groups(subject)
             + (random_reading(words) if judged else "")
             + _how_to_leave_out(frame.index[::-1].tolist())
         ),
-        more=words.n_annotators(left) + " who agree more" if left > 0 else "",
         download=download("annotators-agreement.csv", frame.round(4), "annotator"),
     )
+
+
+def _how_to_see_groups(subject: Subject) -> str:
+    words, annotations = current_words(), subject.annotations
+    if not isinstance(annotations, Groupings) or not are_shown(annotations, annotations.n_items):
+        return ""
+    return f"To see the groups of one of them, choose the {words.annotator} as the colours of “{EXPLORED}”. "
 
 
 def random_reading(words: Words) -> str:

@@ -27,6 +27,7 @@ from consilience.inspection.plots.projection import given_or_kept, groupings_of,
 from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.album import Album
+from consilience.inspection.report.cut_figures import CutFigures, Own, compared_cuts
 from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.panels import axes_of, segments_of, separation_of, words_of
 from consilience.inspection.report.svg import READABLE, inline_svg
@@ -252,6 +253,11 @@ class Subject:
         if self.annotations.n_items > MOST_COHERENT:
             return None
         return cluster_cohesion(self.annotations, self.clusters.codes)
+
+    @cached_property
+    def cuts(self) -> tuple[CutFigures, Own] | None:
+        """See `compared_cuts`."""
+        return compared_cuts(self.model, self.annotations, self.clusters, is_kept=self.can.fuses)
 
     @cached_property
     def segments(self) -> PanelSegments | None:

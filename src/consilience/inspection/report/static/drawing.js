@@ -34,14 +34,15 @@ function nameOf(text) {
   return element;
 }
 
-/** Colour of a cluster; black is a variable of the style sheet, white on dark screens. */
+/** Colour of a cluster; black is a variable of the style sheet, white on dark screens. Items of none are grey. */
 function colourOf(look, label) {
+  if (label < 0) return "#8c8c8c";
   return look.colours[label % look.colours.length];
 }
 
 /** Outline of a cluster's shape in a box from -1 to 1, and its size relative to a circle. */
 function shapeOf(look, label) {
-  return look.shapes[label % look.shapes.length];
+  return look.shapes[Math.max(label, 0) % look.shapes.length];
 }
 
 /** The marker of a cluster as in the tables. */

@@ -14,6 +14,7 @@ class ExplorerView {
     this.addChoice();
     const views = [[TreeView, "tree"], [MatrixView, "matrix"], [MapView, "map"]];
     new Paper(this.state, views.map(([View, key]) => new View(this.state, root.querySelector(`#${key}-panel`))));
+    this.key = new Key(this.state, root);
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
     document.body.classList.add("explored");
@@ -81,9 +82,10 @@ class ExplorerView {
   }
 
   addChoice() {
-    const [report, cut] = this.root.querySelectorAll("[name=which]");
+    const [report, cut, person] = this.root.querySelectorAll("[name=which]");
     report.addEventListener("change", () => this.state.showReport());
     cut.addEventListener("change", () => this.state.showCut());
+    if (person) this.addPeople(person);
     this.root.querySelector("#fewer").addEventListener("click", () => this.state.goTo(this.state.place - 1));
     this.root.querySelector("#more").addEventListener("click", () => this.state.goTo(this.state.place + 1));
     const cells = (row) => [...this.root.querySelectorAll(`${row} td`)];
@@ -91,15 +93,21 @@ class ExplorerView {
     this.figures = cells("#of-cut");
   }
 
+  /** Let one person be chosen, whose groups are then shown. */
+  addPeople(button) {
+    const choice = this.root.querySelector("#person");
+    this.state.data.sorts.forEach(({ name }, place) => add(choice, "option", name, { value: place }));
+    const show = () => this.state.showPerson(Number(choice.value));
+    button.addEventListener("change", show);
+    choice.addEventListener("change", show);
+  }
+
   paint() {
-    const { data, cut, place, ofReport } = this.state;
-    const [report, ofCut] = this.root.querySelectorAll("[name=which]");
-    report.checked = ofReport;
-    this.root.querySelector(".key")?.toggleAttribute("hidden", !ofReport);
-    ofCut.checked = !ofReport;
+    const { data, cut, place, shown, ofReport, ofCut } = this.state;
+    for (const button of this.root.querySelectorAll("[name=which]")) button.checked = button.value === shown;
     [cut.n, cut.agreement, cut.silhouette, cut.alike].forEach((value, column) => (this.figures[column].textContent = value));
     this.root.querySelector("#of-report").classList.toggle("now", ofReport);
-    this.root.querySelector("#of-cut").classList.toggle("now", !ofReport);
+    this.root.querySelector("#of-cut").classList.toggle("now", ofCut);
     this.root.querySelector("#cut-number").textContent = `${cut.n} ${counted(cut.n, data.noun)}`;
     this.root.querySelector("#fewer").disabled = place === 0;
     this.root.querySelector("#more").disabled = place === data.cuts.length - 1;

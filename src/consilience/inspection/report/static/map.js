@@ -241,8 +241,8 @@ class MapView {
   }
 
   reading(item) {
-    const { data, labels } = this.state;
-    return [nameOf(data.items[item]), `: ${data.noun} ${this.state.nameOf(labels[item])}`];
+    const { data, labels, noun } = this.state;
+    return [nameOf(data.items[item]), `: ${noun} ${this.state.nameOf(labels[item])}`];
   }
 
   /** What an item says, with its picture. */
@@ -314,18 +314,19 @@ class MapView {
     return { keys, svg: this.drawing(), caption: caption.join(" ") };
   }
 
-  /** The items in view, with the columns that the map of the page has without scripts, and the cut's clusters if shown. */
+  /** The items in view, with the columns that the map of the page has without scripts, and what else is shown. */
   savePoints() {
-    const { data, labels, ofReport } = this.state;
+    const { data, labels, ofReport, ofCut } = this.state;
     const isShown = (item) => {
       const [x, y] = this.places[item];
       return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
     };
-    const ofCut = (value) => (ofReport ? [] : [value]);
+    const more = (value) => (ofReport ? [] : [value]);
+    const called = (label) => (ofCut ? label : this.state.nameOf(label));
     const { columns, rows, order } = data.file;
     saveCsv("map.csv", [
-      [...columns, ...ofCut(this.state.cutName())],
-      ...order.filter(isShown).map((item) => [data.items[item], ...rows[item], ...ofCut(labels[item])]),
+      [...columns, ...(ofReport ? [] : [this.state.columnName()])],
+      ...order.filter(isShown).map((item) => [data.items[item], ...rows[item], ...more(called(labels[item]))]),
     ]);
   }
 }

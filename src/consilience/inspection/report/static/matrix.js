@@ -38,7 +38,7 @@ class MatrixView {
     const letters = (cell) => Math.min(12, Math.max(8, 0.9 * cell));
     let size = letters((0.75 * width) / cells);
     const longest = Math.max(...names.map((name) => widthOf(name, size)));
-    let margin = Math.min(longest + MARK + 3, 0.3 * width);
+    let margin = Math.min(longest + MARK + 3, 0.22 * width);
     const named = (width - margin - STRIP) / cells >= LEAST_NAMED;
     if (!named) margin = MARGIN;
     const cell = (width - margin - STRIP - 1) / cells;
@@ -121,7 +121,7 @@ class MatrixView {
     const found = [];
     for (let first = 0, end = 1; end <= labels.length; end++) {
       if (end < labels.length && labels[end] === labels[first]) continue;
-      if (end - first > 1) {
+      if (end - first > 1 && labels[first] >= 0) {
         found.push({ x: from + (first - column) * cell, y: from + (first - row) * cell, side: (end - first) * cell });
       }
       first = end;
@@ -227,7 +227,7 @@ class MatrixView {
   /** What a cell says, as texts and elements. */
   reading({ row, column }) {
     const { items } = this.state.data;
-    if (row === column) return [nameOf(items[row]), `: ${this.state.data.noun} ${this.state.nameOf(this.state.labels[row])}`];
+    if (row === column) return [nameOf(items[row]), `: ${this.state.noun} ${this.state.nameOf(this.state.labels[row])}`];
     const names = [nameOf(items[row]), " and ", nameOf(items[column])];
     const { together, presented } = this.state.pair(row, column);
     if (!presented) return [...names, ": never shown together"];
@@ -384,8 +384,7 @@ class MatrixView {
 
   onPaper() {
     if (this.state.ofReport || !this.shown) return null;
-    const { cut, data } = this.state;
-    const caption = `The matrix as it was on the page: its frames are the ${cut.n} ${counted(cut.n, data.noun)} of the cut.`;
+    const caption = `The matrix as it was on the page; frames: ${this.state.inWords()}.`;
     return { keys: ["co-occurrence"], svg: this.drawing(), caption };
   }
 }

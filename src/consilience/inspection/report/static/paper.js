@@ -28,14 +28,11 @@ function withKey(svg, state, title, below = []) {
 
 /** Write the clusters that are shown, with how many items each has, in as many lines as they need; return the end. */
 function drawClusters(group, state, width, top) {
-  const { look, noun } = state.data;
+  const { look } = state.data;
   const text = { "font-size": KEY_NAME, fill: "var(--ink, #1b1b1b)" };
   let [x, y] = [4, top];
-  const shown = [...new Set(state.labels)].sort((one, other) => one - other);
-  for (const label of shown) {
-    const size = state.labels.filter((other) => other === label).length;
-    const name = state.nameOf(label);
-    const words = fitting(`${/^\d+$/.test(name) ? `${noun} ${name}` : name}: ${size}`, KEY_NAME, width - 30);
+  for (const [label, items] of state.parts()) {
+    const words = fitting(`${state.titleOf(label)}: ${items.length}`, KEY_NAME, width - 30);
     const wide = widthOf(words, KEY_NAME) + 30;
     if (x > 4 && x + wide > width) [x, y] = [4, y + LINE];
     const [d, scale] = shapeOf(look, label);
@@ -69,7 +66,7 @@ class Paper {
 
   show() {
     this.hide();
-    document.body.classList.toggle("cut-printed", !this.state.ofReport);
+    document.body.classList.toggle("cut-printed", this.state.ofCut);
     for (const { keys, svg, caption } of this.views.map((view) => view.onPaper()).filter(Boolean)) {
       const stills = keys.map((key) => document.getElementById(`${key}-figure`)).filter(Boolean);
       if (!stills.length) continue;

@@ -33,7 +33,8 @@ class State {
     this.presented = decoded(data.presented, data.bytes);
     this.folded = data.items.map(folded);
     this.cutsMiddle = new Set(data.items.map((name) => name.slice(0, BEGINNING))).size < this.n;
-    this.ofReport = true;
+    this.sort = null; // of the person whose groups are shown
+    this.shown = "report"; // or "cut" or "person"
     this.labels = data.clusters;
     this.lit = new Set();
     this.listeners = { clusters: [], lit: [] };
@@ -80,39 +81,76 @@ class State {
     this.showCut();
   }
 
+  get ofReport() {
+    return this.shown === "report";
+  }
+
+  get ofCut() {
+    return this.shown === "cut";
+  }
+
   showCut() {
-    this.ofReport = false;
-    this.labels = this.labelsOfCut();
-    this.tell("clusters");
+    this.show("cut", this.labelsOfCut());
   }
 
   showReport() {
-    this.ofReport = true;
-    this.labels = this.data.clusters;
+    this.show("report", this.data.clusters);
+  }
+
+  /** Show the groups that one person made. */
+  showPerson(place) {
+    this.sort = this.data.sorts[place];
+    this.show("person", this.sort.labels);
+  }
+
+  show(what, labels) {
+    this.shown = what;
+    this.labels = labels;
     this.tell("clusters");
   }
 
-  /** The clusters of the cut: each split from the root down paints a range of items in a number of its own. */
+  /** The clusters of the cut: each split from the root down paints a range of items in another number. */
   labelsOfCut() {
     const labels = new Array(this.n).fill(this.data.base);
     for (const [first, end, number] of this.data.splits.slice(0, this.cut.n - 1)) labels.fill(number, first, end);
     return labels;
   }
 
-  /** Name of a cluster: of the report, or a number of the cut. */
+  /** Name of a cluster: of the report, a number of the cut, or a name that the person gave. */
   nameOf(label) {
-    return (this.ofReport && this.data.names[label]) || String(label);
+    if (this.ofCut) return String(label);
+    if (this.ofReport) return this.data.names[label];
+    return label < 0 ? "not sorted" : this.sort.names[label];
   }
 
-  /** Name of the column of a file that has the clusters of the cut. */
-  cutName() {
-    return `${this.data.noun}_of_cut_into_${this.cut.n}`;
+  /** Name of a cluster that can stand alone. */
+  titleOf(label) {
+    const name = this.nameOf(label);
+    return /^\d+$/.test(name) ? `${this.noun} ${name}` : name;
+  }
+
+  /** What one of the shown clusters is called. */
+  get noun() {
+    return this.shown === "person" ? "group" : this.data.noun;
+  }
+
+  /** Name of the column of a file that has the clusters of the cut, or the groups of the person. */
+  columnName() {
+    return this.ofCut ? `${this.data.noun}_of_cut_into_${this.cut.n}` : `group_of_${this.sort.name}`;
+  }
+
+  /** The shown clusters by their numbers, with their items, those not sorted last. */
+  parts() {
+    const members = new Map();
+    this.labels.forEach((label, item) => members.set(label, [...(members.get(label) ?? []), item]));
+    return [...members].sort(([one], [other]) => (one < 0) - (other < 0) || one - other);
   }
 
   /** What the colours and frames are. */
   inWords() {
     const { noun, nouns } = this.data;
     if (this.ofReport) return `the report's ${nouns}`;
+    if (!this.ofCut) return `the groups of ${this.sort.name}`;
     return `the ${counted(this.cut.n, noun)} of the cut of the tree into ${this.cut.n}`;
   }
 

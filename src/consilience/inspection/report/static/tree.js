@@ -1,8 +1,9 @@
 // The tree of the items, with the leaves at the left, and the line that cuts it.
 
 const LEAF = 16; // pixels from leaf to leaf, next to which names have room
-const TALL = 520; // pixels of the whole tree, if it has many leaves
+const TALL = 860; // pixels of the whole tree, if it has many leaves
 const LEAST_LEAF = 9; // pixels from leaf to leaf below which names have no room
+const MOST_NAMED = 150; // leaves of a tree that shows all names when it is opened, and scrolls if that takes more room
 const MOST_OF_NAMES = 0.38; // of the width
 
 class TreeView {
@@ -15,7 +16,7 @@ class TreeView {
     this.slider.addEventListener("input", () => state.cutAt(Number(this.slider.value)));
     this.slider.addEventListener("keydown", (event) => this.press(event));
     this.whole = Math.min(LEAF, TALL / state.n);
-    this.leaf = this.whole;
+    this.leaf = state.n <= MOST_NAMED ? Math.max(this.whole, LEAST_LEAF) : this.whole;
     addZoom(panel, (step) => this.zoom(step));
     this.holder.addEventListener("keydown", (event) => this.zoomByKey(event));
     const turn = (event) => {
@@ -140,7 +141,7 @@ class TreeView {
   /** Colour the branches whose items are all in one cluster, and move the line. */
   paint() {
     if (!this.svg) return;
-    const { data, labels, cut, height, ofReport } = this.state;
+    const { data, labels, cut, height, ofCut } = this.state;
     const changes = [0];
     for (let leaf = 1; leaf < labels.length; leaf++) {
       changes.push(changes[leaf - 1] + (labels[leaf] !== labels[leaf - 1]));
@@ -157,9 +158,8 @@ class TreeView {
       keep(mark, "fill", colourOf(data.look, labels[leaf]));
     });
     const x = this.x(height);
-    set(this.line, { x1: x, x2: x, "stroke-dasharray": ofReport ? "5 4" : "none" });
-    const what = ofReport ? "in the colours of the report's" : `cut into ${cut.n}`;
-    this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.readers.items}, ${what} ${counted(cut.n, data.noun)}`);
+    set(this.line, { x1: x, x2: x, "stroke-dasharray": ofCut ? "none" : "5 4" });
+    this.svg.setAttribute("aria-label", `Tree of ${this.state.n} ${data.readers.items}; colours: ${this.state.inWords()}`);
     this.slider.value = height;
     const text = `${cut.n} ${counted(cut.n, data.noun)}, cut at ${height.toFixed(2)}`;
     this.slider.setAttribute("aria-valuetext", text);
@@ -202,7 +202,7 @@ class TreeView {
 
   onPaper() {
     if (this.state.ofReport || !this.svg) return null;
-    const caption = `The tree as it was cut on the page, into ${this.state.cut.n} ${counted(this.state.cut.n, this.state.data.noun)}.`;
+    const caption = `The tree as it was on the page; colours: ${this.state.inWords()}.`;
     return { keys: ["dendrogram"], svg: this.drawing(), caption };
   }
 

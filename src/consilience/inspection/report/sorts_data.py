@@ -1,0 +1,63 @@
+"""The groups of each person, in which the report's explorer can colour the items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from consilience.annotations import Groupings
+from consilience.inspection.names import name_text
+from consilience.inspection.report.cuts import matched_numbers
+
+MOST_CELLS = 100_000  # items by groupings; more would make the page large
+
+
+def are_shown(groupings: Groupings, n_items: int) -> bool:
+    """Whether the page has the groups of every person."""
+    return groupings.n_groupings * n_items <= MOST_CELLS
+
+
+def sorts_data(
+    groupings: Groupings, places: Int[np.ndarray, " shown"], codes: Int[np.ndarray, " shown"]
+) -> list[dict[str, Any]]:
+    """Return the groups of every grouping for some items; nothing if there are too many groupings.
+
+    The number of a group, and so its colour, is that of the cluster with which it shares most items, one to one.
+
+    Parameters
+    ----------
+    groupings : Groupings
+    places : of the items that are shown.
+    codes : their clusters.
+
+    Returns
+    -------
+    list of dict
+        `name` of the annotator, with that of the grouping if there are several; `labels`, a number for each item, -1
+        if it was not sorted; `names` of the groups by their numbers.
+    """
+    if not are_shown(groupings, len(places)):
+        return []
+    sets = groupings.incidence[places].tocsc()
+    first = np.searchsorted(groupings.grouping_of_group, np.arange(groupings.n_groupings + 1))
+    several = np.bincount(groupings.annotator_of_grouping, minlength=groupings.n_annotators) > 1
+    found = []
+    for grouping, who in enumerate(groupings.annotator_of_grouping.tolist()):
+        groups = np.arange(first[grouping], first[grouping + 1])
+        ends = sets.indptr[first[grouping] : first[grouping + 1] + 1]
+        label = np.full(len(places), -1)
+        label[sets.indices[ends[0] : ends[-1]]] = np.repeat(np.arange(len(groups)), np.diff(ends))
+        is_sorted = label >= 0
+        if not is_sorted.any():
+            continue
+        numbers = matched_numbers(label[is_sorted], codes[is_sorted], len(groups))
+        label[is_sorted] = numbers[label[is_sorted]]
+        names = {int(numbers[k]): name_text(groupings.group_names[group]) for k, group in enumerate(groups.tolist())}
+        name = name_text(groupings.annotators[who])
+        if several[who]:
+            name += f", {name_text(groupings.grouping_names[grouping])}"
+        kept = {int(number): names[int(number)] for number in np.unique(label[is_sorted])}
+        found.append({"name": name, "labels": label.tolist(), "names": kept})
+    return found
