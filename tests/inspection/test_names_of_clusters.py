@@ -1,5 +1,7 @@
 """Names of clusters: what most people call them, each once."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,8 +92,13 @@ def test_names_of_clusters_are_escaped_and_safe_in_files(hostile, read):
         {"<b>bold</b> (1)", "=1+1 $x$ (0)"},
     )
     assert set(page.file("clusters.csv")["name"]) == {"<b>bold</b>", "'=1+1 $x$"}
-    key = next(e for e in page.root.all("ul") if e.attributes.get("class") == "key")
-    assert len([item.text for item in key.all("li")]) == 2
+    data = json.loads(next(e for e in page.root.all("script") if e.attributes.get("id")).children[0])
+    assert {name.rpartition(" (")[0] for name in data["names"]} == set(names_of(hostile[1]))
+    assert set(data["sorts"][0]["names"].values()) == set(names_of(hostile[1]))
+
+
+def names_of(groupings):
+    return map(str, groupings.group_names)
 
 
 def test_names_are_in_plots_and_follow_the_items_not_their_order(fusion):

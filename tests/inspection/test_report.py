@@ -317,7 +317,7 @@ def test_annotators_without_information_are_remarked_on(read):
         "too": "",
         "three": "",
         "one": "one group only",
-        "luck": "no better than chance",
+        "luck": "probably sorted at random",
         "lazy": "no better than guessing",
         "none": "no labels",
     }

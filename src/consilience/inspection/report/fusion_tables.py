@@ -22,8 +22,8 @@ from consilience.inspection.words import current_words
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
 HALF = 8  # groupings shown at each end
-NO_BETTER = "no better than chance"  # by the test of random sorters
-APART = "disagrees with the clusters"
+NO_BETTER = "probably sorted at random"  # by the test of random sorters
+APART = "disagrees with the clusters: agreement of 0 or less"
 FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
 
 

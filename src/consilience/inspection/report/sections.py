@@ -102,7 +102,7 @@ def key_findings(subject: Subject) -> list[str]:
 
 def _clusters_in_short(subject: Subject) -> list[str]:
     words = current_words()
-    findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject.clusters)]
+    findings = [_sizes_in_short(subject.clusters.sizes), *_names_in_short(subject)]
     findings += best_cuts.in_short(subject)
     findings += separation_sections.left_over_in_short(subject)
     many = participants.are_many_at_chance(subject)
@@ -432,10 +432,18 @@ def _sizes_in_short(sizes: np.ndarray) -> str:
     return text
 
 
-def _names_in_short(clusters: FoundClusters) -> list[str]:
-    words = current_words()
+def _names_in_short(subject: Subject) -> list[str]:
+    """Return what the clusters are called, and on how many people each name rests."""
+    words, clusters = current_words(), subject.clusters
     named = [shown for shown, name in zip(clusters.shown, clusters.called) if name]
-    return [f"What {words.annotators} call them: {_some(named)}."] if named else []
+    if not named:
+        return []
+    chosen = pd.MultiIndex.from_tuples([(code, name) for code, name in enumerate(clusters.called) if name])
+    counts = subject.names.groupby(["cluster", "name"])["n_annotators"].max().reindex(chosen)
+    few, most = int(counts.min()), int(counts.max())
+    of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
+    rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
+    return [f"What {words.annotators} call them, with the number of each: {_some(named)}; {rest}."]
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:
