@@ -291,6 +291,7 @@ def run_shuffled(pages, folder):
     return sum(int(count) for count in re.findall(r"(\d+) the same", done.stdout))
 
 
+@pytest.mark.slow
 def test_the_output_of_main_pages_does_not_depend_on_the_order_of_rows(folder):
     assert run_shuffled(QUICKLY_SHUFFLED, folder) >= 8
 

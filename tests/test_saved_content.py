@@ -213,6 +213,7 @@ def indexes(node):
         yield from indexes(part)
 
 
+@pytest.mark.slow
 def test_loading_takes_no_more_memory_than_a_small_file_may(files, tmp_path):
     """Six kilobytes that name 200 million items took 1.5 GB."""
     paths = []

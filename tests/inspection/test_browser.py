@@ -654,9 +654,9 @@ def test_paper_has_what_was_chosen_on_the_page(page):
     [
         ("cards", 1280, "light"),
         ("cards", 390, "dark"),
-        ("subsets", 1920, "dark"),
         ("labels", 1280, "dark"),
-        ("features", 1280, "light"),
+        pytest.param("subsets", 1920, "dark", marks=pytest.mark.slow),
+        pytest.param("features", 1280, "light", marks=pytest.mark.slow),
     ],
 )
 def test_axe_finds_nothing_to_mend(opened, kind, width, scheme):
@@ -686,6 +686,7 @@ def test_the_page_is_as_wide_as_the_screen(opened, width):
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_500_cards_open_at_once_and_the_cut_follows_the_pointer(browser, folder):
     rng = np.random.default_rng(0)
     truth = rng.integers(12, size=500)

@@ -452,6 +452,7 @@ def test_page_is_written_and_deterministic(sorts, tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.slow
 def test_arrays_frames_and_labels_are_equivalent(iris, read):
     _, X, groupings = iris
     cells = groupings.to_matrix()
