@@ -475,6 +475,10 @@ def test_narrow_tables_say_that_there_are_more_columns(opened):
             overflows = box.evaluate("(box) => box.scrollWidth > box.clientWidth + 1")
             assert block.locator(".hint").is_visible() == overflows
         assert page.locator("#people-table .hint").is_visible() == hinted
+        for box in page.locator("figure > .scroll").all():
+            hint = box.locator("xpath=preceding-sibling::p[@class='hint']")
+            overflows = box.evaluate("(box) => box.clientWidth > 0 && box.scrollWidth > box.clientWidth + 1")
+            assert hint.is_visible() == overflows
 
 
 def test_tables_filter_and_save_the_rows_shown(page):
@@ -491,6 +495,7 @@ def test_tables_filter_and_save_the_rows_shown(page):
     assert rows[0][:3] == ["Item", "Cluster", "At the cut"]
     assert "'-1 + 2" in {row[0] for row in rows[1:]}  # which a spreadsheet does not take for a formula
     assert all("-1 + 2" in "".join(row) for row in rows[1:])
+    assert all(row[-1].count("%") == row[-1].count("; ") + 1 for row in rows[1:])
 
 
 def test_what_is_shown_of_the_matrix_is_saved(page, cards):

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,9 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import certainty, group_words, panel_segments, report
 from consilience.inspection.plots.certainty import RADIUS, spread
 from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.inspection.report import sensory_sections
+from consilience.inspection.report.subject import Subject
+from consilience.inspection.report.tables import download
 from consilience.inspection.rv import ScalarProducts, Sorts
 from tests.inspection.conftest import Page
 
@@ -91,6 +95,19 @@ def test_words_are_in_a_table(page, sorts):
     assert head == ["word", "item", "n_annotators", "expected", "p_value", "p_corrected", "v_test"]
     assert len(tests) == len(found.words) * 16
     assert file_of(page, "word-map.csv")[0][:3] == ["word", "n_annotators", "n_groups"]
+
+
+def test_a_file_of_words_that_would_be_too_large_has_those_that_were_said(sorts, fitted, monkeypatch):
+    found = group_words(sorts)
+    said = found.tests[found.tests["n_annotators"] > 0]
+    assert 0 < len(said) < len(found.tests)
+    most = (len(said.round(5).to_csv()) + len(found.tests.round(5).to_csv())) // 2
+    monkeypatch.setattr(sensory_sections, "download", partial(download, most=most))
+    subject = Subject.of(fitted[0], None, None, None)
+    table = sensory_sections.words_section(subject).blocks[0]
+    assert table.download.address
+    assert table.download.n_rows == len(said)
+    assert "The full table has those that anybody said" in table.reading
 
 
 def test_segments_are_described(page, sorts, fitted):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def evidence_section(subject: Subject) -> Section | None:
     They can be explored if the items are neither too few nor too many.
     """
     try:
-        co_occurrence = CoOccurrence.of(*_model_and_annotations(subject), "The report")
+        co_occurrence = CoOccurrence.of(*subject.model_and_annotations, "The report")
     except InputError:  # there are no annotations of the items that have a cluster
         return None
     n_items, figures = len(co_occurrence.places), evidence_figures(subject, co_occurrence)
@@ -120,12 +120,6 @@ def _not_explored(n_items: int) -> list[str]:
     ]
 
 
-def _model_and_annotations(subject: Subject) -> tuple[Any, Any]:
-    """Return the model, and the annotations that plots need in addition: it has none, or others have the names."""
-    is_kept = subject.can.fuses and subject.written is None
-    return subject.model, None if is_kept else subject.annotations
-
-
 def number_section(subject: Subject) -> Section:
     """Return the section on how the number of clusters was found, and how stable they are if that is known."""
     estimator = subject.estimator
@@ -165,7 +159,7 @@ def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[F
     """Return the map, and that of the first and the third axis if the items differ there."""
     maps = [_map(subject, co_occurrence, n_items)]
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
-        ax = plot_item_map(*_model_and_annotations(subject), axes=(1, 3), ax=Sheet())
+        ax = plot_item_map(*subject.model_and_annotations, axes=(1, 3), ax=Sheet())
         caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
         maps.append(_figure("map-1-3", ax, "Scatter plot. " + caption, caption))
     return maps
@@ -184,7 +178,7 @@ def _about_third_axis(subject: Subject) -> str:
 
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_item_map(*_model_and_annotations(subject), max_items=MOST_ON_MAP, ax=Sheet())
+    ax = plot_item_map(*subject.model_and_annotations, max_items=MOST_ON_MAP, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
         f"The {words.items} in the plane: two {words.items} are the closer, the more often {words.annotators} who saw "
@@ -283,7 +277,7 @@ def axes_table(subject: Subject) -> Table | None:
 
 def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_co_occurrence(*_model_and_annotations(subject), ax=Sheet())
+    ax = plot_co_occurrence(*subject.model_and_annotations, ax=Sheet())
     n_drawn = len(ax.images[0].get_array())  # type: ignore[arg-type]
     caption = (
         f"How often two {words.items} were put together, as a share of the times they were shown together: the "
@@ -301,7 +295,7 @@ def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) 
 
 def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
     words = current_words()
-    ax = plot_co_occurrence(*_model_and_annotations(subject), by_cluster=True, ax=Sheet())
+    ax = plot_co_occurrence(*subject.model_and_annotations, by_cluster=True, ax=Sheet())
     caption = (
         f"How often {words.items} of two clusters were put together, or of one cluster on the diagonal: the share over "
         "all pairs that were shown together."
@@ -314,7 +308,7 @@ def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
 
 def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_dendrogram(*_model_and_annotations(subject), max_items=MOST_LEAVES, ax=Sheet())
+    ax = plot_dendrogram(*subject.model_and_annotations, max_items=MOST_LEAVES, ax=Sheet())
     of_items = n_items <= MOST_LEAVES
     what = words.items if of_items else "clusters"
     file, names = None, subject.clusters.names

@@ -66,7 +66,7 @@ def words_section(subject: Subject) -> Section | None:
             "for; the table shows the nearest."
         )
     blocks: list[Table | Figure] = [_words_table(subject, found, goes_with)]
-    given = (subject.model, None if subject.can.fuses else subject.annotations)
+    given = subject.model_and_annotations
     if subject.groupings.n_items > 2:
         ax = plot_word_map(*given, words=found, ax=Sheet())
         caption = (
@@ -93,6 +93,10 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
         cells = [name_cell(word), f"{n_groups:,}", f"{n_annotators:,}", Cell(pairs=pairs), beyond]
         rows.append(row(*cells, _p_value(lowest)))
     left = len(found.words) - len(rows)
+    file, of_each = download("words.csv", found.tests.round(5)), "each of them"
+    if not file.address:
+        said = found.tests[found.tests["n_annotators"] > 0]
+        file, of_each = download("words.csv", said.round(5)), "those that anybody said"
     return Table(
         "words",
         f"Words, and the {words.items} they go with",
@@ -109,10 +113,10 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
             f"Groups' names are split at semicolons and commas; case and accents are ignored. By chance: if the groups "
             f"of each {words.annotator} kept their sizes and words, but held random {words.items}; the p-values are "
             f"corrected for the number of words and {words.items} (false discovery rate {LEVEL:.0%}). The full table "
-            "has each of them, with the v-test of SensoMineR and FactoMineR, too."
+            f"has {of_each}, with the v-test of SensoMineR and FactoMineR, too."
         ),
         more=f"{left:,} rarer words" if left > 0 else "",
-        download=download("words.csv", found.tests.round(5)),
+        download=file,
     )
 
 

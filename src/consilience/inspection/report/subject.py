@@ -142,6 +142,12 @@ class Subject:
             words=Words.of(words, read_as(given)),
         )
 
+    @property
+    def model_and_annotations(self) -> tuple[Any, Any]:
+        """The model, and the annotations that plots need in addition: it has none, or others have the names."""
+        is_kept = self.can.fuses and self.written is None
+        return self.model, None if is_kept else self.annotations
+
     @cached_property
     def can(self) -> Capabilities:
         """See `Capabilities`."""

@@ -9,3 +9,4 @@ try {
   console.error(error);
 }
 enliven();
+for (const box of document.querySelectorAll("figure > .scroll")) hintAt(box, "The figure is wider: scroll sideways →");

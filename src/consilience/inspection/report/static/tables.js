@@ -16,6 +16,14 @@ function numberIn(text) {
   return found ? Number(found[1].replaceAll(",", "").replaceAll("−", "-")) : NaN;
 }
 
+/** Say above a box that there is more at the side, while there is. */
+function hintAt(box, text) {
+  const hint = document.createElement("p");
+  set(hint, { class: "hint", "aria-hidden": "true", hidden: "" }).textContent = text;
+  box.before(hint);
+  whenResized(box, () => hint.toggleAttribute("hidden", box.scrollWidth <= box.clientWidth + 1));
+}
+
 /** Compare the texts of a column as numbers if all are, dashes last, or else as names. */
 function comparison(texts) {
   const known = texts.filter((text) => text !== "–" && text !== "");
@@ -35,18 +43,9 @@ class SortedTable {
     this.sorted = { head: null, falling: false };
     this.title = textOf(this.table.caption);
     this.order = this.table.caption.querySelector(".order");
-    this.addHint();
+    hintAt(this.block.querySelector(".scroll"), "There are more columns: scroll sideways →");
     if (this.heads.length && this.rows.length >= FEWEST_SORTED) this.heads.forEach((head) => this.addSort(head));
     if (this.heads.length && this.rows.length >= FEWEST_FILTERED) this.addFilter();
-  }
-
-  /** Say that there is more at the side, while there is. */
-  addHint() {
-    const box = this.block.querySelector(".scroll");
-    const hint = document.createElement("p");
-    set(hint, { class: "hint", "aria-hidden": "true", hidden: "" }).textContent = "There are more columns: scroll sideways →";
-    box.before(hint);
-    whenResized(box, () => hint.toggleAttribute("hidden", box.scrollWidth <= box.clientWidth + 1));
   }
 
   /** Make a heading a button that sorts. */
@@ -127,7 +126,8 @@ class SortedTable {
 
   save() {
     const value = (cell) => {
-      const text = textOf(cell);
+      const pairs = [...cell.querySelectorAll(".pair")].map(textOf);
+      const text = pairs.length ? pairs.join("; ") : textOf(cell);
       return /^[−+-]?\d[\d,]*(\.\d+)?$/.test(text) ? numberIn(text) : text;
     };
     const rows = [...this.body.rows].filter((row) => !row.hidden && row !== this.gap);
