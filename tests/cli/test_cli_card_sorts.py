@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 
+from consilience.inspection import standard_names
 from tests.inspection.test_card_sort_report import of_people
 
 
@@ -41,6 +42,19 @@ def test_an_edited_grid_is_given_back(run, sorts, tmp_path):
         again.set_index("name")["standard"].sort_index(), grid.set_index("name")["standard"].sort_index()
     )
     assert "Winged" in pd.read_csv(tmp_path / "out" / "placements.csv")
+
+
+@pytest.mark.parametrize(("to", "shown"), [("Winged", "'Winged'"), ("", "no name")])
+def test_spellings_that_stay_behind_in_an_edited_grid_are_said(run, sorts, tmp_path, to, shown):
+    grid = standard_names(of_people()).grid
+    spellings = grid.loc[grid["standard"] == "Birds", "name"].tolist()
+    grid.loc[grid["name"] == spellings[0], "standard"] = to
+    grid.to_csv(tmp_path / "names.csv", index=False)
+    said = fit(run, sorts, "--names", tmp_path / "names.csv", "--out", tmp_path / "out").stderr
+    assert f"'{spellings[0]}' becomes {shown}, but '{spellings[1]}' and 1 other spelling stay with 'Birds'" in said
+    grid.loc[grid["name"].isin(spellings), "standard"] = to
+    grid.to_csv(tmp_path / "names.csv", index=False)
+    assert "becomes" not in fit(run, sorts, "--names", tmp_path / "names.csv", "--out", tmp_path / "out").stderr
 
 
 def test_people_are_left_out_by_name_and_by_file_and_can_come_back(run, sorts, tmp_path):

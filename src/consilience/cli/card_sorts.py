@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -82,12 +82,33 @@ def for_card_sort(annotations: Any, leave_out: Iterable[str], names: Path | None
             require_known(corrections, _names_in(annotations))
         except InputError as error:
             raise InputError(f"{names}: {error}") from error
+        for text in _left_behind(annotations, corrections):
+            note(text)
     left_out = people(leave_out, annotations.annotators)
     if left_out:
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
         note(f"Left out of the fit: {len(left_out):,} of {counted(annotations.n_annotators, 'annotator')}, {shown}.")
         annotations = annotations.leave_out(left_out)
     return annotations, CardSort(left_out, corrections)
+
+
+def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
+    """Say which names stay with a standard name from which the corrections move others, since their rows say so."""
+    if not isinstance(annotations, Groupings):
+        return []
+    texts = []
+    for standard, names in standard_names(annotations).grid.groupby("standard", sort=False)["name"]:
+        moved = [name for name in names if corrections.get(name, standard) != standard]
+        kept = [name for name in names if corrections.get(name) == standard]
+        if moved and kept:
+            more = f" and {counted(len(kept) - 1, 'other spelling')}" if len(kept) > 1 else ""
+            stay = "stay" if len(kept) > 1 else "stays"
+            to = repr(corrections[moved[0]]) if corrections[moved[0]] else "no name"
+            texts.append(
+                f"{moved[0]!r} becomes {to}, but {kept[0]!r}{more} {stay} with {standard!r}: each row of the "
+                "corrections is for one spelling."
+            )
+    return texts[:LISTED]
 
 
 def _names_in(annotations: Groupings | Labels | Pairs) -> set[str]:
