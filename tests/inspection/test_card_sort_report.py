@@ -179,6 +179,9 @@ def test_corrections_reach_the_page(model, groupings, read):
     assert "Corrections were given; they changed 3 names." in page.section("standard-names").text
     assert any("Winged (" in row[0] for row in page.table("clusters")[1:])
     assert not any("Birds (" in " ".join(row) for row in page.table("clusters")[1:])
+    grid = pd.DataFrame({"name": ["Birds"], "standard": ["Winged"]})
+    assert report(model, groupings, certainty=None, names=grid) == page.source
+    assert report(model, groupings, certainty=None, names={}) == report(model, groupings, certainty=None)
     with pytest.raises(InputError, match="Nobody gave a group the name 'Bats'"):
         report(model, groupings, certainty=None, names={"Bats": "Winged"})
 

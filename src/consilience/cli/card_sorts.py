@@ -108,7 +108,7 @@ def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
                 f"{moved[0]!r} becomes {to}, but {kept[0]!r}{more} {stay} with {standard!r}: each row of the "
                 "corrections is for one spelling."
             )
-    return texts[:LISTED]
+    return texts
 
 
 def _names_in(annotations: Groupings | Labels | Pairs) -> set[str]:

@@ -34,8 +34,8 @@ def in_short(subject: Subject) -> list[str]:
     n = int(found.n_clusters[found.best])
     return [
         f"{current_words().Annotators} agree better with the tree cut into {counted(n, 'cluster')} "
-        f"({number(found.agreement[found.best])}) than with these {own.n_clusters} ({number(own.agreement)}): see "
-        f"“{HEADING}” before you take these."
+        f"({number(found.agreement[found.best])}) than with these {own.n_clusters} ({number(own.agreement)}). "
+        f"The report's section “{HEADING}” compares them."
     ]
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from consilience.annotations import Groupings
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with
 from consilience.inspection.clustering import FoundClusters
@@ -139,17 +138,13 @@ def _mean_and_error(
     return mean, np.sqrt(variance / n)
 
 
-def compared_cuts(
-    model: Any, annotations: Any, clusters: FoundClusters, *, is_kept: bool
-) -> tuple[CutFigures, Own] | None:
+def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
-    is_kept : whether the model keeps its annotations.
+    annotations : groupings, or None if the model keeps them.
     """
-    if not isinstance(annotations, Groupings) or clusters.is_named:
-        return None
     try:
-        co_occurrence = CoOccurrence.of(model, None if is_kept else annotations, "The report")
+        co_occurrence = CoOccurrence.of(model, annotations, "The report")
     except InputError:  # there are no annotations of the items that have a cluster
         return None
     places = co_occurrence.places

@@ -17,6 +17,7 @@ from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.certainty import Certainty, certainty_of_report
+from consilience.inspection.name_corrections import corrections_of
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
@@ -165,10 +166,10 @@ def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Sub
     there = [name for name in missing if name in subject.annotations.annotators]
     if there:
         raise InputError(f"The annotator {plain(there[0])!r} is said to be left out, but has annotations here.")
-    found = replace(subject, corrections=names, left_out=missing)
+    found = replace(subject, corrections=corrections_of(names), left_out=missing)
     if names is not None and found.standard_names is None:
         raise InputError("Judgements of pairs have no groups whose names could be corrected; leave out 'names'.")
-    if isinstance(subject.annotations, Groupings) and found.standard_names is not None and names is not None:
+    if found.corrections and found.standard_names is not None and isinstance(subject.annotations, Groupings):
         standard = found.standard_names.renamed(subject.annotations)
         return replace(found, annotations=standard, written=subject.annotations)
     return found

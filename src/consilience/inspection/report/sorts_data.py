@@ -53,11 +53,12 @@ def sorts_data(
         if not is_sorted.any():
             continue
         numbers = matched_numbers(label[is_sorted], codes[is_sorted], len(groups))
+        names = {
+            int(numbers[k]): name_text(groupings.group_names[groups[k]]) for k in np.unique(label[is_sorted]).tolist()
+        }
         label[is_sorted] = numbers[label[is_sorted]]
-        names = {int(numbers[k]): name_text(groupings.group_names[group]) for k, group in enumerate(groups.tolist())}
         name = name_text(groupings.annotators[who])
         if several[who]:
             name += f", {name_text(groupings.grouping_names[grouping])}"
-        kept = {int(number): names[int(number)] for number in np.unique(label[is_sorted])}
-        found.append({"name": name, "labels": label.tolist(), "names": kept})
+        found.append({"name": name, "labels": label.tolist(), "names": names})
     return found

@@ -262,8 +262,10 @@ class Subject:
 
     @cached_property
     def cuts(self) -> tuple[CutFigures, Own] | None:
-        """See `compared_cuts`."""
-        return compared_cuts(self.model, self.annotations, self.clusters, is_kept=self.can.fuses)
+        """See `compared_cuts`; None for named classes, and unless people put items into groups of their own."""
+        if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
+            return None
+        return compared_cuts(*self.model_and_annotations, self.clusters)
 
     @cached_property
     def segments(self) -> PanelSegments | None:

@@ -14,7 +14,7 @@ class ExplorerView {
     this.addChoice();
     const views = [[TreeView, "tree"], [MatrixView, "matrix"], [MapView, "map"]];
     new Paper(this.state, views.map(([View, key]) => new View(this.state, root.querySelector(`#${key}-panel`))));
-    this.key = new Key(this.state, root);
+    new Key(this.state, root);
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
     document.body.classList.add("explored");
