@@ -29,14 +29,14 @@ PAPER = {
     (JUDGED, "BayesSCDC"): ".8424, .8120",
     (ALONE, "BayesSCDC"): ".7764, .7944",
 }
-PICTURES: dict[str, Any] = {"likelihood": "bernoulli", "annotated_weight": 10.0, "n_epochs": 10}
+PICTURES: dict[str, Any] = {"n_latent": 10, "likelihood": "bernoulli", "annotated_weight": 10.0, "n_epochs": 10}
 
 
 def model_of(name: str, data: str, seed: int) -> Any:
     warm = 12 if data == JUDGED else 30
     if name == "SCDC":
         return SCDC(10, warm_epochs=warm, n_candidates=2, **PICTURES, random_state=seed)
-    return BayesSCDC(50 if data == JUDGED else 10, warm_epochs=warm, **PICTURES, random_state=seed)
+    return BayesSCDC(50, warm_epochs=warm, **PICTURES, random_state=seed)
 
 
 def cells() -> Iterator[Cell]:

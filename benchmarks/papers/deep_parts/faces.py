@@ -34,9 +34,10 @@ MODELS = {
     "BayesSCDC": BayesSCDC(12, hidden=(80, 80), n_epochs=200, **LISTENING),
     "SCDC": SCDC(4, hidden=(40, 40), **LISTENING),
 }
+OF_FEATURES: dict[str, Any] = {"n_latent": 10, "random_state": 0}  # the default for twenty features
 AT_DEFAULTS = {
-    "BayesSCDC, defaults": BayesSCDC(12, random_state=0),
-    "SCDC, defaults": SCDC(4, random_state=0),
+    "BayesSCDC, defaults": BayesSCDC(12, **OF_FEATURES),
+    "SCDC, defaults": SCDC(4, **OF_FEATURES),
 }
 CHOOSING = range(100, 103)  # draws on which the settings of peers are chosen
 AT = (500, 2000)  # numbers of pairs at which they are

@@ -6,19 +6,21 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray, PyTree
 
 from consilience.annotations.types import Count, FilePath, Flag, Integer, Integers, Literal, RandomSource, Real, Reals
-from consilience.deep import bayes_scdc, exponential_family, merging
+from consilience.deep import bayes_scdc, exponential_family, joining, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.pretraining import teach_positions
-from consilience.estimators.parameters import POSITIVE, TRUTH, Requirements
+from consilience.deep.training import survey
+from consilience.estimators.parameters import POSITIVE, TRUTH, Requirements, one_of
 
 AS_IN_PAPER: dict[str, Any] = {
     "optimiser": "momentum",
@@ -34,24 +36,28 @@ class BayesSCDC(DeepClustering):
     """Clusters in the latent space of a network, guided by judged pairs of some items; fully Bayesian.
 
     For rich data with few annotated items, or none: pictures, spectra, texts as counts. The judgements of some items
-    shape the space in which all are clustered. The number of clusters is estimated: it starts high, and two clusters
-    are merged if that raises the bound. Items that people put together may be in several regions of the latent space: a
-    cluster is a mixture of as many Gaussians as necessary.
+    shape the space in which all are clustered. Items that people put together may be in several regions of the latent
+    space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: with
+    judgements, two clusters are merged if that raises the bound; without, Gaussians that share items form a cluster.
 
     Parameters
     ----------
     n_clusters : int, default=50
-        K: number of Gaussian components of the latent space, and largest number of clusters. Without judgements every
-        component is a cluster: give about the number that you expect.
-    n_latent : int, default=10
-        d: number of dimensions of the latent space.
+        K: number of Gaussian components of the latent space, and largest number of clusters: several for each cluster
+        that you expect.
+    n_latent : "auto" or int, default="auto"
+        d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
     hidden : tuple of int, default=(500, 500)
         Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
+    networks : {"perceptron", "convolutional"}, default="perceptron"
+        Kind of the networks. "convolutional", for pictures: the encoder begins, and the decoder ends, with two
+        convolutions of stride 2 that have 16 and 32 channels; the hidden layers are between them and the latent space.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
     n_init : int, default=1
-        Number of restarts, run in parallel; the one with the highest bound is kept.
+        Number of restarts, run in parallel; the one with the highest bound is kept. With modules of your own, the first
+        begins with their weights, and the others with the entries of each matrix in a random order.
     n_epochs : "auto" or int, default="auto"
         Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
     warm_epochs : "auto" or int, default="auto"
@@ -75,8 +81,9 @@ class BayesSCDC(DeepClustering):
         from the judged pairs alone, which is better if people judge by something that accounts for little variance of
         the features; or, as in the paper, random ones.
     merge_clusters : bool, default=True
-        Whether two clusters are merged if that raises the bound, into one Gaussian or a mixture of their Gaussians. The
-        paper has no such step.
+        With judgements, whether two clusters are merged if that raises the bound, into one Gaussian or a mixture of
+        their Gaussians. Without, whether Gaussians that share items are joined after training, see
+        `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper has no such steps.
     concentration : float, default=1.05
         α₀ of the Dirichlet prior of the components' shares.
     cluster_count : float, default=0.5
@@ -94,10 +101,12 @@ class BayesSCDC(DeepClustering):
     warm_weight : float, default=0.1
         Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     encoder, decoder : Equinox modules, optional
-        Replace the perceptrons. The encoder maps an array of features to 2 `n_latent` numbers, the peak and the
-        precision (before a softplus) of the potential. The decoder maps `n_latent` numbers to the logits of a Bernoulli
-        likelihood, or to the means and standard deviations (before a softplus) of a Gaussian one. A model with your own
-        modules can be pickled if they can, but not saved by `consilience.save`.
+        Replace the networks. The encoder maps the features of an item, or its picture in the shape given, to
+        2 `n_latent` numbers: the peak and the precision (before a softplus) of the potential. The decoder maps
+        `n_latent` numbers to the logits of a Bernoulli likelihood, or to the means, then the standard deviations
+        (before a softplus) of a Gaussian one; its array may have any shape. If they take a key, they get one in
+        training, for dropout. A model with your own modules can be pickled if they can, but not saved by
+        `consilience.save`.
     checkpoint : path, optional
         File that is written after every epoch. A fit that finds it continues from it; the result is identical to that
         of an uninterrupted fit.
@@ -124,9 +133,14 @@ class BayesSCDC(DeepClustering):
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
+        Bounds after training. Without judgements, `lower_bound_` may be lower than the best: see `merge_clusters`.
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
         Loss of each epoch, nats per item, and number of clusters that own items after it.
+    image_shape_ : tuple of int
+        Shape of a picture; () if the features are not pictures.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+    notes_ : list of str
+        What limits the answer: few items.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
@@ -153,14 +167,16 @@ class BayesSCDC(DeepClustering):
         "concentration": POSITIVE,
         "cluster_count": POSITIVE,
         "merge_clusters": TRUTH,
+        "networks": one_of("perceptron", "convolutional"),
     }
 
     def __init__(
         self,
         n_clusters: Count = 50,
         *,
-        n_latent: Integer = 10,
+        n_latent: Literal["auto"] | Integer = "auto",
         hidden: Integers = (500, 500),
+        networks: Literal["perceptron", "convolutional"] = "perceptron",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
         n_init: Integer = 1,
         n_epochs: Literal["auto"] | Integer = "auto",
@@ -190,6 +206,7 @@ class BayesSCDC(DeepClustering):
         self.n_clusters = n_clusters
         self.n_latent = n_latent
         self.hidden = hidden
+        self.networks = networks
         self.likelihood = likelihood
         self.n_init = n_init
         self.n_epochs = n_epochs
@@ -230,17 +247,17 @@ class BayesSCDC(DeepClustering):
 
     def _prior(self) -> bayes_scdc.Prior:
         return bayes_scdc.prior_of(
-            self.n_latent,
+            self._n_latent,
             concentration=float(self.concentration),
             count=float(self.cluster_count),
-            scale=self.n_latent + float(self.cluster_count),
+            scale=self._n_latent + float(self.cluster_count),
             reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
         )
 
     def _describe(self, model: DeepModel, fit: Fit) -> tuple[Components, Array, Array]:
         posterior = fit.posterior
         mean, _, scale, degrees = exponential_family.standard(posterior.components)
-        freedom = jnp.maximum(degrees - self.n_latent - 1, 1.0)
+        freedom = jnp.maximum(degrees - self._n_latent - 1, 1.0)
         sizes = jnp.maximum(posterior.concentration - model.prior.concentration, 1e-6)
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
@@ -301,5 +318,30 @@ class BayesModel(DeepModel):
         return teach_positions(self, data, fit, clusters, key) if self.init == "judgements" else fit
 
     def merged(self, data: Data, fit: Fit) -> Fit:
-        """See `DeepModel.merged`."""
-        return merging.merge(self, data, fit)
+        """See `DeepModel.merged`: only judgements say what to merge."""
+        return fit if data.judgements is None else merging.merge(self, data, fit)
+
+    def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
+        """See `DeepModel.joined`: without judgements, components form one cluster if they share items.
+
+        Several mixtures of the positions vote. The components kept are those that agree best with the votes: the
+        trained ones, or, if training has spoiled them, those of a mixture.
+        """
+        if data.judgements is not None or not self.merges:
+            return fit, found
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(fit.key)))
+        positions = np.nan_to_num(np.asarray(found.latent.mean, float))
+        n_components = joining.n_components_of(*positions.shape, most=self.n_clusters)
+        mixtures = joining.mixtures_of(positions, n_components, rng=rng)
+        votes = joining.agree(mixtures).votes
+        trained = np.asarray(found.components, float)
+        kept = max([trained, *mixtures], key=lambda one: joining.agreement(one, votes))
+        components = np.zeros((len(kept), self.n_clusters))
+        components[:, : kept.shape[1]] = kept
+        joined = jnp.asarray(np.eye(self.n_clusters)[joining.clusters_of_components(components, votes)], jnp.float32)
+        posterior = fit.posterior._replace(joined=joined)
+        if kept is not trained:
+            first, right = jnp.asarray(components, jnp.float32), fit.posterior.sensitivity
+            posterior = bayes_scdc.start(self.prior, first, joined, found.latent, right)
+        fit = fit._replace(posterior=posterior)
+        return fit, survey(self, data, fit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from pathlib import Path
@@ -21,15 +22,16 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Annotations
 from consilience.annotations.canonical import Arrangement, arrange, arrange_items
 from consilience.annotations.fit_arguments import values_of_missing
+from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
-from consilience.deep import checkpoints, restarts
+from consilience.deep import checkpoints, pictures, restarts
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
 from consilience.deep.networks import LIKELIHOODS, Same
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
-from consilience.errors import InputError
+from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators import forecasts, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.parameters import (
@@ -56,6 +58,8 @@ LEAST_EPOCHS = 25  # least number of epochs, if it is "auto"
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same for the warm start
 INITS = ("mixture", "judgements", "random")
 LEARNING_RATE = 1e-3  # by default
+FEW_ITEMS = 1000  # with fewer, simpler models are often better
+MOST_LATENT = 10  # dimensions of the latent space, if their number is "auto"
 NEVER = -1e9  # nats: log probability of a cluster that is never predicted
 INTERVAL = (0.025, 0.975)
 
@@ -75,7 +79,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
-        "n_latent": whole(1),
+        "n_latent": AUTO | whole(1),
         "hidden": WIDTHS,
         "likelihood": one_of(*LIKELIHOODS),
         "n_epochs": AUTO | whole(1),
@@ -131,7 +135,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         ----------
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli one. A DataFrame is
-            matched with the annotations by the item names in its index, an array by position.
+            matched with the annotations by the item names in its index, an array by position. Or pictures, an array of
+            shape (n_items, height, width) or (n_items, height, width, channels); of 8-bit integers from 0 to 255, these
+            are divided by 255.
         y : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
             Judgements of pairs of some of the items. A grouping implies judgements of all its pairs, which are not
             listed. None: no judgements; the clusters are those of the features alone.
@@ -154,7 +160,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         seed = spawn_seeds(self.random_state, 1)[0]
         self._missing = values_of_missing(missing)
         data, arranged = self._study(X, y, missing)
-        model = self._model(data.observed.shape[1])
+        model = self._checked_model(data)
         n_epochs, n_warm = self._lengths(model, data)
         keys = jax.random.split(jax.random.key(seed), self.n_init)
         file = None if self.checkpoint is None else Path(self.checkpoint)
@@ -198,7 +204,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self._check_parameters()
         begun = hasattr(self, "state_")
         data, arranged = self._study(X, y, missing, reset=not begun)
-        model = self._model(data.observed.shape[1])
+        model = self._checked_model(data)
         if begun:
             course = self._continued(model, data, arranged)
         else:
@@ -285,7 +291,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Returns
         -------
-        features : ndarray, shape (n_samples, n_features)
+        features : ndarray, shape (n_samples, n_features), or pictures in the shape of those fitted, from 0 to 1
         clusters : ndarray of int, shape (n_samples,)
 
         Raises
@@ -302,15 +308,27 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         of_component, share = self.components_["cluster"].to_numpy(), self.components_["weight"].to_numpy()
         share = share if cluster is None else share * (of_component == cluster)
         drawn = rng.choice(len(share), n_samples, p=share / share.sum())
-        noise = rng.standard_normal((n_samples, self.n_latent))
+        noise = rng.standard_normal((n_samples, self._n_latent))
         roots = np.linalg.cholesky(self.component_covariances_)
         latent = self.component_means_[drawn] + np.einsum("nij,nj->ni", roots[drawn], noise)
         features = self._fit().parameters.likelihood.mean(jnp.asarray(latent, jnp.float32))
-        return np.asarray(features, float), of_component[drawn]
+        shape = self._pictures.shape or (self.n_features_in_,)
+        return np.asarray(features, float).reshape(n_samples, *shape), of_component[drawn]
+
+    @property
+    def _pictures(self) -> pictures.Format:
+        """Format of the pictures fitted; models of earlier files had none."""
+        known = pictures.Format()
+        return pictures.Format(getattr(self, "image_shape_", known.shape), getattr(self, "_brightest", known.brightest))
+
+    @property
+    def _n_latent(self) -> int:
+        """Number of dimensions of the latent space."""
+        return min(MOST_LATENT, self.n_features_in_) if self.n_latent == "auto" else int(self.n_latent)
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_latent)
+        return self._n_latent
 
     @abstractmethod
     def _model(self, n_features: int) -> DeepModel:
@@ -329,9 +347,11 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return {
             "prior": self._prior(),
             "n_features": n_features,
-            "n_latent": int(self.n_latent),
+            "n_latent": self._n_latent,
             "n_clusters": int(self.n_clusters),
             "hidden": tuple(map(int, self.hidden)),
+            "networks": str(getattr(self, "networks", "perceptron")),
+            "image_shape": tuple(self._pictures.shape),
             "likelihood": str(self.likelihood),
             "encoder": Same(getattr(self, "encoder", None)),
             "decoder": Same(self.decoder),
@@ -348,6 +368,17 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             "warm_weight": float(self.warm_weight),
         }
 
+    def _checked_model(self, data: Data) -> DeepModel:
+        """Model of these data, whose networks fit them."""
+        if getattr(self, "networks", "") == "convolutional" and not self._pictures.shape:
+            raise InputError(
+                "networks='convolutional' needs pictures: an array of shape (n_items, height, width) or (n_items, "
+                "height, width, channels). Got a table of features: reshape it."
+            )
+        model = self._model(data.observed.shape[1])
+        model.check_modules()
+        return model
+
     def _lengths(self, model: DeepModel, data: Data) -> tuple[int, int]:
         """Number of epochs, and of epochs of the warm start."""
         auto = (
@@ -360,6 +391,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> tuple[Data, Arrangement[Any]]:
         """Data of a fit in canonical order, and their arrangement."""
+        if reset:
+            self.image_shape_, self._brightest = pictures.format_of(X)
+        X = pictures.as_table(X, self._pictures)
         values = self._observed(X, reset=reset)
         if annotations is None:
             if self.init == "judgements":
@@ -398,25 +432,35 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         values = self._features(X, reset=reset)
         if self.likelihood == "bernoulli" and not ((values >= 0) & (values <= 1)).all():
             row, column = np.argwhere((values < 0) | (values > 1))[0]
+            greys = pictures.looks_like_greys(values)
+            remedy = "divide by 255" if greys else "scale them, or choose likelihood='gaussian'"
             item = X.index[row] if isinstance(X, pd.DataFrame) else row
             raise InputError(
                 f"Feature {column} of item {item!r} is {values[row, column]:g}. A Bernoulli likelihood needs features "
-                "from 0 to 1: scale them, or choose likelihood='gaussian'."
+                f"from 0 to 1: {remedy}."
+            )
+        if reset and self.likelihood == "gaussian" and pictures.looks_like_greys(values):
+            warnings.warn(
+                "All features are whole numbers from 0 to 255, as of pictures, but a Gaussian likelihood expects "
+                "standardised ones: divide them by 255 and choose likelihood='bernoulli', or standardise them.",
+                FeatureScaleWarning,
+                stacklevel=outside(),
             )
         return values
 
     def _finish(self, model: DeepModel, data: Data, arranged: Arrangement[Any], course: Course) -> None:
         """Set the fitted attributes from the best restart."""
-        fit, found, bounds = restarts.finish(model, data, course)
+        fit, found, bound, bounds = restarts.finish(model, data, course)
         if not np.isfinite(bounds).any():
             raise FloatingPointError(
                 f"{type(self).__name__}: training failed in every restart. Standardise the features, or lower "
                 "learning_rate."
             )
         best = int(np.nanargmax(bounds))
-        self.restart_bounds_, self.lower_bound_ = bounds, float(bounds[best])
+        self.restart_bounds_, self.lower_bound_ = bounds, bound
         self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
         self.n_iter_ = course.n_epochs
+        self.notes_ = _notes(data)
         self.state_ = checkpoints.to_arrays(fit)
         responsibilities = np.empty(found.responsibilities.shape)
         responsibilities[np.asarray(data.rows)] = found.responsibilities
@@ -440,7 +484,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     def _located(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of clusters, and latent means, of new items."""
         check_is_fitted(self)
-        values = jnp.asarray(self._observed(X, reset=False), jnp.float32)
+        values = jnp.asarray(self._observed(pictures.as_table(X, self._pictures), reset=False), jnp.float32)
         model, fit = self._model(values.shape[1]), self._fit()
         unowned = ~np.isin(np.arange(model.n_clusters), self._owned)
         places = np.arange(-(-len(values) // CHUNK_SIZE) * CHUNK_SIZE).reshape(-1, CHUNK_SIZE) % len(values)
@@ -486,6 +530,14 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
                 f"leave it at {LEARNING_RATE}."
             )
+
+
+def _notes(data: Data) -> list[str]:
+    """What limits the answer."""
+    if data.n_items >= FEW_ITEMS:
+        return []
+    others = "k-means or a mixture of Gaussians" if data.judgements is None else "PartitionLabelModel or MECC"
+    return [f"{data.n_items:,} items are few for a network to learn from. Compare the clusters with those of {others}."]
 
 
 def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:

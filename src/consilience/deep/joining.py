@@ -58,6 +58,7 @@ ALONE = 1e-3  # ε: share of a component's items that counts as shared with nobo
 LEAST_EIGENVALUE = 0.15  # λ₀
 LEAST_SIZE = 0.1  # of a component that counts, relative to the mean
 N_MIXTURES = 8
+LEAST_ITEMS = 30  # of a component on average; with fewer, components hardly overlap
 MOST_ITEMS = 20_000  # to which a mixture is fitted
 BREADTH = 1e-3  # share of the variance of the positions, added to that of every component
 MAX_SWEEPS = 30  # of EM
@@ -200,6 +201,18 @@ def clusters_of_components(
 ) -> Int[np.ndarray, " components"]:
     """Cluster to which most of each component's items belong; the largest for a component without items."""
     return np.asarray((responsibilities.T @ votes).argmax(1))
+
+
+def agreement(responsibilities: Responsibilities, votes: Float[np.ndarray, "items clusters"]) -> float:
+    """Mean probability that the clusters of an item by its components, and by a vote, are the same."""
+    cluster = clusters_of_components(responsibilities, votes)
+    return float((responsibilities * votes[:, cluster]).sum(1).mean())
+
+
+def n_components_of(n_items: int, n_dims: int, *, most: int) -> int:
+    """Number of components of a mixture: with `LEAST_ITEMS` each, and as many as parameters; at most `most`."""
+    n_parameters = n_dims * (n_dims + 3) // 2
+    return int(np.clip(n_items // max(n_parameters, LEAST_ITEMS), 1, most))
 
 
 def normalised_overlap(responsibilities: Float[np.ndarray, "items counted"]) -> Overlap:

@@ -19,8 +19,10 @@ import optax
 from jax import Array
 from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 
+from consilience.deep.convolutions import ConvolutionalDecoder, ConvolutionalEncoder
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.judgements import Agreement, Judgements
+from consilience.deep.module_checks import check_module
 from consilience.deep.networks import LIKELIHOODS, Encoder, Given, Likelihood, Perceptron, Same
 
 DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
@@ -97,7 +99,9 @@ class DeepModel(eqx.Module):
     """A model with its settings; all functions are pure.
 
     hidden : widths of the hidden layers of the networks.
-    encoder, decoder : modules of the user's instead of the perceptrons.
+    networks : their kind, "perceptron" or "convolutional".
+    image_shape : of one picture; () if the features are no pictures.
+    encoder, decoder : modules of the user's instead.
     init : source of the first clusters, "mixture" or "judgements"; or "random", if they are left to `start`.
     descent : optimiser of the parameters, a key of `DESCENTS` or a transformation of Optax with its own rate.
     rate, rate_delay, rate_decay : step size of the global variables, rate / (1 + step/delay)^decay.
@@ -113,6 +117,8 @@ class DeepModel(eqx.Module):
     n_clusters: int = eqx.field(static=True)
     hidden: tuple[int, ...] = eqx.field(static=True)
     likelihood: str = eqx.field(static=True)
+    networks: str = eqx.field(static=True)
+    image_shape: tuple[int, ...] = eqx.field(static=True)
     encoder: Same = eqx.field(static=True)
     decoder: Same = eqx.field(static=True)
     init: str = eqx.field(static=True)
@@ -172,6 +178,10 @@ class DeepModel(eqx.Module):
         """Fit with clusters merged; called if the model `merges`."""
         return fit
 
+    def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
+        """Trained fit and its local result, with components joined to clusters where no judgement did that."""
+        return fit, found
+
     @property
     def optimiser(self) -> optax.GradientTransformation:
         """Optimiser of the parameters."""
@@ -179,14 +189,30 @@ class DeepModel(eqx.Module):
 
     def encoder_of(self, key: PRNGKeyArray) -> Encoder:
         """Untrained encoder, or one with the user's module."""
-        sizes = [self.n_features, *self.hidden, 2 * self.n_latent]
-        return Encoder(Perceptron(sizes, key=key) if self.encoder.module is None else Given(self.encoder.module))
+        if self.encoder.module is not None:
+            return Encoder(Given(self.encoder.module, self.image_shape))
+        if self.networks == "convolutional":
+            return Encoder(ConvolutionalEncoder(self.image_shape, self.hidden, 2 * self.n_latent, key=key))
+        return Encoder(Perceptron([self.n_features, *self.hidden, 2 * self.n_latent], key=key))
 
     def likelihood_of(self, key: PRNGKeyArray) -> Likelihood:
         """Likelihood with an untrained decoder, or with the user's module."""
-        kind = LIKELIHOODS[self.likelihood]
-        sizes = [self.n_latent, *reversed(self.hidden), kind.n_outputs(self.n_features)]
-        return kind(Perceptron(sizes, key=key) if self.decoder.module is None else Given(self.decoder.module))
+        kind, hidden = LIKELIHOODS[self.likelihood], tuple(reversed(self.hidden))
+        n_outputs = kind.n_outputs(self.n_features)
+        if self.decoder.module is not None:
+            return kind(Given(self.decoder.module))
+        if self.networks == "convolutional":
+            each = n_outputs // self.n_features
+            return kind(ConvolutionalDecoder(self.n_latent, hidden, self.image_shape, each, key=key))
+        return kind(Perceptron([self.n_latent, *hidden, n_outputs], key=key))
+
+    def check_modules(self) -> None:
+        """Raise an InputError if a module of the user's does not map what it gets to what is needed."""
+        features = self.image_shape or (self.n_features,)
+        check_module("encoder", self.encoder.module, features, 2 * self.n_latent, "2 × n_latent")
+        per_feature = LIKELIHOODS[self.likelihood].n_outputs(1)
+        text = "n_features" if per_feature == 1 else f"{per_feature} × n_features"
+        check_module("decoder", self.decoder.module, (self.n_latent,), per_feature * self.n_features, text)
 
     def sizes(self, data: Data) -> tuple[tuple[int, int], int]:
         """Number of items of each stratum in a step, and of steps in an epoch."""

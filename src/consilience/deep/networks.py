@@ -1,23 +1,28 @@
 """Networks between observed features and latent positions, and distributions of the features.
 
-Any Equinox module may replace the perceptrons: an encoder maps one observation to a `Potential` over its latent
-position, a decoder maps one latent position to the outputs that the `Likelihood` needs.
+Any Equinox module may replace the perceptrons: an encoder maps one observation to the numbers of a `Potential` over its
+latent position, a decoder maps one latent position to the outputs that the `Likelihood` needs.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Float, PRNGKeyArray, PyTree
+from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 
 LEAST_DEVIATION = 1e-2  # standard deviation of a Gaussian observation; features are standardised
 LEAST_PRECISION = 1e-3  # of a potential
+ROWS = "rows"  # axis of the rows to which a network is applied
+
+Network = Callable[[Array], Array]
+"""A module that maps one row of numbers to another."""
 
 
 class Potential(NamedTuple):
@@ -51,17 +56,73 @@ class Perceptron(eqx.Module):
 
 
 class Given(eqx.Module):
-    """A module of the user's, with its arrays separated from the rest."""
+    """A module of the user's, with its arrays separated from the rest.
+
+    shape : of its input, if that is a picture. key : for dropout, during training only.
+    """
 
     arrays: PyTree
     rest: PyTree = eqx.field(static=True)
+    shape: tuple[int, ...] = eqx.field(static=True, default=())
+    key: Array | None = None
 
-    def __init__(self, module: eqx.Module):
+    def __init__(self, module: eqx.Module, shape: tuple[int, ...] = ()):
         self.arrays, self.rest = eqx.partition(module, eqx.is_inexact_array)
+        self.shape, self.key = shape, None
 
     def __call__(self, value: Array) -> Array:
-        result: Array = eqx.combine(self.arrays, self.rest)(value)
-        return result
+        module = eqx.combine(self.arrays, self.rest)
+        value = value.reshape(self.shape) if self.shape else value
+        if self.key is None:
+            return jnp.ravel(eqx.nn.inference_mode(module)(value))
+        if not takes_key(module):
+            return jnp.ravel(module(value))
+        return jnp.ravel(module(value, key=jax.random.fold_in(self.key, jax.lax.axis_index(ROWS))))
+
+
+def takes_key(module: Any) -> bool:
+    """Whether a module can be called with a key, as those with dropout must be."""
+    return "key" in inspect.signature(module).parameters
+
+
+def in_training(networks: PyTree, key: PRNGKeyArray) -> PyTree:
+    """Networks, of which the user's modules have keys for dropout."""
+
+    def with_key(number: int, network: Any) -> Any:
+        if not isinstance(network, Given):
+            return network
+        own = jax.random.fold_in(key, number)
+        return eqx.tree_at(lambda one: one.key, network, own, is_leaf=lambda part: part is None)
+
+    return _by_network(with_key, networks)
+
+
+def with_new_start(networks: PyTree, key: PRNGKeyArray, restart: Int[Array, ""]) -> PyTree:
+    """Networks for a restart: except for the first, entries of each matrix of the user's modules in a random order.
+
+    Nothing tells how the user drew them, but a random order has the same distribution.
+    """
+
+    def shuffled(number: int, network: Any) -> Any:
+        if not isinstance(network, Given):
+            return network
+        leaves, structure = jax.tree.flatten(network.arrays)
+        keys = jax.random.split(jax.random.fold_in(key, number), len(leaves))
+        moved = [
+            jnp.where(restart > 0, jax.random.permutation(one, leaf.ravel()).reshape(leaf.shape), leaf)
+            if leaf.ndim > 1
+            else leaf
+            for one, leaf in zip(keys, leaves, strict=True)
+        ]
+        return eqx.tree_at(lambda given: given.arrays, network, jax.tree.unflatten(structure, moved))
+
+    return _by_network(shuffled, networks)
+
+
+def _by_network(change: Callable[[int, Any], Any], networks: PyTree) -> PyTree:
+    """Change each of the user's modules, given its number and itself."""
+    parts, structure = jax.tree.flatten(networks, is_leaf=lambda part: isinstance(part, Given))
+    return jax.tree.unflatten(structure, [change(number, part) for number, part in enumerate(parts)])
 
 
 class Same:
@@ -83,7 +144,7 @@ class Encoder(eqx.Module):
     network : maps an observation to twice as many numbers as there are latent dimensions.
     """
 
-    network: Perceptron | Given
+    network: Network
 
     def __call__(self, observed: Float[Array, " features"]) -> Potential:
         return potential(self.network(observed))
@@ -99,7 +160,7 @@ def potential(outputs: Float[Array, " twice_dims"]) -> Potential:
 class Likelihood(eqx.Module):
     """p(o | x): the distribution of observations, and its decoder."""
 
-    decoder: Perceptron | Given
+    decoder: Network
 
     @staticmethod
     @abstractmethod
@@ -171,7 +232,7 @@ LIKELIHOODS: dict[str, type[Likelihood]] = {"gaussian": GaussianLikelihood, "ber
 
 def apply(network: Any, rows: Array) -> Any:
     """Apply a network of one row to many."""
-    return jax.vmap(network)(rows)
+    return jax.vmap(network, axis_name=ROWS)(rows)
 
 
 def _linear(n_in: int, n_out: int, key: PRNGKeyArray) -> eqx.nn.Linear:

@@ -11,7 +11,7 @@ from jaxtyping import Int, PRNGKeyArray, PyTree
 
 from consilience.deep import bayes_scdc
 from consilience.deep.model import Data, DeepModel, Fit
-from consilience.deep.networks import apply
+from consilience.deep.networks import apply, in_training
 from consilience.deep.training import batches
 
 LEAST_STEPS, LEAST_EPOCHS = 500, 3
@@ -46,7 +46,8 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
     """
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, known: Array, key: Array) -> tuple:
-        found = bayes_scdc.local(parameters, posterior, observed, jnp.zeros((len(known), fit.remembered.shape[1])), key)
+        nothing = jnp.zeros((len(known), fit.remembered.shape[1]))
+        found = bayes_scdc.local(in_training(parameters, key), posterior, observed, nothing, key)
         q = jnp.take_along_axis(found.responsibilities, known[:, None], axis=1)[:, 0]
         return -(found.bound + WEIGHT * jnp.log(q + LEAST_PROBABILITY)).mean(), found
 

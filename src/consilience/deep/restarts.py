@@ -14,6 +14,7 @@ from jaxtyping import Float, Int, PyTree
 from consilience.deep import first_clusters
 from consilience.deep.exponential_family import Gaussian
 from consilience.deep.model import Data, DeepModel, Fit
+from consilience.deep.networks import with_new_start
 from consilience.deep.training import by_chunks, standard_position, survey, train, warm_up
 
 FIRST_MERGES = 4  # first epochs, after each of which clusters are merged
@@ -73,12 +74,17 @@ def blank(model: DeepModel, n_annotators: int) -> Fit:
     return _start_one(model, model.untrained(key), latent, nothing, apart, n_annotators, key)
 
 
-def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, Float[np.ndarray, " restarts"]]:
-    """Return the fit with the highest bound, its local result for all items, and the bounds of all fits."""
+def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, float, Float[np.ndarray, " restarts"]]:
+    """Return the fit with the highest bound, its local result for all items, its bound, and the bounds of all fits.
+
+    Where no judgement did, its components are joined to clusters, which may change its bound.
+    """
     bounds = np.asarray(_bounds(model, data, course.fits), float)
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
     fit = jax.tree.map(lambda part: part[best], course.fits)
-    return fit, survey(model, data, fit), bounds
+    joined, found = model.joined(data, fit, survey(model, data, fit))
+    bound = float(bounds[best]) if joined is fit else float(model.lower_bound(data, joined, found))
+    return joined, found, bound, bounds
 
 
 def continued(model: DeepModel, data: Data, fit: Fit) -> Fit:
@@ -102,6 +108,7 @@ def _split(keys: Array) -> Array:
 @jax.jit
 def _untrained(model: DeepModel, keys: Array) -> tuple[PyTree, PyTree]:
     parameters = jax.vmap(model.untrained)(keys)
+    parameters = jax.vmap(with_new_start)(parameters, keys, jnp.arange(len(keys)))
     return parameters, jax.vmap(model.optimiser.init)(parameters)
 
 

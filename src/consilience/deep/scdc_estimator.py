@@ -33,8 +33,8 @@ class SCDC(DeepClustering):
     ----------
     n_clusters : int, default=10
         K: number of clusters.
-    n_latent : int, default=10
-        d: number of dimensions of the latent space.
+    n_latent : "auto" or int, default="auto"
+        d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
     hidden : tuple of int, default=(500, 500)
         Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
@@ -107,7 +107,10 @@ class SCDC(DeepClustering):
     restart_bounds_ : ndarray, shape (n_init,)
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
         Loss of each epoch, nats per item, and number of clusters that own items after it.
+    image_shape_ : as in `BayesSCDC`
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+    notes_ : list of str
+        What limits the answer: few items.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
@@ -138,7 +141,7 @@ class SCDC(DeepClustering):
         self,
         n_clusters: Count = 10,
         *,
-        n_latent: Integer = 10,
+        n_latent: Literal["auto"] | Integer = "auto",
         hidden: Integers = (500, 500),
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
         n_candidates: Integer | None = None,

@@ -17,7 +17,7 @@ from jax import Array
 from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 
 from consilience.deep.model import Data, DeepModel, Fit
-from consilience.deep.networks import apply
+from consilience.deep.networks import apply, in_training
 
 MESSAGES_AT_ONCE = 1 << 21  # memberships × clusters up to which messages are updated in every step; else more rarely
 DAMPING = 0.5  # share of the remembered responsibilities that a visit keeps
@@ -41,7 +41,7 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
     fresh, judged = messages_every(data, fit.remembered.shape[1]), data.judgements
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
-        found = model.local(parameters, posterior, observed, messages, key)
+        found = model.local(in_training(parameters, key), posterior, observed, messages, key)
         return -(weight * found.bound).sum() / data.n_items, found
 
     def step(carry: tuple, batch: tuple) -> tuple:
@@ -86,6 +86,7 @@ def warm_up(model: DeepModel, data: Data, parameters: PyTree, optimiser: PyTree,
     rows = batches(key_rows, data.n_items, batch, n_steps)
 
     def loss(parameters: PyTree, observed: Array, key: Array) -> Array:
+        parameters = in_training(parameters, key)
         mean, variance = standard_position(parameters.encoder, observed)
         drawn = mean + jnp.sqrt(variance) * jax.random.normal(key, mean.shape)
         divergence = (variance + mean**2 - 1 - jnp.log(variance)).sum(1) / 2

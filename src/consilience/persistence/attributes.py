@@ -21,6 +21,7 @@ from consilience.persistence.checks import (
     list_of,
     names,
     number,
+    one_of,
     optional,
     or_none,
     reals,
@@ -118,8 +119,14 @@ UNCERTAIN: Attributes = {
     "converged_": TRUTH,
     "_weights": list_of(tuple_of(reals("weights", None), reals("weights", None, low=0)), "views"),
 }
+NO_PICTURE, GREY = tuple_of(), tuple_of(whole(1), whole(1))
 DEEP: Attributes = {
     **FEATURES,
+    "image_shape_": optional(
+        either(NO_PICTURE, GREY, tuple_of(whole(1), whole(1), whole(1)))
+    ),  # absent in earlier files
+    "_brightest": optional(one_of(1.0, 255.0)),
+    "notes_": optional(NOTES),  # absent in earlier files
     **CLUSTERS,
     "restart_bounds_": array(float, None, nan=True, inf=True),
     "lower_bound_": number(),

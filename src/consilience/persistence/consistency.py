@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -73,6 +74,10 @@ def _uncertain(model: Any) -> Broken:
 
 
 def _deep(model: Any) -> Broken:
+    shape = getattr(model, "image_shape_", ())
+    if shape and math.prod(shape) != model.n_features_in_:
+        yield "image_shape_"
+        return
     if not model._state_fits():
         yield "state_"
     if not _is_distinct(model._owned) or int(model._owned.max()) >= model.n_clusters:
