@@ -135,9 +135,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         ----------
         X : DataFrame or array, shape (n_items, n_features)
             Features, finite. Standardised for a Gaussian likelihood; from 0 to 1 for a Bernoulli one. A DataFrame is
-            matched with the annotations by the item names in its index, an array by position. Or pictures, an array of
-            shape (n_items, height, width) or (n_items, height, width, channels); of 8-bit integers from 0 to 255, these
-            are divided by 255.
+            matched with the annotations by the item names in its index, an array by position. Or pictures: an array of
+            shape (n_items, height, width) or (n_items, height, width, channels), or a Series of arrays of one picture
+            each, indexed by item name. Those of 8-bit integers from 0 to 255 are divided by 255.
         y : Pairs, Groupings, Labels, long table of pairs, array of shape (n_items, n_annotators), or None
             Judgements of pairs of some of the items. A grouping implies judgements of all its pairs, which are not
             listed. None: no judgements; the clusters are those of the features alone.

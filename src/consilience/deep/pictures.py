@@ -1,11 +1,16 @@
-"""Pictures as features: arrays of shape (items, height, width) or (items, height, width, channels)."""
+"""Pictures as features: arrays of shape (items, height, width) or (items, height, width, channels).
+
+Or a Series of arrays of one picture each, indexed by the names of the items.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from consilience.annotations.names import plain
 from consilience.errors import InputError
 
 LARGEST_GREY = 255.0  # value of white, or of a full colour, in whole numbers of eight bits
@@ -28,16 +33,18 @@ def format_of(X: Any) -> Format:
     Raises
     ------
     InputError
-        An array of more than four dimensions, or pictures without pixels.
+        An array of more than four dimensions, pictures without pixels, or named pictures of different shapes.
     """
     if not is_pictures(X):
         return Format()
-    if X.ndim > 4 or not all(X.shape[1:]):
+    array = _array(X)
+    if array.ndim not in (3, 4) or not all(array.shape[1:]):
         raise InputError(
-            f"Expected pictures of shape (n_items, height, width) or (n_items, height, width, channels). Got {X.shape}."
+            "Expected pictures of shape (n_items, height, width) or (n_items, height, width, channels). Got "
+            f"{array.shape}."
         )
-    binary = X.dtype == np.uint8 and X.max(initial=0) <= 1
-    return Format(X.shape[1:], 1.0 if binary else LARGEST_GREY)
+    binary = array.dtype == np.uint8 and array.max(initial=0) <= 1
+    return Format(array.shape[1:], 1.0 if binary else LARGEST_GREY)
 
 
 def as_table(X: Any, known: Format) -> Any:
@@ -50,16 +57,33 @@ def as_table(X: Any, known: Format) -> Any:
     """
     if not is_pictures(X):
         return X
-    if X.shape[1:] != known.shape:
+    array = _array(X)
+    if array.shape[1:] != known.shape:
         expected = f"pictures of shape {known.shape}" if known.shape else "a table of features"
-        raise InputError(f"The model was fitted on {expected}. Got pictures of shape {X.shape[1:]}.")
-    flat = X.reshape(len(X), -1)
-    return flat / known.brightest if X.dtype == np.uint8 else flat
+        raise InputError(f"The model was fitted on {expected}. Got pictures of shape {array.shape[1:]}.")
+    flat = array.reshape(len(array), -1)
+    flat = flat / known.brightest if flat.dtype == np.uint8 else flat
+    return pd.DataFrame(flat, index=X.index) if isinstance(X, pd.Series) else flat
 
 
 def is_pictures(X: Any) -> bool:
-    """Whether features are an array of more than two dimensions."""
+    """Whether features are an array of more than two dimensions, or a Series of arrays."""
+    if isinstance(X, pd.Series):
+        return bool(len(X)) and isinstance(X.iloc[0], np.ndarray)
     return isinstance(X, np.ndarray) and X.ndim > 2
+
+
+def _array(X: Any) -> np.ndarray:
+    if isinstance(X, np.ndarray):
+        return X
+    first = X.iloc[0]
+    for name, picture in X.items():
+        if np.shape(picture) != first.shape:
+            raise InputError(
+                f"Picture {plain(name)!r} has the shape {np.shape(picture)}, but {plain(X.index[0])!r} has "
+                f"{first.shape}. Bring all pictures to one size."
+            )
+    return np.stack(list(X))
 
 
 def looks_like_greys(values: np.ndarray) -> bool:
