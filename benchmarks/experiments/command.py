@@ -64,6 +64,8 @@ class Command:
         fault = "missing or differs from the page" if self.is_timed else "stale"
         what.add_argument("--check", action="store_true", help=f"compute nothing; exit with 1 if something is {fault}")
         what.add_argument("--confirm", action="store_true", help="rerun the quickest row of each group of stale rows")
+        help = "with --confirm: compare with what the code of this commit gives on this machine, not with the record"
+        parser.add_argument("--against", metavar="COMMIT", help=help)
         if self.compare is not None:
             help = "measure the kept rows again, and keep nothing; exit with 1 if something got slower"
             what.add_argument("--compare", action="store_true", help=help)
@@ -78,6 +80,8 @@ class Command:
         if arguments.again and any(getattr(arguments, name) for name in others):
             *first, last = (f"--{name}" for name in others)
             parser.error(f"--again computes; give it without {', '.join(first)} and {last}.")
+        if arguments.against and not arguments.confirm:
+            parser.error("--against is for --confirm.")
         if self.is_timed and arguments.jobs != 1:
             parser.error(f"Seconds are measured one at a time: --jobs must be 1. Got {arguments.jobs} instead.")
         if self.is_timed and arguments.confirm:
@@ -115,10 +119,11 @@ class Command:
         if kernel and os.environ.get("OPENBLAS_CORETYPE") != kernel:
             command = [sys.executable, "-m", self.package, name, "--jobs", str(arguments.jobs)]
             command += [option for option in ("--confirm", "--again") if getattr(arguments, option.strip("-"))]
+            command += ["--against", arguments.against] if arguments.against else []
             subprocess.run(command, env=os.environ | {"OPENBLAS_CORETYPE": kernel}, check=True)
             return []
         if arguments.confirm:
-            return pages.confirm(page)
+            return pages.confirm(page, against=arguments.against)
         count = pages.compute(page, arguments.parts, arguments.jobs, arguments.again)
         if arguments.parts is None:
             pages.write(page, page.record())

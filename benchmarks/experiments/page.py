@@ -10,6 +10,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
@@ -22,6 +23,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from benchmarks.experiments.code import dependencies, fingerprint
+from benchmarks.experiments.earlier import both_figures, tree_of
 from benchmarks.experiments.environment import commit, environment
 from benchmarks.experiments.record import Cell, Record, depends_of
 from consilience.inspection.plots.style import plain_text
@@ -43,12 +45,14 @@ class Part:
     cells : all of them
     compute : figures of a cell; an entry "seconds" replaces the time of the whole call
     is_optional : whether it is computed only if its name is given; the page says which rows it lacks
+    short : settings of estimators with which a fit runs all its code in less time, to compare codes
     """
 
     name: str
     cells: Callable[[], Iterable[Cell]]
     compute: Callable[[Cell], Figures]
     is_optional: bool = False
+    short: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -148,12 +152,20 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
     return len(due)
 
 
-def confirm(page: Page, n_rows: int = 1) -> list[str]:
+def confirm(page: Page, n_rows: int = 1, against: str | None = None) -> list[str]:
     """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
 
     A group is the rows of a model on a data set that were computed with the same code: a change may show on one data
     set and not on another. Groups whose figures differ stay stale. An interrupted run keeps what it confirmed.
+
+    against : commit whose code gives the figures to compare with, on this machine; see `earlier`. By default those of
+        the record.
     """
+    with nullcontext() if against is None else tree_of(against) as earlier:
+        return _confirm(page, n_rows, earlier)
+
+
+def _confirm(page: Page, n_rows: int, earlier: Path | None) -> list[str]:
     record, lines = page.record(), []
     cells = [cell for _, cell in page.cells()]
     groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
@@ -166,6 +178,8 @@ def confirm(page: Page, n_rows: int = 1) -> list[str]:
         tried = members[:n_rows]
         same = all(
             are_same(record.rows[cell.key]["figures"], _computed(0, part.compute, cell)[1]["figures"])
+            if earlier is None
+            else are_same(*both_figures(page, part, cell, earlier))
             for part, cell in tried
         )
         if same:

@@ -2,8 +2,8 @@
 A folder of pictures, some of them sorted
 =========================================
 
-Eight people each sort some of the pictures in a folder; most pictures are seen by nobody. A deep model with convolutional
-networks learns from all pictures, and carries the people's groups over to those that nobody saw.
+Eight people each sort some of the pictures in a folder; most pictures are seen by nobody. A deep model with
+convolutional networks learns from all pictures, and carries the people's groups over to those that nobody saw.
 """
 
 # %%
@@ -31,22 +31,22 @@ rng = np.random.default_rng(0)
 
 def draw(shape):
     """A picture of a shape, somewhere, in some colour."""
-    picture = Image.new("RGB", (24, 24), "black")
-    x, y = (int(place) for place in rng.integers(2, 9, 2))
+    picture = Image.new("RGB", (16, 16), "black")
+    x, y = (int(place) for place in rng.integers(1, 7, 2))
     colour = tuple(int(part) for part in rng.integers(90, 256, 3))
     canvas = ImageDraw.Draw(picture)
     if shape == "disc":
-        canvas.ellipse((x, y, x + 12, y + 12), fill=colour)
+        canvas.ellipse((x, y, x + 8, y + 8), fill=colour)
     elif shape == "square":
-        canvas.rectangle((x, y, x + 12, y + 12), outline=colour, width=2)
+        canvas.rectangle((x, y, x + 8, y + 8), outline=colour, width=2)
     else:
-        canvas.line((x, y, x + 12, y + 12), fill=colour, width=3)
-        canvas.line((x, y + 12, x + 12, y), fill=colour, width=3)
+        canvas.line((x, y, x + 8, y + 8), fill=colour, width=3)
+        canvas.line((x, y + 8, x + 8, y), fill=colour, width=3)
     return picture
 
 
 folder = Path(tempfile.mkdtemp())
-shapes = pd.Series({f"picture-{number:03d}": SHAPES[number % 3] for number in range(600)})
+shapes = pd.Series({f"picture-{number:03d}": SHAPES[number % 3] for number in range(400)})
 for name, shape in shapes.items():
     draw(shape).save(folder / f"{name}.png")
 write_annotations(simulate_crowd(shapes, n_annotators=8, items_each=36, random_state=0), folder / "sorts.csv")
@@ -60,24 +60,26 @@ print(len(pictures), "pictures of", pictures.iloc[0].shape)
 print(sorts.summary())
 
 # %%
-# People's groups are not what varies most in these pictures: that is the place and the colour. So the clusters start from
-# the judgements. Few pictures were sorted, and these count ten times as much as the others.
+# People's groups are not what varies most in these pictures: that is the place and the colour. So the clusters start
+# from the judgements. Few pictures were sorted, and these count ten times as much as the others.
 
 model = BayesSCDC(
     12,
     networks="convolutional",
-    hidden=(100,),
+    hidden=(50,),
     likelihood="bernoulli",
     init="judgements",
     annotated_weight=10,
-    batch_size=64,
-    n_epochs=60,
+    batch_size=32,
+    annotated_batch_size=32,
+    n_epochs=40,
     random_state=0,
 ).fit(pictures, sorts)
 seen = pictures.index.isin(sorts.to_frame()["item"])
+found = model.labels_series_
 print(model.n_clusters_, "clusters")
-print(f"NMI with the shapes: {nmi(shapes[seen], model.labels_[seen]):.2f} of {seen.sum()} pictures that people sorted,")
-print(f"{nmi(shapes[~seen], model.labels_[~seen]):.2f} of {(~seen).sum()} that nobody saw")
+print(f"NMI with the shapes, of {seen.sum()} pictures that people sorted: {nmi(shapes[seen], found[seen]):.2f}")
+print(f"NMI with the shapes, of {(~seen).sum()} that nobody saw: {nmi(shapes[~seen], found[~seen]):.2f}")
 
 # %%
 # The positions of the pictures in the latent space, and pictures drawn from each cluster.

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Part, Record
-from benchmarks.papers.deep_parts.scores import HEAD, line, scores
+from benchmarks.papers.deep_parts.scores import HEAD, SHORT, line, scores
 from benchmarks.papers.paper_plots.deep import draw_samples
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import SCDC, BayesSCDC
@@ -94,4 +94,4 @@ def quotes(record: Record) -> dict[str, Any]:
     return {"of": found, "drawn": DRAWN, "seeds": {name: len(draws) for name, draws in DRAWS.items()}}
 
 
-PART = Part("digits", cells, compute)
+PART = Part("digits", cells, compute, short=SHORT)

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.experiments import Cell, Part, Record
 from benchmarks.experiments.statistics import mean_sd, paired
-from benchmarks.papers.deep_parts.scores import scores
+from benchmarks.papers.deep_parts.scores import SHORT, scores
 from benchmarks.papers.paper_plots.deep import draw_worker_weights
 from benchmarks.papers.view_parts import faces as peers
 from benchmarks.papers.view_parts.faces import ACCURACIES, DRAWS, N_PAIRS, PLACES, annotated, by_draw, faces
@@ -215,5 +215,5 @@ def draw(record: Record) -> Figure:
     return figure
 
 
-PART = Part("faces", cells, compute)
+PART = Part("faces", cells, compute, short=SHORT)
 OF_PEERS = Part("peers", cells_of_peers, peers.compute)

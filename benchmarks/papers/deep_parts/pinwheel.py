@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Part, Record
-from benchmarks.papers.deep_parts.scores import HEAD, line, scores
+from benchmarks.papers.deep_parts.scores import HEAD, SHORT, line, scores
 from consilience.deep import BayesSCDC
 from consilience.simulation import simulate_pairs
 
@@ -83,4 +83,4 @@ def quotes(record: Record) -> dict[str, Any]:
     }
 
 
-PART = Part("pinwheel", cells, compute)
+PART = Part("pinwheel", cells, compute, short=SHORT)

@@ -11,6 +11,8 @@ import pandas as pd
 from benchmarks.experiments.statistics import mean_sd
 from consilience.metrics import ami, clustering_accuracy, nmi
 
+SHORT = {"n_epochs": 3, "warm_epochs": 2}  # clusters are merged after each of these epochs
+
 
 def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
     """Return the scores of a fit, and free the compiled code, which would fill the memory."""

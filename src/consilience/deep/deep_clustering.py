@@ -321,6 +321,10 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         known = pictures.Format()
         return pictures.Format(getattr(self, "image_shape_", known.shape), getattr(self, "_brightest", known.brightest))
 
+    def _as_table(self, X: Any) -> Any:
+        """Pictures as rows of numbers; a table as it is."""
+        return pictures.as_table(X, self._pictures)
+
     @property
     def _n_latent(self) -> int:
         """Number of dimensions of the latent space."""

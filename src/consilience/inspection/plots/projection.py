@@ -104,11 +104,15 @@ def estimator_with(model: Any, attribute: str, otherwise: str) -> Any:
 def raw_features(model: Any, X: Any) -> pd.DataFrame:
     """Return the rows of X for the fitted items, in their order, with the names of the features if they are known.
 
+    Pictures are rows of numbers, as the model sees them.
+
     Raises
     ------
     InputError
         X does not fit the items.
     """
+    as_table = getattr(unwrap(model), "_as_table", None)  # models that take pictures have it
+    X = X if as_table is None else as_table(X)
     return rows_of_items(model, X, "X", getattr(model, "feature_names_in_", None))
 
 
