@@ -46,20 +46,17 @@ def tree_of(revision: str) -> Iterator[Path]:
 
 
 def both_figures(page: Page, part: Part, cell: Cell, earlier: Path) -> list[dict[str, Any]]:
-    """Return the figures of a cell by the code of today and that in a folder, computed side by side."""
+    """Return the figures of a cell by the code of today and that in a folder.
+
+    One after the other, so that the second need not compile again what is the same.
+    """
     module = f"benchmarks.{page.package}.{page.name}"
     command = [sys.executable, "-P", str(RUN_CELL), module, json.dumps(cell.key), json.dumps(dict(part.short))]
-    runs = [
-        subprocess.Popen(command, cwd=root, env=_path_of(root), stdout=subprocess.PIPE, text=True)
-        for root in (ROOT, earlier)
-    ]
-    outputs = [run.communicate()[0] for run in runs]
-    for run in runs:
-        if run.returncode:
-            raise subprocess.CalledProcessError(run.returncode, command)
-    return [json.loads(output.splitlines()[-1]) for output in outputs]
+    return [_figures(command, root) for root in (ROOT, earlier)]
 
 
-def _path_of(root: Path) -> dict[str, str]:
-    """Environment in which modules are those of a folder."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (root / "src", root)))}
+def _figures(command: list[str], root: Path) -> Any:
+    """Run a command with the modules of a folder; the last line of its output is JSON."""
+    path = {"PYTHONPATH": os.pathsep.join(map(str, (root / "src", root)))}
+    run = subprocess.run(command, cwd=root, env=os.environ | path, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])

@@ -46,6 +46,7 @@ class Part:
     compute : figures of a cell; an entry "seconds" replaces the time of the whole call
     is_optional : whether it is computed only if its name is given; the page says which rows it lacks
     short : settings of estimators with which a fit runs all its code in less time, to compare codes
+    alike : what data sets have in common on which a model runs the same code, to compare codes; by default nothing
     """
 
     name: str
@@ -53,6 +54,7 @@ class Part:
     compute: Callable[[Cell], Figures]
     is_optional: bool = False
     short: Mapping[str, Any] = field(default_factory=dict)
+    alike: Callable[[str], str] = str
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def confirm(page: Page, n_rows: int = 1, against: str | None = None) -> list[str
     set and not on another. Groups whose figures differ stay stale. An interrupted run keeps what it confirmed.
 
     against : commit whose code gives the figures to compare with, on this machine; see `earlier`. By default those of
-        the record.
+        the record. Groups are then of all data sets that are alike.
     """
     with nullcontext() if against is None else tree_of(against) as earlier:
         return _confirm(page, n_rows, earlier)
@@ -171,7 +173,8 @@ def _confirm(page: Page, n_rows: int, earlier: Path | None) -> list[str]:
     groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
     for part, cell, state in page.states(record):
         if state.startswith("changed code"):
-            group = (part.name, cell.data, cell.model, record.rows[cell.key]["code"])
+            data = cell.data if earlier is None else part.alike(cell.data)
+            group = (part.name, data, cell.model, record.rows[cell.key]["code"])
             groups.setdefault(group, []).append((part, cell))
     for (name, data, model, _), members in groups.items():
         members.sort(key=lambda member: record.rows[member[1].key]["seconds"])

@@ -42,10 +42,10 @@ class Task:
 
 
 TASKS = {
-    PINWHEEL: Task(range(10, 15), 0),
-    "digits": Task(range(10, 13), 0, "bernoulli"),
-    "wine, 8 people": Task(range(10, 13), 8),
-    "iris, 8 people": Task(range(10, 13), 8),
+    PINWHEEL: Task(range(10, 13), 0),
+    "digits": Task(range(10, 12), 0, "bernoulli"),
+    "wine, 8 people": Task(range(10, 12), 8),
+    "iris, 8 people": Task(range(10, 12), 8),
 }
 
 

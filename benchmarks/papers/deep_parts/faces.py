@@ -215,5 +215,5 @@ def draw(record: Record) -> Figure:
     return figure
 
 
-PART = Part("faces", cells, compute, short=SHORT)
+PART = Part("faces", cells, compute, short=SHORT, alike=lambda data: data.partition(",")[0])
 OF_PEERS = Part("peers", cells_of_peers, peers.compute)
