@@ -20,6 +20,7 @@ from sklearn.base import clone
 import consilience
 from consilience import Groupings, Pairs, load, save
 from consilience.deep import SCDC, BayesSCDC, restarts
+from consilience.deep.training import survey
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.simulation import simulate_pairs
@@ -425,6 +426,64 @@ class TestHardCases:
         X, said, _ = study
         with pytest.raises(InputError, match=f"The '{name}' parameter of {model.__name__} must be"):
             model(**{name: value}).fit(X, said)
+
+
+@pytest.fixture(scope="module")
+def joined():
+    """Fits without judgements, with and without joining, of three blobs."""
+    X, z = blobs(150)
+    settings = SMALL | {"n_epochs": 40, "warm_epochs": 20}
+    return X, z, *(BayesSCDC(8, **settings, merge_clusters=merge).fit(X) for merge in (True, False))
+
+
+@pytest.mark.slow
+def test_components_that_share_items_are_joined_without_judgements(joined):
+    X, z, model, _ = joined
+    assert model.n_clusters_ == 3
+    assert nmi(z, model.labels_) > 0.95
+    assert len(model.components_) >= 3
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_allclose(model.predict_proba(X), model.responsibilities_, atol=1e-4)
+    assert model.lower_bound_ <= model.restart_bounds_.max() + 1e-3
+
+
+@pytest.mark.slow
+def test_every_component_is_a_cluster_if_none_is_joined(joined):
+    *_, model = joined
+    assert model.components_["cluster"].is_unique
+    assert model.lower_bound_ == model.restart_bounds_.max()
+
+
+@pytest.mark.slow
+def test_components_that_training_emptied_are_taken_from_a_mixture(joined):
+    """Equal components share all items; the positions still show three blobs."""
+    X, z, model, _ = joined
+    data, _ = model._study(X, None, None, reset=False)
+    inner, fit = model._model(4), model._fit()
+    spoiled = fit._replace(posterior=jax.tree.map(lambda part: part[:1].repeat(len(part), 0), fit.posterior))
+    spoiled = spoiled._replace(posterior=spoiled.posterior._replace(joined=jnp.eye(8)))
+    found = survey(inner, data, spoiled)
+    assert nmi(found.responsibilities.argmax(1), found.components.argmax(1)) == 1
+    mended, after = inner.joined(data, spoiled, found)
+    truth = z[np.asarray(model._study(X, None, None, reset=False)[1].items)][np.asarray(data.rows)]
+    assert nmi(truth, np.asarray(after.responsibilities.argmax(1))) > 0.95
+    assert not np.allclose(mended.posterior.concentration, spoiled.posterior.concentration)
+
+
+@pytest.mark.slow
+def test_few_items_are_noted(study):
+    X, said, _ = study
+    model = BayesSCDC(4, **SMALL).fit(X, said)
+    assert model.notes_ == [
+        "60 items are few for a network to learn from. Compare the clusters with those of PartitionLabelModel or MECC."
+    ]
+
+
+@pytest.mark.slow
+def test_no_more_latent_dimensions_than_features(study):
+    X, said, _ = study
+    model = BayesSCDC(4, **SMALL | {"n_latent": "auto"}).fit(X, said)
+    assert model.transform(X).shape == (60, 4)
 
 
 def test_bernoulli_pictures():

@@ -177,3 +177,18 @@ def test_the_same_generator_gives_the_same_mixtures():
     one, other = (mixtures_of(positions, 4, rng=np.random.default_rng(3), n_mixtures=2) for _ in range(2))
     np.testing.assert_array_equal(one, other)
     assert not np.array_equal(one[0], one[1])
+
+
+@pytest.mark.parametrize(
+    ("n_items", "n_dims", "most", "expected"),
+    [(1797, 10, 50, 27), (500, 2, 50, 16), (55_000, 10, 50, 50), (5, 10, 50, 1), (0, 2, 3, 1)],
+)
+def test_components_have_items_for_their_parameters(n_items, n_dims, most, expected):
+    assert joining.n_components_of(n_items, n_dims, most=most) == expected
+
+
+def test_agreement_is_the_chance_that_component_and_vote_say_the_same():
+    votes = np.array([[1.0, 0], [1, 0], [0.5, 0.5], [0, 1]])
+    of_clusters = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]])
+    assert joining.agreement(of_clusters, votes) == pytest.approx((1 + 1 + 0.5 + 1) / 4)
+    assert joining.agreement(np.ones((4, 1)), votes) == pytest.approx(2.5 / 4)
