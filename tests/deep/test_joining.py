@@ -181,7 +181,7 @@ def test_the_same_generator_gives_the_same_mixtures():
 
 @pytest.mark.parametrize(
     ("n_items", "n_dims", "most", "expected"),
-    [(1797, 10, 50, 27), (500, 2, 50, 16), (55_000, 10, 50, 50), (5, 10, 50, 1), (0, 2, 3, 1)],
+    [(1797, 10, 50, 27), (500, 2, 50, 16), (55_000, 10, 50, 50), (40, 10, 50, 4), (40, 2, 3, 3)],
 )
 def test_components_have_items_for_their_parameters(n_items, n_dims, most, expected):
     assert joining.n_components_of(n_items, n_dims, most=most) == expected

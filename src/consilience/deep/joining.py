@@ -59,6 +59,7 @@ LEAST_EIGENVALUE = 0.15  # λ₀
 LEAST_SIZE = 0.1  # of a component that counts, relative to the mean
 N_MIXTURES = 8
 LEAST_ITEMS = 30  # of a component on average; with fewer, components hardly overlap
+FEWEST = 4  # components, however few items there are
 MOST_ITEMS = 20_000  # to which a mixture is fitted
 BREADTH = 1e-3  # share of the variance of the positions, added to that of every component
 MAX_SWEEPS = 30  # of EM
@@ -210,9 +211,12 @@ def agreement(responsibilities: Responsibilities, votes: Float[np.ndarray, "item
 
 
 def n_components_of(n_items: int, n_dims: int, *, most: int) -> int:
-    """Number of components of a mixture: with `LEAST_ITEMS` each, and as many as parameters; at most `most`."""
+    """Number of components of a mixture: at most `most`.
+
+    With `LEAST_ITEMS` each and as many as parameters; but not below `FEWEST`, so that few items can be divided at all.
+    """
     n_parameters = n_dims * (n_dims + 3) // 2
-    return int(np.clip(n_items // max(n_parameters, LEAST_ITEMS), 1, most))
+    return min(max(n_items // max(n_parameters, LEAST_ITEMS), FEWEST), most)
 
 
 def normalised_overlap(responsibilities: Float[np.ndarray, "items counted"]) -> Overlap:
