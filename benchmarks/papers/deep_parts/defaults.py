@@ -43,9 +43,9 @@ class Task:
 
 TASKS = {
     PINWHEEL: Task(range(10, 13), 0),
-    "digits": Task(range(10, 12), 0, "bernoulli"),
-    "wine, 8 people": Task(range(10, 12), 8),
-    "iris, 8 people": Task(range(10, 12), 8),
+    "digits": Task(range(10, 11), 0, "bernoulli"),
+    "wine, 8 people": Task(range(10, 11), 8),
+    "iris, 8 people": Task(range(10, 11), 8),
 }
 
 
