@@ -111,12 +111,17 @@ def table(record: Record) -> list[str]:
     lines.append(f"{'':52s}{'accuracy (least)':>24s}{'NMI':>17s}{'clusters':>14s}{'a fit':>9s} seeds")
     for (data, name), own in rows.groupby(["data", "model"], sort=False):
         clusters = f"{own['clusters'].min():.0f} to {own['clusters'].max():.0f}"
-        accuracy = f"{mean_sd(own['accuracy'])} ({own['accuracy'].min():.3f})"
+        accuracy = f"{spread(own['accuracy'])} ({own['accuracy'].min():.3f})"
         lines.append(
-            f"{data:20s}{name:32s}{accuracy:>24s}{mean_sd(own['nmi']):>17s}{clusters:>14s}"
+            f"{data:20s}{name:32s}{accuracy:>24s}{spread(own['nmi']):>17s}{clusters:>14s}"
             f"{own['seconds'].mean():7.0f} s{len(own):6d}"
         )
     return lines
+
+
+def spread(values: pd.Series) -> str:
+    """Return mean and standard deviation, or a single value."""
+    return mean_sd(values) if len(values) > 1 else f"{values.iloc[0]:.3f}"
 
 
 def quotes(record: Record) -> dict[str, Any]:
