@@ -428,20 +428,27 @@ class TestHardCases:
             model(**{name: value}).fit(X, said)
 
 
+def halves(n_items):
+    """Pictures of twelve pixels with ones in one of two halves, and the halves."""
+    rng = np.random.default_rng(0)
+    z = np.arange(n_items) % 2
+    shape = np.repeat(np.eye(2)[z], 6, axis=1)
+    return (rng.random(shape.shape) < 0.1 + 0.8 * shape).astype(float), z
+
+
 @pytest.fixture(scope="module")
 def joined():
-    """Fits without judgements, with and without joining, of three blobs."""
-    X, z = blobs(150)
-    settings = SMALL | {"n_epochs": 40, "warm_epochs": 20}
+    """Fits without judgements, with and without joining, of pictures of two kinds."""
+    X, z = halves(120)
+    settings = SMALL | {"n_epochs": 40, "warm_epochs": "auto", "likelihood": "bernoulli"}
     return X, z, *(BayesSCDC(8, **settings, merge_clusters=merge).fit(X) for merge in (True, False))
 
 
 @pytest.mark.slow
 def test_components_that_share_items_are_joined_without_judgements(joined):
     X, z, model, _ = joined
-    assert model.n_clusters_ == 3
-    assert nmi(z, model.labels_) > 0.95
-    assert len(model.components_) >= 3
+    assert model.n_clusters_ == 2
+    assert nmi(z, model.labels_) > 0.9
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_allclose(model.predict_proba(X), model.responsibilities_, atol=1e-4)
     assert model.lower_bound_ <= model.restart_bounds_.max() + 1e-3
@@ -456,17 +463,18 @@ def test_every_component_is_a_cluster_if_none_is_joined(joined):
 
 @pytest.mark.slow
 def test_components_that_training_emptied_are_taken_from_a_mixture(joined):
-    """Equal components share all items; the positions still show three blobs."""
+    """Equal components, which tell nothing, draw the positions together; but these still show both kinds."""
     X, z, model, _ = joined
-    data, _ = model._study(X, None, None, reset=False)
-    inner, fit = model._model(4), model._fit()
-    spoiled = fit._replace(posterior=jax.tree.map(lambda part: part[:1].repeat(len(part), 0), fit.posterior))
-    spoiled = spoiled._replace(posterior=spoiled.posterior._replace(joined=jnp.eye(8)))
+    data, arranged = model._study(X, None, None, reset=False)
+    inner, fit = model._model(12), model._fit()
+    equal = jax.tree.map(lambda part: part[:1].repeat(len(part), 0), fit.posterior)
+    spoiled = fit._replace(posterior=equal._replace(joined=jnp.eye(8)))
     found = survey(inner, data, spoiled)
-    assert nmi(found.responsibilities.argmax(1), found.components.argmax(1)) == 1
     mended, after = inner.joined(data, spoiled, found)
-    truth = z[np.asarray(model._study(X, None, None, reset=False)[1].items)][np.asarray(data.rows)]
-    assert nmi(truth, np.asarray(after.responsibilities.argmax(1))) > 0.95
+    truth = z[np.asarray(arranged.items)][np.asarray(data.rows)]
+    before, now = (nmi(truth, np.asarray(one.responsibilities.argmax(1))) for one in (found, after))
+    assert before < 0.1
+    assert now > 0.7
     assert not np.allclose(mended.posterior.concentration, spoiled.posterior.concentration)
 
 
@@ -487,11 +495,7 @@ def test_no_more_latent_dimensions_than_features(study):
 
 
 def test_bernoulli_pictures():
-    """Ones in one of two halves of twelve pixels."""
-    rng = np.random.default_rng(0)
-    z = np.arange(40) % 2
-    shape = np.repeat(np.eye(2)[z], 6, axis=1)
-    pixels = (rng.random(shape.shape) < 0.1 + 0.8 * shape).astype(float)
+    pixels, z = halves(40)
     model = BayesSCDC(3, **SMALL | {"n_epochs": 40, "warm_epochs": "auto"}, likelihood="bernoulli").fit(pixels)
     assert nmi(z, model.labels_) > 0.9
     features, _ = model.sample(5)
