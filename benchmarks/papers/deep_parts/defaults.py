@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from benchmarks.experiments import Cell, Part, Record
 from benchmarks.experiments.statistics import mean_sd
 from benchmarks.papers.deep_parts.pinwheel import pinwheel_points
-from benchmarks.papers.deep_parts.scores import scores
+from benchmarks.papers.deep_parts.scores import SHORT, scores
 from consilience import Groupings
 from consilience.deep import BayesSCDC
 from consilience.metrics import ami, clustering_accuracy, nmi
@@ -139,4 +139,4 @@ def quotes(record: Record) -> dict[str, Any]:
     return found
 
 
-PART = Part("defaults", cells, compute)
+PART = Part("defaults", cells, compute, short=SHORT)
