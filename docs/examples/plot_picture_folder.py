@@ -86,7 +86,6 @@ print(f"NMI with the shapes, of {(~seen).sum()} that nobody saw: {nmi(shapes[~se
 
 _, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 plot_latent(model, pictures, ax=ax)
-plt.savefig(f"/tmp/fig{len(plt.get_fignums())}.png")
 plt.show()
 
 figure, axes = plt.subplots(model.n_clusters_, 8, figsize=(6, 0.8 * model.n_clusters_), squeeze=False)
@@ -95,7 +94,6 @@ for cluster, row in enumerate(axes):
     for ax, picture in zip(row, drawn, strict=True):
         ax.imshow(picture)
         ax.axis("off")
-plt.savefig(f"/tmp/fig{len(plt.get_fignums())}.png")
 plt.show()
 
 # %%
