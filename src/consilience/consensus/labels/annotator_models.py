@@ -323,7 +323,7 @@ def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "ann
         jac=True,
         method="L-BFGS-B",
         bounds=[CROWD_LIMITS] * 2,
-        options={"maxiter": CROWD_STEPS},
+        options={"maxiter": CROWD_STEPS, "ftol": 0.0, "gtol": 1e-9},
     )
     return np.exp(found.x)
 

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from consilience.annotations import Labels
@@ -49,6 +49,7 @@ ASSUMED = float(IMAGINED[0] / IMAGINED.sum())  # accuracy where nothing tells it
 GOOD = 0.25  # share of all labels that the best annotators gave
 
 Probabilities = Float[np.ndarray, "items classes"]
+ValueAndSlope = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -130,24 +131,33 @@ def calibration(
     score, without = (np.add.reduceat(table, starts) for table in (model.log_table[annotator, label], logs))
     others = without[own] - logs
 
-    def of_labels(temperature: float) -> float:
-        predicted = (softmax(others / temperature + log_weights, axis=1) * probability).sum(1)
-        return PENALTY * np.log(temperature) - float(np.log(predicted).sum())
+    def of_labels(temperature: float) -> ValueAndSlope:
+        scaled = others / temperature
+        before = softmax(scaled + log_weights, axis=1)
+        predicted = (before * probability).sum(1)
+        after = before * probability / predicted[:, None]
+        value = PENALTY * np.log(temperature) - float(np.log(predicted).sum())
+        return value, PENALTY + float(((after - before) * scaled).sum())
+
+    def of_scores(temperature: float) -> ValueAndSlope:
+        scaled = score / temperature
+        log_posterior = log_softmax(scaled + log_weights, axis=1)
+        return -float((target * log_posterior).sum()), float(((target - np.exp(log_posterior)) * scaled).sum())
 
     target = softmax(without / _least(of_labels) + log_weights, axis=1)
-    temperature = _least(lambda t: -float((target * log_softmax(score / t + log_weights, axis=1)).sum()))
+    temperature = _least(of_scores)
     return Calibration(temperature, 1 - 1 / temperature, _of_good_annotators(model, log_weights))
 
 
-def _least(objective: Callable[[float], float]) -> float:
-    """Return the temperature between 1 and `HIGHEST` at which the objective is least."""
+def _least(objective: Callable[[float], ValueAndSlope]) -> float:
+    """Return the temperature between 1 and `HIGHEST` at which the objective, given with its slope in ln t, is least."""
     places = np.linspace(0, np.log(HIGHEST), 20)
-    values = [objective(float(np.exp(place))) for place in places]
+    values, slopes = zip(*(objective(float(np.exp(place))) for place in places))
     best = int(np.argmin(values))
-    bounds = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
-    found = minimize_scalar(lambda x: objective(float(np.exp(x))), bounds=bounds, method="bounded")
-    place = found.x if found.fun < values[best] else places[best]
-    return round(float(np.exp(place)), 6)  # more digits hang on the order of sums
+    other = best + 1 if slopes[best] < 0 else best - 1
+    if not 0 <= other < len(places) or slopes[best] * slopes[other] >= 0:
+        return float(np.exp(places[best]))
+    return float(np.exp(brentq(lambda place: objective(float(np.exp(place)))[1], places[best], places[other])))
 
 
 def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
