@@ -1,4 +1,4 @@
-"""Options of card sorts: people left out of a fit, and corrections of the standard names of groups."""
+"""Options of card sorts: people left out of a fit, corrections of the standard names of groups, and people's times."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pandas as pd
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
+from consilience.cli.durations import read_seconds
 from consilience.cli.inputs import Material
 from consilience.cli.messages import note
+from consilience.cli.options import CardSortOptions
 from consilience.cli.outputs import write_table
 from consilience.cli.tables import read_table
 from consilience.errors import InputError
@@ -34,15 +36,17 @@ class CardSort:
     ----------
     left_out : names of the people who were left out of the fit
     corrections : standard names of names that people wrote, or None
+    seconds : how long each person took, or None
     """
 
     left_out: list[Any] = field(default_factory=list)
     corrections: dict[str, str] | None = None
+    seconds: pd.Series | None = None
 
     @property
     def keywords(self) -> dict[str, Any]:
         """Arguments of `consilience.inspection.report`."""
-        return {"names": self.corrections, "left_out": self.left_out}
+        return {"names": self.corrections, "left_out": self.left_out, "seconds": self.seconds}
 
     def of_fitted(self, annotations: Any) -> CardSort:
         """Keep only corrections of names that those who are left gave.
@@ -61,21 +65,21 @@ class CardSort:
         return replace(self, corrections={name: to for name, to in self.corrections.items() if name in known})
 
 
-def read_card_sort(material: Material, leave_out: Iterable[str], names: Path | None) -> tuple[Material, CardSort]:
-    """Leave people out of what was read, and read corrections of names; see `for_card_sort`."""
-    annotations, found = for_card_sort(material.annotations, leave_out, names)
+def read_card_sort(material: Material, options: CardSortOptions) -> tuple[Material, CardSort]:
+    """Leave people out of what was read, and read what is known of them and their names; see `for_card_sort`."""
+    annotations, found = for_card_sort(material.annotations, options)
     return replace(material, annotations=annotations), found
 
 
-def for_card_sort(annotations: Any, leave_out: Iterable[str], names: Path | None) -> tuple[Any, CardSort]:
-    """Leave people out of annotations, and read corrections of names.
+def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, CardSort]:
+    """Leave people out of annotations, and read corrections of names, and how long people took.
 
     Raises
     ------
     InputError
         There is no such person or file, or nobody gave a group one of the names.
     """
-    corrections = None
+    corrections, names = None, options.names
     if names is not None:
         corrections = read_corrections(names)
         try:
@@ -84,12 +88,13 @@ def for_card_sort(annotations: Any, leave_out: Iterable[str], names: Path | None
             raise InputError(f"{names}: {error}") from error
         for text in _left_behind(annotations, corrections):
             note(text)
-    left_out = people(leave_out, annotations.annotators)
+    seconds = None if options.seconds is None else read_seconds(options.seconds, annotations.annotators)
+    left_out = people(options.leave_out, annotations.annotators)
     if left_out:
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
         note(f"Left out of the fit: {len(left_out):,} of {counted(annotations.n_annotators, 'annotator')}, {shown}.")
         annotations = annotations.leave_out(left_out)
-    return annotations, CardSort(left_out, corrections)
+    return annotations, CardSort(left_out, corrections, seconds)
 
 
 def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:

@@ -24,11 +24,13 @@ from consilience.cli.options import (
     KINDS,
     SOURCE,
     Between,
+    CardSortOptions,
     ExtraOptions,
     FeatureOptions,
     Jobs,
     Setting,
     Whole,
+    card_sort_options,
     certainty_option,
     clusters_option,
     example,
@@ -36,9 +38,7 @@ from consilience.cli.options import (
     features_option,
     given_labels_option,
     json_option,
-    leave_out_option,
     merged,
-    names_option,
     out_option,
     pictures_option,
     reading_features,
@@ -115,8 +115,7 @@ def main() -> None:
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
     "or text; may be repeated.",
 )
-@leave_out_option
-@names_option
+@card_sort_options
 @certainty_option
 @words_option
 @out_option
@@ -147,8 +146,7 @@ def fit(
     model: str | None,
     clusters: int | str | None,
     settings: tuple[tuple[str, Any], ...],
-    leave_out: tuple[str, ...],
-    names: Path | None,
+    card_sort: CardSortOptions,
     certainty_draws: int,
     words: str | None,
     out: Path,
@@ -211,8 +209,7 @@ def fit(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(given_labels, pictures),
-        leave_out=leave_out,
-        names=names,
+        card_sort=card_sort,
     )
 
 
@@ -338,8 +335,7 @@ def compare(
     "put together; or as in the paper, where two items that were never presented together count as apart.",
 )
 @click.option("--no-refine", is_flag=True, help="Keep the clusters of k-means as they are.")
-@leave_out_option
-@names_option
+@card_sort_options
 @certainty_option
 @words_option
 @out_option
@@ -352,8 +348,7 @@ def fuse(
     clusters: int | str | None,
     normalize: str,
     no_refine: bool,
-    leave_out: tuple[str, ...],
-    names: Path | None,
+    card_sort: CardSortOptions,
     certainty_draws: int,
     words: str | None,
     out: Path,
@@ -390,8 +385,7 @@ def fuse(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(pictures=pictures),
-        leave_out=leave_out,
-        names=names,
+        card_sort=card_sort,
     )
 
 
@@ -406,8 +400,7 @@ def fuse(
 @scores_option
 @given_labels_option
 @pictures_option
-@leave_out_option
-@names_option
+@card_sort_options
 @certainty_option
 @words_option
 @reading_options
@@ -422,8 +415,7 @@ def report(
     scores: Path | None,
     given_labels: str | None,
     pictures: str | None,
-    leave_out: tuple[str, ...],
-    names: Path | None,
+    card_sort: CardSortOptions,
     certainty_draws: int,
     words: str | None,
     reading: dict[str, Any],
@@ -442,8 +434,7 @@ def report(
         certainty_draws=certainty_draws,
         words=words,
         extras=ExtraOptions(given_labels, pictures),
-        leave_out=leave_out,
-        names=names,
+        card_sort=card_sort,
     )
 
 

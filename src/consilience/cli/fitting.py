@@ -20,7 +20,7 @@ from consilience.cli.inputs import Evidence, Material, evidence_for, read_materi
 from consilience.cli.item_extras import Extras
 from consilience.cli.messages import UndecidedError, note, printable, say, say_json
 from consilience.cli.model_choice import choose, make_estimator, reason_for, with_clusters
-from consilience.cli.options import ExtraOptions, FeatureOptions
+from consilience.cli.options import CardSortOptions, ExtraOptions, FeatureOptions
 from consilience.cli.outputs import encoded, require_no_input
 from consilience.cli.preprocessing import as_shown, behind, legible, steps_for
 from consilience.cli.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
@@ -36,7 +36,7 @@ from consilience.inspection.names import listed
 from consilience.inspection.words import Words, use_words
 
 AUTO = "auto"
-NO_EXTRAS = ExtraOptions()
+NO_EXTRAS, NO_CARD_SORT = ExtraOptions(), CardSortOptions()
 COMMON = ("random_state", "n_jobs")  # settings of which a model chosen by default may lack some
 
 
@@ -57,8 +57,7 @@ def fit(
     certainty_draws: int,
     words: str | None,
     extras: ExtraOptions = NO_EXTRAS,
-    leave_out: Sequence[str] = (),
-    names: Path | None = None,
+    card_sort: CardSortOptions = NO_CARD_SORT,
 ) -> None:
     """Fit a model to files, write the results to the folder `out`, and print a summary.
 
@@ -76,17 +75,15 @@ def fit(
         checked_model(model, settings, clusters, known)  # before anything is read
     places = Extras.of(extras, features)
     feature_options = places.without(feature_options)
-    material, card_sort = read_card_sort(
-        read_material(annotations, features, reading, feature_options), leave_out, names
-    )
+    material, sort = read_card_sort(read_material(annotations, features, reading, feature_options), card_sort)
     name, settings, why = chosen(model, material, settings, standardize=standardize, feature_options=feature_options)
     estimator = checked_model(name, settings, clusters, known, found=material.kind if model is None else None)
     if model is None:
         note(why)
     evidence = evidence_for(name, material, known)
-    card_sort = card_sort.of_fitted(evidence.annotations)
+    sort = sort.of_fitted(evidence.annotations)
     rated = None if scores is None else read_scores(scores, evidence.annotations.items)
-    require_folder_for(name, out, [annotations, features, scores, names, *places.paths, *known.values()])
+    require_folder_for(name, out, [annotations, features, scores, *card_sort.paths, *places.paths, *known.values()])
     given = places.given_labels(evidence.annotations, feature_options)
     pictures = places.read_pictures(evidence.annotations.items, feature_options)
     for text in evidence.notes:
@@ -102,8 +99,8 @@ def fit(
     quality = None if given is None else label_quality(shown, evidence.annotations, given)
     for text in () if quality is None else in_words(quality):
         note(text)
-    standard = found_names(evidence.annotations, card_sort)
-    named = as_corrected(evidence.annotations, card_sort, standard)
+    standard = found_names(evidence.annotations, sort)
+    named = as_corrected(evidence.annotations, sort, standard)
     with replaced_folder(out) as folder:
         write_results(estimator, folder, named, quality, sure)
         files = write_names(standard, evidence.annotations, folder)
@@ -118,7 +115,7 @@ def fit(
             pictures=pictures,
             warnings=judged.warnings,
             path=folder / "report.html",
-            **card_sort.keywords,
+            **sort.keywords,
         )
         results = summary(
             estimator,
@@ -130,7 +127,7 @@ def fit(
             words=spoken,
             quality=quality,
             further_files=files,
-            left_out=card_sort.left_out,
+            left_out=sort.left_out,
         )
         found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
         found |= {"checksums": checksums_in(folder)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -297,6 +297,20 @@ class FeatureOptions:
 
 
 @dataclass(frozen=True)
+class CardSortOptions:
+    """People to leave out, and files of corrections of names and of people's times."""
+
+    leave_out: Sequence[str] = ()
+    names: Path | None = None
+    seconds: Path | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, which must not be overwritten."""
+        return [path for path in (self.names, self.seconds) if path is not None]
+
+
+@dataclass(frozen=True)
 class ExtraOptions:
     """Files, folders or columns of what comes with the items besides features: labels to be checked, and pictures."""
 
@@ -380,6 +394,13 @@ leave_out_option = click.option(
     metavar="NAME[,NAME…]|FILE",
     help="Annotators to leave out, separated by commas, or a text file with a name in each line. May be repeated.",
 )
+seconds_option = click.option(
+    "--seconds",
+    type=FILE,
+    metavar="FILE",
+    help="How long people took, for the report: a table of annotators with a column called seconds, minutes or time, "
+    "of times such as 0:04:13.",
+)
 names_option = click.option(
     "--names",
     type=FILE,
@@ -387,6 +408,18 @@ names_option = click.option(
     help="Corrections of the names of groups: a table with the columns name and standard, such as the "
     "standard-names.csv of a fit, edited.",
 )
+
+
+def card_sort_options(function: Function) -> Function:
+    """Add the options of card sorts to a command, which gets them as its argument ``card_sort``."""
+
+    @wraps(function)
+    def gathered(*, leave_out: tuple[str, ...], names: Path | None, seconds: Path | None, **arguments: Any) -> None:
+        function(card_sort=CardSortOptions(leave_out, names, seconds), **arguments)
+
+    decorated: Any = leave_out_option(names_option(seconds_option(gathered)))
+    return decorated
+
 
 out_option = click.option(
     "-o",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from consilience.cli.features import read_features
 from consilience.cli.inputs import Evidence, as_read_by, read_for_model
 from consilience.cli.item_extras import Extras
 from consilience.cli.messages import note, say
-from consilience.cli.options import ExtraOptions, FeatureOptions, flags
+from consilience.cli.options import CardSortOptions, ExtraOptions, FeatureOptions, flags
 from consilience.cli.outputs import renew_report, require_outputs, write_table
 from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.cli.reading import named, read_noted
@@ -109,14 +109,13 @@ def report(
     certainty_draws: int,
     words: str | None,
     extras: ExtraOptions,
-    leave_out: Sequence[str] = (),
-    names: Path | None = None,
+    card_sort: CardSortOptions,
 ) -> None:
     """Write the report of a saved model again, for example with scores."""
     Words.of(words)  # before anything is read
     places = Extras.of(extras, features)
     feature_options = places.without(feature_options)
-    require_outputs([out], [path, annotations, features, scores, names, *places.paths], of=path)
+    require_outputs([out], [path, annotations, features, scores, *card_sort.paths, *places.paths], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
@@ -125,7 +124,7 @@ def report(
     loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
     for text in notes:
         note(text)
-    loaded, card_sort = for_card_sort(loaded, leave_out, names)
+    loaded, sort = for_card_sort(loaded, card_sort)
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
@@ -149,7 +148,7 @@ def report(
         pictures=pictures,
         warnings=warnings,
         path=out,
-        **card_sort.of_fitted(loaded).keywords,
+        **sort.of_fitted(loaded).keywords,
     )
     renew_report(out)
     say(f"{out}")

@@ -16,6 +16,7 @@ from consilience.collect.cleaning import FORMULAS
 from consilience.collect.consensus import fusion_of
 from consilience.collect.model import CLOSED, JUDGING, Item, Study
 from consilience.collect.store import Store, Submitted
+from consilience.collect.store.people_table import seconds_between
 from consilience.collect.store.results import groupings_of, labels_of
 from consilience.consensus import DawidSkene
 from consilience.errors import InputError, MissingDependencyError
@@ -129,7 +130,15 @@ def _report(store: Store, study: Study, identifiers: bool) -> bytes:
         rows = [replace(one, annotator=one.participant) for one in rows]
     with ONE_AT_A_TIME:
         model, annotations = fitted(study, rows, store.items(study.id))
-        return str(report(model, annotations, title=study.title, words=WORDS)).encode()
+        seconds = seconds_of(rows, annotations.annotators)
+        return str(report(model, annotations, title=study.title, words=WORDS, seconds=seconds)).encode()
+
+
+def seconds_of(rows: Sequence[Submitted], annotators: pd.Index) -> pd.Series:
+    """Return how long annotators took for all their sorts, NaN where that is not known."""
+    spent = [(one.annotator, seconds_between(one.started, one.submitted)) for one in rows]
+    found = pd.DataFrame(spent, columns=["annotator", "seconds"]).dropna().groupby("annotator")["seconds"].sum()
+    return found.astype(float).reindex(annotators)
 
 
 def fitted(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:

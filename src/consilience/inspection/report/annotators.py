@@ -80,7 +80,9 @@ class Ranking:
 def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
     """Return the table of annotators, with a remark on those who stand out; None if nothing is known about them."""
     words = current_words()
-    before, after = ([each for each in part if each.fits(frame)] for part in (ranking.qualities, ranking.after))
+    before, after = (
+        [each for each in part if each.fits(frame)] for part in ((*ranking.qualities, TIME), ranking.after)
+    )
     if not before:
         return None
     remarked = ranking.always_remarks or bool((frame["remark"] != "").any())
@@ -129,6 +131,11 @@ def _interval(low: Any, high: Any) -> str:
     return "" if pd.isna(low) else f"{percent(low)} to {percent(high)}"
 
 
+def minutes(seconds: Any) -> str:
+    """Format seconds as minutes; a dash if they are unknown."""
+    return number(seconds / 60, 1)
+
+
 def _several(frame: pd.DataFrame) -> bool:
     return bool((frame["n_groupings"] > 1).any())
 
@@ -145,6 +152,7 @@ def _error(label: Any, instead_of: Any, times: float) -> str:
     return f"{label} for {instead_of} ({times:,.0f})"
 
 
+TIME = Quality(("seconds",), "Minutes", minutes)
 GROUPINGS = Quality(("n_groupings",), "Groupings", _count)
 SOME_GROUPINGS = replace(GROUPINGS, shown=_several)
 LABELS = Quality(("n_labels",), "Labels", _count)

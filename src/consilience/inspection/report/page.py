@@ -22,7 +22,7 @@ from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
-from consilience.inspection.report.subject import Subject
+from consilience.inspection.report.subject import Subject, with_seconds
 from consilience.inspection.words import Words, use_words
 
 __all__ = ["report"]
@@ -54,6 +54,7 @@ def report(
     words: Words | str | None = None,
     names: Any = None,
     left_out: Iterable[Any] = (),
+    seconds: Any = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
     path: str | Path | None = None,
@@ -98,6 +99,8 @@ def report(
         Corrections of the standard names of groups, see `standard_names`.
     left_out : iterable of names, optional
         Annotators who were left out of the fit, as by `Annotations.leave_out`: the page says so.
+    seconds : dict or Series of seconds by annotator, optional
+        How long each annotator took, for the tables of annotators. Some may be missing.
     title : str, optional
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
@@ -115,8 +118,8 @@ def report(
     ------
     InputError
         The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups; or the path is
-        empty, a folder, or in a folder that does not exist.
+        cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups; somebody who has
+        seconds is no annotator; or the path is empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -135,7 +138,7 @@ def report(
     subject = Subject.of(
         model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
     )
-    subject = with_card_sort(with_certainty(subject, certainty), names, left_out)
+    subject = with_seconds(with_card_sort(with_certainty(subject, certainty), names, left_out), seconds)
     environment = Environment(
         loader=PackageLoader("consilience.inspection.report"),
         autoescape=True,

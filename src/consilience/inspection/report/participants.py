@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from consilience.annotations import Groupings
 from consilience.inspection.names import listed, name_text
 from consilience.inspection.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
-from consilience.inspection.report.annotators import mean_with_others
+from consilience.inspection.report.annotators import TIME, mean_with_others, minutes
 from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.panels import are_compared
 from consilience.inspection.report.sorts_data import are_shown
@@ -257,6 +257,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
     judged = "random_probability" in frame
     heads = ["Groups", f"{words.Items} sorted", "Agreement with others"]
     heads += ["Random sorts that agree as well", "Probably random"] if judged else []
+    heads += [TIME.head] if TIME.fits(frame) else []
     rows = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
     views = ["view"] if "view" in frame else []
     return Table(
@@ -313,6 +314,7 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
         share = person["random_p_value"]
         cells.append(_share(share) + (" (at chance)" if share >= P_VALUE else ""))
         cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
+    cells += [minutes(person["seconds"])] if "seconds" in person else []
     cells.append(Cell(names=(name_text(person["nearest"]),)))
     return [*cells, *([f"{person['view']}"] if "view" in person else [])]
 
@@ -339,6 +341,8 @@ def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
         random = subject.random_sorters
         frame["random_p_value"], frame["random_probability"] = random["p_value"], random["probability"]
         frame["random"] = random["random"]
+    if subject.seconds is not None:
+        frame["seconds"] = subject.seconds
     if subject.can.has_views:
         frame["view"] = subject.estimator.annotators_["view"].reindex(frame.index).to_numpy()
     return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
@@ -17,6 +17,7 @@ from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.cohesion import cluster_cohesion
+from consilience.inspection.durations import durations_of
 from consilience.inspection.group_names import cluster_names
 from consilience.inspection.group_words import GroupWords
 from consilience.inspection.label_quality import LabelQuality, label_quality
@@ -107,6 +108,7 @@ class Subject:
     corrections: Any = None
     written: Groupings | None = None
     left_out: tuple[Any, ...] = ()
+    seconds: pd.Series | None = None
 
     @classmethod
     def of(
@@ -196,7 +198,13 @@ class Subject:
 
     @cached_property
     def annotators(self) -> pd.DataFrame:
-        """Figures of every annotator with remarks: `annotator_frame` of the tables for this kind of model."""
+        """Figures of every annotator with remarks, and how long they took if that is known."""
+        frame = self._remarked
+        return frame if self.seconds is None else frame.assign(seconds=self.seconds.reindex(frame.index).to_numpy())
+
+    @property
+    def _remarked(self) -> pd.DataFrame:
+        """The `annotator_frame` of the tables for this kind of model."""
         if self.can.names_classes:
             return label_tables.annotator_frame(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
@@ -271,6 +279,11 @@ class Subject:
     def segments(self) -> PanelSegments | None:
         """See `panels.segments_of`."""
         return segments_of(self.annotations, self.clusters)
+
+
+def with_seconds(subject: Subject, seconds: Any) -> Subject:
+    """Return the subject with how long people took; those left out may be among them."""
+    return replace(subject, seconds=durations_of(subject.annotations.annotators, seconds, subject.left_out))
 
 
 def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
