@@ -4,7 +4,7 @@
 
 DawidSkene: a simulated crowd of 200 annotators labels each item five times. PartitionLabelModel: items of 10 clusters
 have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no
-mergers.
+mergers. KCC: the same items and annotators without features, K = 10, ten runs, as by default.
 
 For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
@@ -52,6 +52,14 @@ def write_labels(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame({"item": item, "annotator": annotator, "label": label}).to_parquet(folder / f"{number:04}.parquet")
 
 
+def write_groups(folder: Path, n_items: int) -> None:
+    """Write the groups of `write_items` as long tables."""
+    write_items(folder, n_items)
+    for path in sorted(folder.iterdir()):
+        frame = pd.read_parquet(path).melt("item", SORTERS, "annotator", "label").dropna()
+        frame.to_parquet(path, index=False)
+
+
 def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
     """Write items of clusters, and the groups of annotators who tell some of the clusters apart, 85 % of the time."""
     rng = np.random.default_rng(seed)
@@ -69,6 +77,9 @@ def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame(columns).to_parquet(folder / f"{number:04}.parquet")
 
 
+WRITERS = {"DawidSkene": write_labels, "KCC": write_groups, "PartitionLabelModel": write_items}
+
+
 def memory() -> float:
     """Return the most memory in MB that this process ever took; not that of the one that started it, as ru_maxrss."""
     status = Path("/proc/self/status").read_text()
@@ -77,12 +88,14 @@ def memory() -> float:
 
 def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
     """Return the model that is measured, and the partitions."""
-    from consilience.consensus import DawidSkene
+    from consilience.consensus import KCC, DawidSkene
     from consilience.partitions import PartitionedItems, PartitionedTable
     from consilience.semisupervised import PartitionLabelModel
 
     if name == "DawidSkene":
         return DawidSkene(subtypes=1), PartitionedTable(folder)
+    if name == "KCC":
+        return KCC(N_CLUSTERS, random_state=0), PartitionedTable(folder)
     settings = {"max_clusters": 30, "n_init": 1, "prior_variance": 1.0, "copies": None, "merge": False}
     model = PartitionLabelModel(**settings, random_state=0)
     return model, PartitionedItems(folder, features=FEATURES, annotators=SORTERS)
@@ -91,10 +104,10 @@ def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
 def fit_in_memory(model: Any, folder: Path) -> None:
     """Fit to all files at once."""
     from consilience import Groupings, Labels
-    from consilience.consensus import DawidSkene
+    from consilience.consensus import KCC, DawidSkene
 
     frame = pd.read_parquet(folder)
-    if isinstance(model, DawidSkene):
+    if isinstance(model, DawidSkene | KCC):
         model.fit(Labels.from_frame(frame))
     else:
         frame = frame.set_index("item")
@@ -126,7 +139,8 @@ def measured(how: str, name: str, folder: Path, workers: int, jobs: int, sent: A
         classes = pd.Series(model.labels_, model.items_).sort_index().to_numpy()
     else:
         column = "label" if name == "DawidSkene" else "cluster"
-        classes = pd.concat(one.set_index("item")[column] for one in item_results(model, table)).sort_index().to_numpy()
+        found = pd.concat(one.set_index("item")[column] for one in item_results(model, table)).sort_index()
+        classes = found.fillna(-1).to_numpy()
     sent.send((*figures, classes))
 
 
@@ -149,12 +163,12 @@ def alike(name: str, classes: np.ndarray, others: np.ndarray) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=["DawidSkene", "PartitionLabelModel"], default="DawidSkene")
+    parser.add_argument("--model", choices=list(WRITERS), default="DawidSkene")
     parser.add_argument("--items", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--workers", type=int, default=0, help="processes of a local Dask cluster; none by default")
     parser.add_argument("--jobs", type=int, default=1, help="threads without a cluster")
     arguments = parser.parse_args()
-    write = write_labels if arguments.model == "DawidSkene" else write_items
+    write = WRITERS[arguments.model]
     print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same")
     for n_items in arguments.items:
         with tempfile.TemporaryDirectory() as name:

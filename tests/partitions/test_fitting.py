@@ -317,7 +317,7 @@ def test_what_partitions_cannot_fit_is_refused():
     with pytest.raises(InputError, match="The 'tol' parameter of DawidSkene must be"):
         fit(DawidSkene(subtypes=1, tol=-1), table)
     with pytest.raises(
-        InputError, match=r"Partitions can be fitted by DawidSkene and PartitionLabelModel. Got a ProductMixture\."
+        InputError, match=r"Partitions can be fitted by DawidSkene, KCC and PartitionLabelModel. Got a ProductMixture\."
     ):
         fit(ProductMixture(), table)
     with pytest.raises(InputError, match=r"The table of a DawidSkene must be a PartitionedTable. Got a DataFrame\."):

@@ -18,11 +18,11 @@ from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.atomic_files import replacing
-from consilience.consensus import DawidSkene
+from consilience.consensus import KCC, DawidSkene
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import item_survey as items
-from consilience.partitions import partition_labels
+from consilience.partitions import kcc, partition_labels
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -34,7 +34,7 @@ from consilience.semisupervised import PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "PartitionLabelModel")
+TABLES = ("DawidSkene", "KCC", "PartitionLabelModel")
 
 
 def fit(
@@ -53,12 +53,15 @@ def fit(
     items with several labels; in larger tables the temperature and the copies are found from other samples of the
     items than there. The p values of copies always come from another order of the items.
 
+    A KCC reads labels as groupings: items with the same label by an annotator form a group. With up to 100,000 items it
+    is that of ``model.fit`` on the whole table; in larger tables the runs start from 100,000 of the items.
+
     A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
     larger tables a restart begins from 100,000 of the items instead of all.
 
     Parameters
     ----------
-    model : DawidSkene or PartitionLabelModel
+    model : DawidSkene, KCC or PartitionLabelModel
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
         number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
@@ -113,8 +116,13 @@ def fit(
         _require(table, PartitionedTable, model)
         require_fittable(model)
         fitting = _fit_labels
+    elif isinstance(model, KCC):
+        _require(table, PartitionedTable, model)
+        kcc.require_fittable(model, checkpoint)
+        fitting = _fit_groups
     else:
-        raise InputError(f"Partitions can be fitted by {' and '.join(TABLES)}. Got a {type(model).__name__}.")
+        known = f"{', '.join(TABLES[:-1])} and {TABLES[-1]}"
+        raise InputError(f"Partitions can be fitted by {known}. Got a {type(model).__name__}.")
     with _parts_of(table, client, n_jobs) as sources, one_blas_thread(), model._progress():
         fitting(model, table, sources, checkpoint)
     _forget_items(model)
@@ -132,6 +140,19 @@ def _fit_labels(model: DawidSkene, table: PartitionedTable, sources: Parts, chec
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
     fit_dawid_skene(model, parts, survey, checkpoint)
+
+
+def _fit_groups(model: KCC, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+    own = sources.map(items.read_labelled_items)
+    survey = own.total(items.item_survey_of)
+    sketch = own.total(items.sketch_of, survey.first)
+    require_items_apart(sketch, table.partitions, own, items.names_among)
+    _require_told(survey.vocabulary.group_names, table)
+    _warn_of_left_out(survey)
+    model._forget_columns()
+    model._missing = values_of_missing(table.missing)
+    _forget_items(model)
+    kcc.fit_kcc(model, own, survey, sketch, checkpoint)
 
 
 def _fit_items(model: PartitionLabelModel, table: PartitionedItems, sources: Parts, checkpoint: Any) -> None:
@@ -152,7 +173,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene or PartitionLabelModel
+    model : DawidSkene, KCC or PartitionLabelModel
         Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     responsibilities : bool, default=False
@@ -161,8 +182,9 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     Yields
     ------
     DataFrame, one row for each item of the partition
-        item; label, its most probable class, missing for items without labels, or cluster, its number; probability of
-        this one. With `responsibilities` a column for each, called "class …" or "cluster …".
+        item; label, its most probable class, or cluster, its number, missing for items without labels; probability of
+        this one, which a KCC does not have. With `responsibilities` a column for each, called "class …" or
+        "cluster …".
 
     Raises
     ------
@@ -242,6 +264,8 @@ def _size_of(numbered: tuple[int, ItemPartition]) -> int:
 
 
 def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities: bool) -> pd.DataFrame:
+    if isinstance(model, KCC):
+        return kcc.clusters_of_items(numbered, model, responsibilities)
     if isinstance(numbered[1], ItemPartition):
         return results_of_items(numbered, model, first, responsibilities)
     return results_of(numbered[1], model, responsibilities)

@@ -20,6 +20,7 @@ from consilience.annotations.memberships import Vocabulary, incidence_of
 from consilience.annotations.names import name_index, union
 from consilience.partitions.item_table import ItemPartition, ItemRows, read_items
 from consilience.partitions.survey import Sketch, hashes_of
+from consilience.partitions.table import Partition, read_rows
 
 SAMPLE = 100_000  # items; at most survey.CHECKED
 
@@ -135,6 +136,15 @@ def read_own_items(numbered: tuple[int, ItemPartition]) -> OwnItems:
     """Read a partition."""
     number, partition = numbered
     return OwnItems(number, read_items(partition))
+
+
+def read_labelled_items(numbered: tuple[int, Partition]) -> OwnItems:
+    """Read a partition of labels as items without features: those with the same label by an annotator form a group."""
+    number, partition = numbered
+    rows = read_rows(partition)
+    groupings = rows.labels.to_groupings()
+    nothing = np.empty((groupings.n_items, 0))
+    return OwnItems(number, ItemRows(True, nothing, groupings, rows.n_repeated, rows.n_blank))
 
 
 def item_survey_of(own: OwnItems) -> ItemSurvey:

@@ -77,12 +77,22 @@ class Problem:
     n_clusters: int
 
     @classmethod
-    def of(cls, memberships: Memberships, utility: str, p: float, *, normalize: bool, n_clusters: int) -> Problem:
-        """Prepare memberships for a run."""
+    def of(
+        cls,
+        memberships: Memberships,
+        utility: str,
+        p: float,
+        *,
+        normalize: bool,
+        n_clusters: int,
+        group_sizes: Int[np.ndarray, " groups"] | None = None,
+    ) -> Problem:
+        """Prepare memberships for a run; `group_sizes` count all items, if the memberships are of some only."""
         of_group = memberships.grouping_of_group
         blocks = utilities.blocks_of(of_group, memberships.n_groupings)
-        held = memberships.grouping_sizes[of_group]
-        overall = np.divide(memberships.group_sizes, held, out=np.zeros(len(held)), where=held > 0)
+        sizes = memberships.group_sizes if group_sizes is None else group_sizes
+        held = (blocks @ sizes)[of_group]
+        overall = np.divide(sizes, held, out=np.zeros(len(held)), where=held > 0)
         weights = utilities.weights(overall, blocks, utility, p, normalize=normalize)
         in_group = memberships.in_group
         return cls(in_group, in_group.T.tocsr(), blocks, of_group, overall, weights, utility, p, n_clusters=n_clusters)
@@ -114,10 +124,14 @@ def update(problem: Problem, cluster: Clusters) -> State:
     """Set each block of a centroid to the mean over the items in its grouping."""
     n_items, n_clusters = len(cluster), problem.n_clusters
     onehot = csr_array((np.ones(n_items), (np.arange(n_items), cluster)), shape=(n_items, n_clusters))
-    counts = (problem.of_groups @ onehot).toarray()
+    return with_counts(problem, cluster, (problem.of_groups @ onehot).toarray())
+
+
+def with_counts(problem: Problem, cluster: Clusters, counts: Float[np.ndarray, "groups clusters"]) -> State:
+    """Return the state in which the clusters have these numbers of items in each group."""
     held = np.asarray(problem.blocks @ counts)
     of_block = held[problem.grouping_of_group]
-    overall = np.repeat(problem.overall[:, None], n_clusters, axis=1)
+    overall = np.repeat(problem.overall[:, None], counts.shape[1], axis=1)
     return State(cluster, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
 
 

@@ -252,9 +252,7 @@ class KCC(GroupingConsensus):
     def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
         co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
-        problem = Problem.of(
-            seen.memberships, self.utility, self.p, normalize=self.normalize, n_clusters=int(self.n_clusters)
-        )
+        problem = self._problem(seen.memberships)
         start = self._start(seen.memberships, problem)
 
         def from_seed(seed: int) -> Trace[State]:
@@ -279,6 +277,16 @@ class KCC(GroupingConsensus):
             )
         return groupings, place
 
+    def _problem(self, memberships: Memberships, group_sizes: Int[np.ndarray, " groups"] | None = None) -> Problem:
+        return Problem.of(
+            memberships,
+            self.utility,
+            self.p,
+            normalize=self.normalize,
+            n_clusters=int(self.n_clusters),
+            group_sizes=group_sizes,
+        )
+
     def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
             return lambda rng: spread_seeds(problem, rng)
@@ -293,17 +301,22 @@ class KCC(GroupingConsensus):
         self.labels_ = seen.scattered(cluster)
         self.n_clusters_ = len(kept)
         self.responsibilities_ = co_occurrence.probabilities(self.labels_, self.n_clusters_)
-        keys = groupings.vocabulary.grouping_index[groupings.grouping_of_group]
-        levels = [keys.get_level_values(0), keys.get_level_values(1), name_index(groupings.group_names)]
-        index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
-        self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
-        self._table = problem.table(state.shares)[:, kept]
+        self._keep_centroids(problem, state, kept, groupings)
         self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
         self.objective_ = objective(problem, state)
         by_grouping = utility_of_groupings(problem, state)
         self.utility_ = float(by_grouping.sum())
         of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
         self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)
+
+    def _keep_centroids(
+        self, problem: Problem, state: State, kept: Int[np.ndarray, " clusters"], groupings: Groupings
+    ) -> None:
+        keys = groupings.vocabulary.grouping_index[groupings.grouping_of_group]
+        levels = [keys.get_level_values(0), keys.get_level_values(1), name_index(groupings.group_names)]
+        index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
+        self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
+        self._table = problem.table(state.shares)[:, kept]
 
 
 def expected_shares(
