@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.consensus import DawidSkene
+from consilience.consensus import KCC, DawidSkene
+from consilience.partitions import PartitionedItems, fit, item_results
+from consilience.semisupervised import PartitionLabelModel
+from tests.partitions.item_tables import FEATURES, items
 from tests.partitions.made import crowd, cut, whole
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -42,6 +45,54 @@ def test_the_summary_says_what_was_found(run, tmp_path, labels):
     assert set(found["checksums"]) == {"labels.parquet", "annotators.csv", "confusion.csv", "counts.csv"}
     assert json.loads((tmp_path / "consilience-report" / "summary.json").read_text()) == found
     run("fit-partitions", "labels")  # replaces the earlier results
+
+
+def test_groups_are_clustered(run, tmp_path, labels):
+    said = run("fit-partitions", "labels", "--model", "kcc", "--set", "n_clusters=3", "--out", "groups").stdout
+    assert "KCC: 90 items, 360 labels by 6 annotators, in 3 partitions.\nClusters: 0 " in said
+    model = KCC(3, random_state=0).fit(whole([labels]))
+    found = pd.read_parquet(tmp_path / "groups" / "clusters.parquet").set_index("item").loc[model.items_]
+    assert found["cluster"].tolist() == model.labels_.tolist()
+    assert found.columns.tolist() == ["cluster"]
+    centroids = pd.read_csv(tmp_path / "groups" / "centroids.csv", index_col=["annotator", "group"])
+    np.testing.assert_allclose(centroids.filter(like="cluster").groupby("annotator").sum(), 1)
+    summary = json.loads((tmp_path / "groups" / "summary.json").read_text())
+    assert list(summary["cluster_sizes"].values()) == np.bincount(model.labels_).tolist()
+    assert summary["utility"] == pytest.approx(model.utility_)
+    assert set(summary["files"]) == {"annotators", "centroids", "clusters", "summary"}
+    assert set(summary["checksums"]) == {"annotators.csv", "centroids.csv", "clusters.parquet"}
+    run("fit-partitions", "labels", "--out", "groups")  # a fit of another model replaces its files
+    assert not (tmp_path / "groups" / "centroids.csv").exists()
+
+
+def test_items_without_groups_have_no_cluster(run, tmp_path, labels):
+    blank = pd.DataFrame({"item": [1000, 1001], "annotator": None, "label": None})
+    blank.astype({"annotator": "str", "label": "str"}).to_parquet(tmp_path / "labels" / "blank.parquet")
+    settings = "--model", "KCC", "--set", "n_clusters=3", "--seed", 1
+    assert "2 items without labels." in run("fit-partitions", "labels", *settings).stdout
+    found = pd.read_parquet(tmp_path / "consilience-report" / "clusters.parquet").set_index("item")
+    assert found["cluster"].isna().sum() == found.loc[[1000, 1001], "cluster"].isna().sum() == 2
+
+
+def test_items_with_features_are_clustered(run, tmp_path):
+    frame = items()
+    (tmp_path / "items").mkdir()
+    for number, part in enumerate((frame[:100], frame[100:])):
+        part.to_parquet(tmp_path / "items" / f"{number}.parquet")
+    features, people = FEATURES, [name for name in frame if str(name).startswith("annotator")]
+    settings = {"prior_variance": 1.0, "max_clusters": 6, "n_init": 2}
+    options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    columns = "--features", ", ".join(features), "--annotators", ",".join(people), "--seed", 3
+    model = ("--model", "PartitionLabelModel")
+    said = run("fit-partitions", "items", *model, *columns, *options, "--out", "found").stdout
+    assert said.startswith(f"PartitionLabelModel: {len(frame)} items, ")
+    table = PartitionedItems(tmp_path / "items", features=features, annotators=people)
+    here = fit(PartitionLabelModel(copies=None, random_state=3, **settings), table)
+    expected = pd.concat(item_results(here, table), ignore_index=True)
+    found = pd.read_parquet(tmp_path / "found" / "clusters.parquet")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    mapping = pd.read_csv(tmp_path / "found" / "mapping.csv")
+    assert len(mapping) == len(here.annotator_mapping_)
 
 
 def test_items_without_labels_have_no_class(run, tmp_path, labels):
@@ -91,6 +142,18 @@ def test_workers_find_the_same(run, tmp_path, labels):
             ("labels", "--set", "subtypes=2"),
             "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
             "subtypes=1. Got subtypes=2.",
+        ),
+        (
+            ("labels", "--model", "KCC", "--features", "x,y"),
+            "--features cannot be used: KCC reads a long table of labels.",
+        ),
+        (
+            ("labels", "--model", "PartitionLabelModel", "--label", "label"),
+            "--label cannot be used: PartitionLabelModel reads a row for each item.",
+        ),
+        (
+            ("labels", "--model", "PartitionLabelModel", "--features", "x"),
+            "PartitionLabelModel needs --annotators: names of columns, separated by commas.",
         ),
         (
             ("labels", "--item", "card"),

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import consilience
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.atomic_files import replacing
@@ -16,14 +18,13 @@ from consilience.cli.messages import say, say_json
 from consilience.cli.model_choice import make_estimator
 from consilience.cli.outputs import encoded, require_no_input, write_table
 from consilience.cli.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.cli.results import mapping_of
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection.names import as_text, counted
 from consilience.inspection.report.label_tables import keyed
-from consilience.partitions import PartitionedTable, fit, item_results
+from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 
-MODEL = "DawidSkene"
-USUAL: dict[str, Any] = {"subtypes": 1}
-LABELS = "labels.parquet"
+USUAL: dict[str, dict[str, Any]] = {"DawidSkene": {"subtypes": 1}, "KCC": {}, "PartitionLabelModel": {"copies": None}}
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
 MOST_CLASSES = 12  # in a line
 
@@ -70,66 +71,106 @@ class Means:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many items there are, and how many have each class."""
+    """How many items there are, and how many are of each class or cluster."""
 
     n_items: int
-    of_classes: dict[Any, int]
+    of_each: dict[Any, int]
 
 
 def fit_partitions(
     path: Path,
     *,
+    name: str,
+    features: str | None,
+    annotators: str | None,
     reading: Mapping[str, Any],
     settings: Mapping[str, Any],
     means: Means,
     out: Path,
     as_json: bool,
 ) -> None:
-    """Fit DawidSkene to a folder of Parquet files, write the results to the folder `out`, and print a summary.
+    """Fit a model to a folder of Parquet files, write the results to the folder `out`, and print a summary.
+
+    Parameters
+    ----------
+    name : name of the model
+    features, annotators : names of columns, separated by commas, for a model of items with features
 
     Raises
     ------
     InputError
         The files, settings or the cluster cannot be used.
     """
-    model = make_estimator(MODEL, USUAL | dict(settings))
+    model = make_estimator(name, USUAL[name] | dict(settings))
     if out.resolve() == path.resolve():
         raise InputError(f"{path} holds the table itself; name another folder with --out.")
-    for name in OF_PARTITIONS:
-        require_no_input(out / name, [path, means.checkpoint])
+    for file in OF_PARTITIONS:
+        require_no_input(out / file, [path, means.checkpoint])
     require_free(out, OF_PARTITIONS)
-    missing = [value for value in reading["missing"] if value.strip()] if reading["missing"] else None
-    table = PartitionedTable(path, **{role: reading[role] for role in ("item", "annotator", "label")}, missing=missing)
+    table = _table_for(name, path, features, annotators, reading)
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
-        sizes = _write_labels(model, table, folder / LABELS)
-        write_table(model.annotators_.reset_index(), folder / "annotators.csv")
-        write_table(keyed(model.confusion_matrices_), folder / "confusion.csv")
-        write_table(keyed(model.confusion_counts_), folder / "counts.csv")
-        found = _summary(model, table, sizes, out) | {"checksums": checksums_in(folder)}
-        with replacing(folder / SUMMARY) as file:
-            file.write(encoded(found))
+        answer = "label" if name == "DawidSkene" else "cluster"
+        sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
+        for file, content in _tables_of(model).items():
+            write_table(content, folder / file)
+        found = _summary(model, table, sizes, sorted(path.name for path in folder.iterdir()), out)
+        found |= {"checksums": checksums_in(folder)}
+        with replacing(folder / SUMMARY) as held:
+            held.write(encoded(found))
     if as_json:
         say_json(found)
     else:
         say("\n".join(_lines(found)))
 
 
-def _write_labels(model: Any, table: PartitionedTable, path: Path) -> Sizes:
-    """Write the classes of the items, a partition at a time."""
+def _table_for(
+    name: str, path: Path, features: str | None, annotators: str | None, reading: Mapping[str, Any]
+) -> PartitionedTable | PartitionedItems:
+    """Return the table of a model: items with features for a PartitionLabelModel, and a long table for the others."""
+    missing = [value for value in reading["missing"] if value.strip()] if reading["missing"] else None
+    long = {f"--{role}": reading[role] for role in ("annotator", "label")}
+    wide = {"--features": features, "--annotators": annotators}
+    if name != "PartitionLabelModel":
+        _require_none(wide, f"{name} reads a long table of labels")
+        roles = {role: reading[role] for role in ("item", "annotator", "label")}
+        return PartitionedTable(path, **roles, missing=missing)
+    _require_none(long, "PartitionLabelModel reads a row for each item")
+    for option, value in wide.items():
+        if value is None:
+            raise InputError(f"PartitionLabelModel needs {option}: names of columns, separated by commas.")
+    columns = {option[2:]: _columns(value) for option, value in wide.items()}
+    return PartitionedItems(path, **columns, item=reading["item"], missing=missing)
+
+
+def _require_none(options: Mapping[str, Any], why: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise InputError(f"{option} cannot be used: {why}.")
+
+
+def _columns(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
+    """Write the classes or clusters of the items, a partition at a time."""
     pyarrow = import_pyarrow()
     sizes: Counter[Any] = Counter()
     n_items = 0
+    numbers = range(model.n_clusters_) if answer == "cluster" else None
     with contextlib.ExitStack() as opened:
         writer = None
         for number, found in enumerate(item_results(model, table)):
             if not len(found):
                 continue
             if writer is None:
-                of_items = pyarrow.array(found["item"], from_pandas=True).type
-                of_labels = pyarrow.array(model.classes_, from_pandas=True).type
-                fields = {"item": of_items, "label": of_labels, "probability": pyarrow.float64()}
+                fields = {"item": pyarrow.array(found["item"], from_pandas=True).type}
+                fields[answer] = (
+                    pyarrow.array(model.classes_, from_pandas=True).type if numbers is None else pyarrow.int64()
+                )
+                fields |= {"probability": pyarrow.float64()} if "probability" in found else {}
                 writer = opened.enter_context(pyarrow.parquet.ParquetWriter(path, pyarrow.schema(fields)))
             try:
                 rows = pyarrow.Table.from_pandas(found, writer.schema, preserve_index=False)
@@ -137,38 +178,55 @@ def _write_labels(model: Any, table: PartitionedTable, path: Path) -> Sizes:
                 name = table.partitions[number].name
                 raise InputError(f"{name}: the items are of another type than in the first file.") from error
             writer.write_table(rows)
-            sizes.update(found["label"].value_counts().to_dict())
+            sizes.update(found[answer].value_counts().to_dict())
             n_items += len(found)
-    return Sizes(n_items, {name: sizes[name] for name in model.classes_})
+    return Sizes(n_items, {name: sizes[name] for name in (model.classes_ if numbers is None else numbers)})
 
 
-def _summary(model: Any, table: PartitionedTable, sizes: Sizes, out: Path) -> dict[str, Any]:
+def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
+    """Return the tables of results that have no row for each item, by file name."""
+    tables = {"annotators.csv": model.annotators_.reset_index()}
+    if hasattr(model, "confusion_counts_"):
+        tables["confusion.csv"] = keyed(model.confusion_matrices_)
+        tables["counts.csv"] = keyed(model.confusion_counts_)
+    if hasattr(model, "annotator_mapping_"):
+        tables["mapping.csv"] = mapping_of(model)
+    if hasattr(model, "centroids_"):
+        tables["centroids.csv"] = model.centroids_.add_prefix("cluster ").reset_index()
+    return tables
+
+
+def _summary(model: Any, table: Any, sizes: Sizes, files: list[str], out: Path) -> dict[str, Any]:
+    people = model.annotators_
+    objective = "lower_bound" if hasattr(model, "lower_bound_") else "utility"
+    what = "class_sizes" if hasattr(model, "classes_") else "cluster_sizes"
     return {
         "consilience": consilience.__version__,
-        "model": MODEL,
+        "model": type(model).__name__,
         "parameters": {name: value for name, value in model.get_params().items() if name != "verbose"},
         "n_partitions": len(table),
         "n_items": sizes.n_items,
-        "n_labels": int(model.annotators_["n_labels"].sum()),
-        "n_annotators": len(model.annotators_),
-        "class_sizes": {as_text(name): size for name, size in sizes.of_classes.items()},
-        "n_items_without_labels": sizes.n_items - sum(sizes.of_classes.values()),
+        "n_labels": int(people["n_labels" if "n_labels" in people else "n_items"].sum()),
+        "n_annotators": len(people),
+        what: {as_text(name): size for name, size in sizes.of_each.items()},
+        "n_items_without_labels": sizes.n_items - sum(sizes.of_each.values()),
         "n_iter": int(model.n_iter_),
         "converged": bool(model.converged_),
-        "lower_bound": float(model.lower_bound_),
-        "files": {Path(name).stem: str(out / name) for name in OF_PARTITIONS},
+        objective: float(getattr(model, f"{objective}_")),
+        "files": {Path(name).stem: str(out / name) for name in (*files, SUMMARY)},
     }
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
-    sizes = sorted(found["class_sizes"].items(), key=lambda one: -one[1])
+    what = "Classes" if "class_sizes" in found else "Clusters"
+    sizes = sorted((found.get("class_sizes") or found["cluster_sizes"]).items(), key=lambda one: -one[1])
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes[:MOST_CLASSES])
     more = f" and {len(sizes) - MOST_CLASSES:,} more" if len(sizes) > MOST_CLASSES else ""
     without = found["n_items_without_labels"]
     return [
-        f"{MODEL}: {counted(found['n_items'], 'item')}, {counted(found['n_labels'], 'label')} by "
+        f"{found['model']}: {counted(found['n_items'], 'item')}, {counted(found['n_labels'], 'label')} by "
         f"{counted(found['n_annotators'], 'annotator')}, in {counted(found['n_partitions'], 'partition')}.",
-        f"Classes: {shown}{more}.",
+        f"{what}: {shown}{more}.",
         *([f"{counted(without, 'item')} without labels."] if without else []),
         f"Results: {found['files']['summary'].removesuffix(SUMMARY)}",
     ]

@@ -21,31 +21,45 @@ from consilience.cli.options import (
     json_option,
     merged,
     out_option,
+    seed_option,
 )
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024
+MODELS = ("DawidSkene", "KCC", "PartitionLabelModel")
 
 
 @click.command(
     "fit-partitions",
     cls=Command,
-    short_help="Find the classes behind labels that do not fit in memory.",
+    short_help="Find the classes or clusters behind labels that do not fit in memory.",
     epilog=example(
         "consilience fit-partitions labels/ --out classes",
         "consilience fit-partitions labels/ --workers 4 --checkpoint fit.npz",
         "consilience fit-partitions labels/ --scheduler tcp://cluster:8786",
+        "consilience fit-partitions sorts/ --model KCC --set n_clusters=5 --seed 0",
     ),
 )
 @click.argument("table", type=FILE)
+@click.option(
+    "--model",
+    type=click.Choice(MODELS, case_sensitive=False),
+    default=MODELS[0],
+    show_default=True,
+    help="DawidSkene: names that all annotators share. KCC: groups that only their annotators know. "
+    "PartitionLabelModel: such groups of items that have features.",
+)
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
     shell_complete=complete_settings,
-    help="Set a parameter of DawidSkene; may be repeated. Subtypes of classes cannot be found in partitions.",
+    help="Set a parameter of the model; may be repeated. PartitionLabelModel needs prior_variance.",
 )
+@click.option("--features", metavar="COL,COL…", help="Columns of features, for PartitionLabelModel.")
+@click.option("--annotators", metavar="COL,COL…", help="Columns of labels, one each, for PartitionLabelModel.")
+@seed_option
 @click.option(
     "--jobs", type=Jobs(), help="Number of threads, each of which holds one partition; -1 uses all processors."
 )
@@ -71,6 +85,10 @@ MOST_WORKERS = 1024
 @json_option
 def fit_partitions(
     table: Path,
+    model: str,
+    features: str | None,
+    annotators: str | None,
+    seed: int | None,
     settings: tuple[tuple[str, Any], ...],
     jobs: int | None,
     workers: int | None,
@@ -83,13 +101,16 @@ def fit_partitions(
     missing: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Find the class of each item in TABLE, a folder of Parquet files, which need not fit in memory.
+    """Find the class or cluster of each item in TABLE, a folder of Parquet files, which need not fit in memory.
 
     Each file is a partition: a long table of items, annotators and labels. All rows of an item have to be in one file.
-    The files are read one at a time, by threads or by the workers of a Dask cluster; only sums travel.
+    For PartitionLabelModel a file has a row for each item: its features, and a column of labels for each annotator. The
+    files are read one at a time, by threads or by the workers of a Dask cluster; only sums, and samples of a fixed
+    size, travel.
 
-    It fits DawidSkene, and writes labels.parquet (the class of each item and its probability), annotators.csv,
-    confusion.csv, counts.csv (for 'consilience fit --history') and summary.json.
+    DawidSkene writes labels.parquet (the class of each item and its probability), annotators.csv, confusion.csv,
+    counts.csv (for 'consilience fit --history') and summary.json; the others clusters.parquet, annotators.csv,
+    centroids.csv (KCC: shares of the groups in each cluster) or mapping.csv (what each group means), and summary.json.
     """
     from consilience.cli.partitioned import Means
     from consilience.cli.partitioned import fit_partitions as run
@@ -97,7 +118,10 @@ def fit_partitions(
     run(
         table,
         reading={"item": item, "annotator": annotator, "label": label, "missing": missing},
-        settings=merged(settings),
+        name=model,
+        features=features,
+        annotators=annotators,
+        settings=merged(settings, random_state=("--seed", seed)),
         means=Means(jobs, workers, scheduler, checkpoint),
         out=out,
         as_json=as_json,

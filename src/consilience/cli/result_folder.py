@@ -45,7 +45,10 @@ OF_NAMES = ("standard-names.csv", "placements.csv")
 OF_CLUSTERS = (REPORT, "clusters.csv", "annotators.csv", "mapping.csv", "views.csv", *OF_NAMES, MODEL, SUMMARY)
 OF_DIFFERENCE = (REPORT, "items.csv", "pairs.csv", "flow.csv", "agreement.csv", "power.csv", SUMMARY)
 OF_SITES = (REPORT, "clusters.csv", "sites.csv", "groupings.csv", SUMMARY)
-OF_PARTITIONS = ("labels.parquet", "annotators.csv", "confusion.csv", "counts.csv", SUMMARY)
+OF_PARTITIONS = (
+    *("labels.parquet", "clusters.parquet", "annotators.csv", "confusion.csv", "counts.csv"),
+    *("mapping.csv", "centroids.csv", SUMMARY),
+)
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS, *OF_DIFFERENCE, *OF_SITES, *OF_PARTITIONS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit
 REMEDY = "move it, or name another folder with --out"

@@ -62,15 +62,18 @@ def tables_of(model: Any, annotations: Any = None, sure: Certainty | None = None
         views = model.view_labels_.add_prefix("view ")
         tables["views.csv"] = views.rename_axis("item").reset_index()
     if can.maps_groups:
-        mapping = model.annotator_mapping_
-        tables["mapping.csv"] = mapping.assign(
-            clusters=mapping["clusters"].map(lambda found: " ".join(map(str, found)))
-        )
+        tables["mapping.csv"] = mapping_of(model)
     if can.names_classes:
         tables["confusion.csv"] = keyed(model.confusion_matrices_)
     if hasattr(model, "confusion_counts_"):
         tables["counts.csv"] = keyed(model.confusion_counts_)
     return tables
+
+
+def mapping_of(model: Any) -> pd.DataFrame:
+    """Return what each group means, with the clusters separated by spaces."""
+    mapping: pd.DataFrame = model.annotator_mapping_
+    return mapping.assign(clusters=mapping["clusters"].map(lambda found: " ".join(map(str, found))))
 
 
 def files_of(model: Any, further: Sequence[str] = (), *, has_given: bool = False) -> list[str]:
