@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.consensus import KCC, DawidSkene
+from consilience.consensus import KCC, DawidSkene, ProductMixture
 from consilience.partitions import PartitionedItems, fit, item_results
 from consilience.semisupervised import PartitionLabelModel
 from tests.partitions.item_tables import FEATURES, items
@@ -63,6 +63,16 @@ def test_groups_are_clustered(run, tmp_path, labels):
     assert set(summary["checksums"]) == {"annotators.csv", "centroids.csv", "clusters.parquet"}
     run("fit-partitions", "labels", "--out", "groups")  # a fit of another model replaces its files
     assert not (tmp_path / "groups" / "centroids.csv").exists()
+
+
+def test_components_of_labels(run, tmp_path, labels):
+    run("fit-partitions", "labels", "--model", "ProductMixture", "--set", "tol=1e-10", "--out", "mixture")
+    model = ProductMixture(copies=None, tol=1e-10).fit(whole([labels]))
+    found = pd.read_parquet(tmp_path / "mixture" / "labels.parquet").set_index("item").loc[model.items_]
+    assert found["label"].tolist() == model.labels_series_.tolist()
+    np.testing.assert_allclose(found["probability"], model.responsibilities_.max(1), rtol=1e-6)
+    summary = json.loads((tmp_path / "mixture" / "summary.json").read_text())
+    assert set(summary["checksums"]) == {"annotators.csv", "confusion.csv", "labels.parquet"}
 
 
 def test_items_without_groups_have_no_cluster(run, tmp_path, labels):

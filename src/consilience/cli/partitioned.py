@@ -24,7 +24,13 @@ from consilience.inspection.names import as_text, counted
 from consilience.inspection.report.label_tables import keyed
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 
-USUAL: dict[str, dict[str, Any]] = {"DawidSkene": {"subtypes": 1}, "KCC": {}, "PartitionLabelModel": {"copies": None}}
+USUAL: dict[str, dict[str, Any]] = {
+    "DawidSkene": {"subtypes": 1},
+    "KCC": {},
+    "PartitionLabelModel": {"copies": None},
+    "ProductMixture": {"copies": None},
+}
+CLUSTERS = ("KCC", "PartitionLabelModel")
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
 MOST_CLASSES = 12  # in a line
 
@@ -111,7 +117,7 @@ def fit_partitions(
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
-        answer = "label" if name == "DawidSkene" else "cluster"
+        answer = "cluster" if name in CLUSTERS else "label"
         sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
         for file, content in _tables_of(model).items():
             write_table(content, folder / file)
@@ -186,8 +192,9 @@ def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
 def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
     """Return the tables of results that have no row for each item, by file name."""
     tables = {"annotators.csv": model.annotators_.reset_index()}
-    if hasattr(model, "confusion_counts_"):
+    if hasattr(model, "confusion_matrices_"):
         tables["confusion.csv"] = keyed(model.confusion_matrices_)
+    if hasattr(model, "confusion_counts_"):
         tables["counts.csv"] = keyed(model.confusion_counts_)
     if hasattr(model, "annotator_mapping_"):
         tables["mapping.csv"] = mapping_of(model)

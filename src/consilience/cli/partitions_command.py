@@ -26,7 +26,7 @@ from consilience.cli.options import (
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024
-MODELS = ("DawidSkene", "KCC", "PartitionLabelModel")
+MODELS = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
 
 
 @click.command(
@@ -46,7 +46,7 @@ MODELS = ("DawidSkene", "KCC", "PartitionLabelModel")
     type=click.Choice(MODELS, case_sensitive=False),
     default=MODELS[0],
     show_default=True,
-    help="DawidSkene: names that all annotators share. KCC: groups that only their annotators know. "
+    help="DawidSkene, ProductMixture: names that all annotators share. KCC: groups that only their annotators know. "
     "PartitionLabelModel: such groups of items that have features.",
 )
 @click.option(
@@ -108,8 +108,8 @@ def fit_partitions(
     files are read one at a time, by threads or by the workers of a Dask cluster; only sums, and samples of a fixed
     size, travel.
 
-    DawidSkene writes labels.parquet (the class of each item and its probability), annotators.csv, confusion.csv,
-    counts.csv (for 'consilience fit --history') and summary.json; the others clusters.parquet, annotators.csv,
+    DawidSkene and ProductMixture write labels.parquet (the class of each item and its probability), annotators.csv,
+    confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others clusters.parquet, annotators.csv,
     centroids.csv (KCC: shares of the groups in each cluster) or mapping.csv (what each group means), and summary.json.
     """
     from consilience.cli.partitioned import Means

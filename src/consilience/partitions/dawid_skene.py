@@ -24,7 +24,6 @@ Subtypes are found by an eigenvector over all items, which is no sum of a fixed 
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from typing import Any
 
@@ -55,7 +54,7 @@ from consilience.partitions.dawid_skene_checkpoint import CODEC
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.reading_off import read_off
 from consilience.partitions.statistics import Heard, Sizes
-from consilience.partitions.survey import Survey
+from consilience.partitions.survey import Survey, digest_of
 
 
 def require_fittable(model: DawidSkene) -> None:
@@ -69,7 +68,9 @@ def require_fittable(model: DawidSkene) -> None:
         )
 
 
-def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint: Any) -> None:
+def fit_dawid_skene(
+    model: DawidSkene, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
+) -> None:
     """Fit the model to parts over the annotators and classes of the survey.
 
     Parameters
@@ -78,11 +79,11 @@ def fit_dawid_skene(model: DawidSkene, parts: Parts, survey: Survey, checkpoint:
     parts : of `statistics.Part`.
     survey : of the same table.
     checkpoint : path, or None.
+    counts : number of labels of each annotator, of each class.
     """
     _require_table(survey)
     learned = model.prior is not None
-    counts = parts.total(statistics.label_counts)
-    about = {"labels": _digest(survey, counts), "parameters": parameters_of(model)}
+    about = {"labels": digest_of(survey, counts), "parameters": parameters_of(model)}
     runs: Runs[State] = Runs(checkpoint_at(checkpoint, about, CODEC))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
     constant = _constant(parts, counts) if learned else no_one
@@ -108,11 +109,6 @@ def _require_table(survey: Survey) -> None:
             f"DawidSkene keeps a probability for each annotator, class and label: {' × '.join(map(str, shape))}, more "
             f"than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
         )
-
-
-def _digest(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> str:
-    names = repr((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items))
-    return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
 
 
 def _constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> statistics.Annotators:

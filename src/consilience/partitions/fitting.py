@@ -18,11 +18,11 @@ from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.atomic_files import replacing
-from consilience.consensus import KCC, DawidSkene
+from consilience.consensus import KCC, DawidSkene, ProductMixture
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import item_survey as items
-from consilience.partitions import kcc, partition_labels
+from consilience.partitions import kcc, partition_labels, product_mixture, statistics
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -34,7 +34,7 @@ from consilience.semisupervised import PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "KCC", "PartitionLabelModel")
+TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
 
 
 def fit(
@@ -56,14 +56,18 @@ def fit(
     A KCC reads labels as groupings: items with the same label by an annotator form a group. With up to 100,000 items it
     is that of ``model.fit`` on the whole table; in larger tables the runs start from 100,000 of the items.
 
+    A ProductMixture is that of ``model.fit`` on the whole table, up to rounding, if it starts from the votes or has up
+    to 100,000 items; in larger tables random starts are those of 100,000 of the items.
+
     A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
     larger tables a restart begins from 100,000 of the items instead of all.
 
     Parameters
     ----------
-    model : DawidSkene, KCC or PartitionLabelModel
+    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
-        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason.
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture with
+        ``copies=None``.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
@@ -116,6 +120,10 @@ def fit(
         _require(table, PartitionedTable, model)
         require_fittable(model)
         fitting = _fit_labels
+    elif isinstance(model, ProductMixture):
+        _require(table, PartitionedTable, model)
+        product_mixture.require_fittable(model, checkpoint)
+        fitting = _fit_labels
     elif isinstance(model, KCC):
         _require(table, PartitionedTable, model)
         kcc.require_fittable(model, checkpoint)
@@ -129,7 +137,7 @@ def fit(
     return model
 
 
-def _fit_labels(model: DawidSkene, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
     own = sources.map(read_own)
     survey = own.total(survey_of)
     require_items_apart(survey.sketch, table.partitions, sources)
@@ -139,7 +147,9 @@ def _fit_labels(model: DawidSkene, table: PartitionedTable, sources: Parts, chec
     own.forget()
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
-    fit_dawid_skene(model, parts, survey, checkpoint)
+    counts = parts.total(statistics.label_counts)
+    fit_parts: Any = fit_dawid_skene if isinstance(model, DawidSkene) else product_mixture.fit_product_mixture
+    fit_parts(model, parts, survey, checkpoint, counts)
 
 
 def _fit_groups(model: KCC, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
@@ -173,7 +183,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene, KCC or PartitionLabelModel
+    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
         Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     responsibilities : bool, default=False

@@ -59,8 +59,8 @@ def read_off(
     model.classes_, model.n_clusters_ = survey.classes.to_numpy(), shape[1]
     model.class_proportions_ = sizes / sizes.sum()
     model.annotators_ = annotators
-    model.confusion_matrices_ = _tabulated(confusion, survey)
-    model.confusion_counts_ = _tabulated(counts, survey)
+    model.confusion_matrices_ = tabulated(confusion, survey.annotators, survey.classes, survey.classes)
+    model.confusion_counts_ = tabulated(counts, survey.annotators, survey.classes, survey.classes)
     model.n_subtypes_, model.temperature_ = 1, found.temperature
     model._shared, model._shared_confusion = found.shared, found.confusion
     model._newcomer = of_newcomer(state.model)
@@ -135,9 +135,9 @@ def _with_constant(
     return annotators.assign(**{name: np.where(constant, value, annotators[name]) for name, value in own.items()})
 
 
-def _tabulated(values: Matrices, survey: Survey) -> pd.DataFrame:
+def tabulated(values: Matrices, annotators: pd.Index, classes: pd.Index, labels: pd.Index) -> pd.DataFrame:
     """Return a row for each annotator and class, and a column for each label."""
-    levels: Any = [survey.annotators, survey.classes]
+    levels: Any = [annotators, classes]
     rows: Any = np.indices(values.shape[:2]).reshape(2, -1)
     index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
-    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, survey.classes.rename("label"))
+    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))

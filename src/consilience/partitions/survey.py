@@ -8,6 +8,7 @@ the check needs the same memory for any number of items.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -142,6 +143,12 @@ def recoded(own: OwnCodes, annotators: pd.Index, classes: pd.Index) -> Part:
 
 def _places(names: pd.Index, own: pd.Index) -> Int[np.ndarray, " own"]:
     return names.get_indexer(own) if len(own) else np.empty(0, dtype=np.intp)
+
+
+def digest_of(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> str:
+    """Return what tells tables apart: their names, and the number of labels of each annotator, of each class."""
+    names = repr((survey.annotators.tolist(), survey.classes.tolist(), survey.n_items))
+    return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
 
 
 def names_with(numbered: tuple[int, Partition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:

@@ -43,7 +43,7 @@ from functools import reduce
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
 from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
@@ -60,6 +60,8 @@ FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
+ROUNDING = 1e-13  # of ln α, ln β, where the slope is zero; values of the objective tell them from others to 1e-7 only
+NEAR = 0.1  # of ln α, ln β, within which a zero of the slope is that of the maximum found
 
 
 @dataclass(frozen=True)
@@ -323,9 +325,11 @@ def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "ann
         jac=True,
         method="L-BFGS-B",
         bounds=[CROWD_LIMITS] * 2,
-        options={"maxiter": CROWD_STEPS, "ftol": 0.0, "gtol": 1e-9},
+        options={"maxiter": CROWD_STEPS},
     )
-    return np.exp(found.x)
+    exact = root(lambda log_crowd: objective(log_crowd)[1], found.x, tol=ROUNDING)
+    is_of_it = np.abs(exact.x - found.x).max() < NEAR and np.abs(exact.fun).max() <= np.abs(found.jac).max()
+    return np.exp(np.clip(exact.x, *CROWD_LIMITS) if is_of_it else found.x)
 
 
 def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray, "2"]) -> float:

@@ -1,0 +1,240 @@
+"""`ProductMixture` fitted to partitions: its in-memory fit, with sums over partitions in place of arrays of items.
+
+    survey       names of annotators and classes, numbers of items and labels        1 pass over the source
+    start        shares of the votes; or a sample of at most `SAMPLE` items          1 pass over the parts
+    sweeps       the E-step of each partition; the M-step here                       1 a sweep and restart
+    annotators   labels that are right, sizes of the components                      1
+
+Decided here
+------------
+Random responsibilities are drawn for evenly spaced items. Up to `SAMPLE` items these are all, in canonical order, and
+the fits are the same up to rounding; beyond, the first M-step knows the sample alone.
+
+Copies are merged item by item, which changes the labels themselves: ``copies=None`` has to be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations.canonical import arrange
+from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.mixture_result import as_confusion, keep_best
+from consilience.consensus.labels.product_mixture import (
+    RANDOM_CONCENTRATION,
+    Mixture,
+    log_prior,
+    lower_bound,
+    m_step,
+    matched,
+)
+from consilience.consensus.labels.product_mixture_estimator import ProductMixture
+from consilience.errors import InputError
+from consilience.estimators.labels import MAX_TABLE_ENTRIES, information
+from consilience.estimators.parameters import require
+from consilience.inference import Trace
+from consilience.inference.product_distributions import (
+    Expectation,
+    LogTable,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    expectation_of,
+    posterior,
+    vote_shares,
+)
+from consilience.inference.randomness import check_random_state, spawn_seeds
+from consilience.partitions import statistics
+from consilience.partitions.checkpoint import Arrays, Codec, Runs, checkpoint_at, parameters_of, plain
+from consilience.partitions.map_reduce import Additive, Parts
+from consilience.partitions.reading_off import tabulated
+from consilience.partitions.statistics import Part
+from consilience.partitions.survey import Survey, digest_of
+
+SAMPLE = 100_000  # items
+
+
+# ---- what is computed on a partition
+
+
+def encoded(part: Part, n_components: int) -> OneHotLabels:
+    """Encode the labels for the E-step."""
+    labels = part.labels
+    shape = (len(labels), labels.n_annotators * labels.n_classes)
+    return OneHotLabels.of(labels.item, labels.annotator * labels.n_classes + labels.label, shape, n_components)
+
+
+def first_sums(part: Part) -> Expectation:
+    """Sums of the shares of the votes."""
+    return expectation_of(encoded(part, part.labels.n_classes), vote_shares(part.labels))
+
+
+def n_items_of(part: Part) -> int:
+    """Return the number of items of a partition."""
+    return len(part.labels)
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums over items and labels under the posterior.
+
+    sizes : of each component.
+    right : expected number of labels of each annotator that are right.
+    """
+
+    n_items: int
+    sizes: Weights
+    right: Float[np.ndarray, " annotators"]
+
+
+def quality(part: Part, log_weights: Weights, log_table: LogTable) -> Quality:
+    """Sums for `annotators_`; labels are right if they are the number of the item's component."""
+    q, labels = posterior(encoded(part, len(log_weights)), log_weights, log_table), part.labels
+    named = labels.label < q.shape[1]
+    right = np.bincount(labels.annotator[named], q[labels.item[named], labels.label[named]], labels.n_annotators)
+    return Quality(len(q), q.sum(0), right.astype(float))
+
+
+# ---- checkpoints
+
+
+def _values_of(state: Mixture) -> Arrays:
+    own = {name: np.array(getattr(state, name)) for name in ("log_weights", "log_table", "log_prior")}
+    return own | {f"expected.{one.name}": np.array(getattr(state.expected, one.name)) for one in fields(Expectation)}
+
+
+def _state_of(values: Arrays) -> Mixture:
+    expected = Expectation(**{one.name: plain(values[f"expected.{one.name}"]) for one in fields(Expectation)})
+    return Mixture(values["log_weights"], values["log_table"], float(values["log_prior"]), expected)
+
+
+CODEC = Codec(_values_of, _state_of)
+
+
+# ---- the fit
+
+
+def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
+    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
+    model._check_parameters()
+    if model.copies is not None:
+        raise InputError(
+            "Over partitions, the 'copies' parameter of ProductMixture must be None: copies are found by comparing all "
+            f"items. Got {model.copies!r} instead."
+        )
+    if not isinstance(model.init, str):
+        raise InputError(
+            "Over partitions, the 'init' parameter of ProductMixture must be 'auto', 'votes' or 'random': an array "
+            "would need a row for each item."
+        )
+    if checkpoint is not None and model.init != "votes" and not isinstance(model.random_state, int | np.integer):
+        raise InputError(
+            "With a checkpoint, the 'random_state' parameter of ProductMixture must be an int, so that a fit that goes "
+            f"on has the same starts. Got {model.random_state!r} instead."
+        )
+
+
+def fit_product_mixture(
+    model: ProductMixture, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
+) -> None:
+    """Fit the model to parts over the annotators and classes of the survey.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    parts : of `statistics.Part`.
+    survey : of the same table.
+    checkpoint : path, or None.
+    counts : number of labels of each annotator, of each class.
+    """
+    if not survey.n_labels:
+        raise InputError(f"ProductMixture needs labels, and none of the {survey.n_items} items has any.")
+    nothing = statistics.nothing_by(survey.annotators, survey.classes)
+    n_components, n_labels = model._n_components(nothing), len(survey.classes)
+    if len(survey.annotators) * n_labels * n_components > MAX_TABLE_ENTRIES:
+        raise InputError(
+            f"ProductMixture keeps a probability for each annotator, component and label: {len(survey.annotators)} × "
+            f"{n_components} × {n_labels}, more than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
+        )
+    about = {"labels": digest_of(survey, counts), "parameters": parameters_of(model)}
+    runs: Runs[Mixture] = Runs(checkpoint_at(checkpoint, about, CODEC))
+    starts = _starts(model, parts, survey, n_components)
+    onehot = parts.map(encoded, n_components)
+
+    def mixture(expected: Expectation) -> Mixture:
+        weights, table = m_step(expected, n_labels, model.smoothing)
+        prior = log_prior(weights, table, n_labels, model.smoothing)
+        return Mixture(weights, table, prior, onehot.total(statistics.sums, weights, table))
+
+    def once(start: Expectation) -> Trace[Mixture]:
+        return runs.run(
+            lambda: mixture(start),
+            lambda state: mixture(state.expected),
+            lower_bound,
+            max_iter=model.max_iter,
+            tol=model.tol,
+        )
+
+    best = keep_best(model, [once(start) for start in starts])
+    onehot.forget()
+    model.log_likelihood_ = best.state.expected.log_likelihood
+    copies_of(model, nothing)
+    _read_off(model, parts, survey, best.state, counts.sum(1))
+
+
+def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
+    """Sums of the first responsibilities, of each restart."""
+    votes = model.init == "votes" or (model.init == "auto" and n_components == len(survey.classes))
+    if votes:
+        named = n_components == len(survey.classes)
+        require(model, "init", f"'random' or an array: votes give no start for {n_components} components", named)
+        return [parts.total(first_sums)]
+    first = np.cumsum([0, *parts.results(n_items_of)])
+    share = min(SAMPLE / max(survey.n_items, 1), 1.0)
+    sample = statistics.joined(list(parts.results(statistics.evenly_spaced, first, share)))
+    arranged = arrange(statistics.named(sample, survey.annotators, survey.classes))
+    rows, concentration = np.argsort(arranged.items), np.full(n_components, RANDOM_CONCENTRATION)
+    onehot = encoded(Part(0, sample), n_components)
+
+    def sums(seed: int) -> Expectation:
+        drawn: Responsibilities = np.random.default_rng(seed).dirichlet(concentration, len(sample))
+        return expectation_of(onehot, drawn[rows])
+
+    return [sums(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
+
+
+def _read_off(
+    model: ProductMixture, parts: Parts, survey: Survey, state: Mixture, n_given: Int[np.ndarray, " annotators"]
+) -> None:
+    """Set the attributes, as `mixture_result.read_off` does; `n_given` is the number of labels of each annotator."""
+    n_labels, n_components = len(survey.classes), len(state.log_weights)
+    named = n_components == n_labels
+    shape = (len(survey.annotators), n_labels, n_components)
+    order: Int[np.ndarray, " components"] = np.argsort(-state.log_weights, kind="stable")
+    if named:
+        order = matched(state.expected.counts.reshape(shape))
+    classes: pd.Index = survey.classes if named else pd.RangeIndex(n_components)
+    table = state.log_table[:, order]
+    confusion = as_confusion(table.reshape(shape))
+    found = parts.total(quality, state.log_weights[order], table)
+    missing = np.full(shape[0], np.nan)
+    share = found.sizes / found.n_items
+    model.weights_ = np.exp(state.log_weights[order])
+    model._log_weights, model._log_table = state.log_weights[order], table
+    model._label_names = survey.classes
+    model.classes_, model.n_clusters_ = classes.to_numpy(), n_components
+    model.confusion_matrices_ = tabulated(confusion, survey.annotators, classes, survey.classes)
+    model.annotators_ = pd.DataFrame(
+        {
+            "n_labels": n_given,
+            "agreement": np.divide(found.right, n_given, out=missing.copy(), where=n_given > 0) if named else missing,
+            "accuracy": np.einsum("akk,k->a", confusion, share) if named else missing,
+            "information": information(share, confusion),
+        },
+        index=survey.annotators.rename("annotator"),
+    )

@@ -1,0 +1,144 @@
+"""`ProductMixture` over partitions: as in memory, for any partitioning."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.consensus import DawidSkene, ProductMixture
+from consilience.errors import AnnotationWarning, InputError
+from consilience.partitions import PartitionedTable, fit, item_results, product_mixture
+from tests.partitions import made
+from tests.partitions.test_fitting import PARTITIONINGS
+
+FIXED = {"copies": None, "random_state": 0}
+RANDOM = FIXED | {"init": "random", "n_init": 2, "tol": 1e-12}
+TABLES = ("annotators_", "confusion_matrices_")
+ARRAYS = ("weights_", "lower_bounds_", "restart_bounds_", "log_likelihood_")
+
+
+def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
+    """Fit both ways, and compare all attributes without an axis of items, and the results of items."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnnotationWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        here = ProductMixture(**settings).fit(made.whole(frames))
+        there = fit(ProductMixture(**settings), PartitionedTable(frames), **arguments)
+        results = pd.concat(item_results(there, PartitionedTable(frames))).set_index("item").loc[here.items_]
+    close = {"rtol": tolerance, "atol": tolerance}
+    assert (here.n_iter_, here.converged_, here.n_clusters_) == (there.n_iter_, there.converged_, there.n_clusters_)
+    assert here.classes_.tolist() == there.classes_.tolist()
+    for name in ARRAYS:
+        np.testing.assert_allclose(getattr(here, name), getattr(there, name), err_msg=name, **close)
+    for name in TABLES:
+        pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_index_type=False, **close)
+    known = ~pd.isna(here.labels_)
+    assert known.tolist() == results["label"].notna().tolist()
+    assert here.labels_[known].tolist() == results["label"][known].tolist()
+    np.testing.assert_allclose(here.responsibilities_.max(1)[known], results["probability"][known], **close)
+    return here, there
+
+
+@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+def test_the_fit_is_that_in_memory(cut):
+    assert_same_fit(FIXED, cut(made.crowd()))
+
+
+@pytest.mark.parametrize("settings", [FIXED, RANDOM | {"n_clusters": 4}], ids=["votes", "random"])
+@pytest.mark.parametrize("n_sweeps", [1, 2])
+@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+def test_each_sweep_is_that_in_memory(cut, n_sweeps, settings):
+    assert_same_fit(settings | {"max_iter": n_sweeps, "tol": 0.0}, cut(made.crowd()), tolerance=1e-10)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [RANDOM, RANDOM | {"n_clusters": 2}, FIXED | {"smoothing": 1.0, "init": "votes"}, RANDOM | {"init": "auto"}],
+    ids=str,
+)
+def test_the_parameters_mean_the_same(settings):
+    assert_same_fit(settings | {"max_iter": 2000}, made.cut(made.crowd(200, 8), 3))
+
+
+def test_late_annotators_second_labels_and_items_without_labels_count_as_in_memory():
+    frame = made.crowd()
+    again = frame[:40].assign(label="cow")
+    blank = pd.DataFrame({"item": range(600, 606), "annotator": None, "label": None})
+    first, second = made.cut(pd.concat([frame, again[again["label"] != frame["label"][:40]], blank]), 2)
+    late = second[second["label"].notna()][:30].assign(annotator="a late one")
+    here, there = assert_same_fit(FIXED, [first, pd.concat([second, late])])
+    assert pd.isna(here.labels_).sum() == 6
+    assert there.annotators_.index[-1] == "a late one"
+
+
+def test_a_large_table_starts_from_a_sample(monkeypatch):
+    frame = made.crowd(2000)
+    monkeypatch.setattr(product_mixture, "SAMPLE", 300)
+    table = PartitionedTable(made.cut(frame, 4))
+    model = fit(ProductMixture(n_init=4, init="random", **FIXED), table)
+    here = ProductMixture(n_init=4, init="random", **FIXED).fit(made.whole([frame]))
+    assert model.lower_bound_ == pytest.approx(here.lower_bound_, rel=1e-4)
+    assert model.lower_bounds_.tolist() != here.lower_bounds_.tolist()
+
+
+def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
+    table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
+    whole = fit(ProductMixture(**RANDOM), table)
+    sums, done = product_mixture.statistics.sums, []
+
+    def failing(part, *parameters):
+        if len(done) == 5 * len(table):
+            raise KeyboardInterrupt
+        done.append(part)
+        return sums(part, *parameters)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(product_mixture.statistics, "sums", failing)
+        with pytest.raises(KeyboardInterrupt):
+            fit(ProductMixture(**RANDOM), table, checkpoint=path)
+    resumed = fit(ProductMixture(**RANDOM), table, checkpoint=path)
+    assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
+    assert resumed.restart_bounds_.tolist() == whole.restart_bounds_.tolist()
+    with pytest.raises(InputError, match="is the checkpoint of another fit: its parameters differ"):
+        fit(ProductMixture(**RANDOM | {"n_clusters": 2}), table, checkpoint=path)
+
+
+@pytest.mark.slow
+def test_a_cluster_fits_as_one_thread_does(client):
+    table = PartitionedTable(made.cut(made.crowd(), 5))
+    here, there = fit(ProductMixture(**RANDOM), table), fit(ProductMixture(**RANDOM), table, client=client)
+    assert here.lower_bounds_.tolist() == there.lower_bounds_.tolist()
+    pd.testing.assert_frame_equal(here.annotators_, there.annotators_, rtol=0, atol=0)
+
+
+def test_new_labels_are_classified():
+    frame = made.crowd()
+    model = fit(ProductMixture(**FIXED), PartitionedTable(made.cut(frame, 3)))
+    here = ProductMixture(**FIXED).fit(made.whole([frame]))
+    assert model.predict(made.whole([frame])).tolist() == here.labels_.tolist()
+    fitted_before = fit(here, PartitionedTable(made.cut(frame, 3)))
+    assert not hasattr(fitted_before, "labels_")
+
+
+def test_what_partitions_cannot_fit_is_refused(tmp_path):
+    table = PartitionedTable(made.cut(made.crowd(60), 3))
+    with pytest.raises(InputError, match=r"'copies' parameter of ProductMixture must be None: .* Got 'auto' instead"):
+        fit(ProductMixture(), table)
+    with pytest.raises(
+        InputError, match="must be 'auto', 'votes' or 'random': an array would need a row for each item"
+    ):
+        fit(ProductMixture(copies=None, init=np.ones((60, 3))), table)
+    with pytest.raises(InputError, match="votes give no start for 5 components"):
+        fit(ProductMixture(5, copies=None, init="votes"), table)
+    with pytest.raises(InputError, match="the 'random_state' parameter of ProductMixture must be an int"):
+        fit(ProductMixture(5, copies=None), table, checkpoint=tmp_path / "fit.npz")
+    with pytest.raises(InputError, match="The 'smoothing' parameter of ProductMixture must be"):
+        fit(ProductMixture(copies=None, smoothing=0.0), table)
+    blank = pd.DataFrame({"item": [1, 2], "annotator": None, "label": None})
+    with pytest.raises(InputError, match="ProductMixture needs labels, and none of the 2 items has any"):
+        fit(ProductMixture(copies=None), PartitionedTable([blank]))
+    with pytest.raises(InputError, match="more than"):
+        fit(ProductMixture(10**8, copies=None), table)
+    assert fit(DawidSkene(subtypes=1), table).n_clusters_ == 3
