@@ -109,8 +109,9 @@ def fit_partitions(
     size, travel.
 
     DawidSkene and ProductMixture write labels.parquet (the class of each item and its probability), annotators.csv,
-    confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others clusters.parquet, annotators.csv,
-    centroids.csv (KCC: shares of the groups in each cluster) or mapping.csv (what each group means), and summary.json.
+    confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others
+    clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each cluster) or mapping.csv (what
+    each group means), and summary.json.
     """
     from consilience.cli.partitioned import Means
     from consilience.cli.partitioned import fit_partitions as run
