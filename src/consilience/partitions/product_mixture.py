@@ -192,7 +192,7 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     votes = model.init == "votes" or (model.init == "auto" and n_components == len(survey.classes))
     if votes:
         named = n_components == len(survey.classes)
-        require(model, "init", f"'random' or an array: votes give no start for {n_components} components", named)
+        require(model, "init", f"'random': votes give no start for {n_components} components", named)
         return [parts.total(first_sums)]
     first = np.cumsum([0, *parts.results(n_items_of)])
     share = min(SAMPLE / max(survey.n_items, 1), 1.0)
