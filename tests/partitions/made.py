@@ -2,6 +2,8 @@
 
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -42,3 +44,17 @@ def dies_once(part, marker):
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return part
+
+
+def kill_one_of(client, path):
+    """Kill a worker as soon as there is a file; return an event that says when it is done."""
+    victim, killed = next(iter(client.run(os.getpid).values())), threading.Event()
+
+    def kill():
+        while not path.exists():
+            time.sleep(0.001)
+        os.kill(victim, signal.SIGKILL)
+        killed.set()
+
+    threading.Thread(target=kill, daemon=True).start()
+    return killed

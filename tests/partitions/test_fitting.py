@@ -1,9 +1,5 @@
 """DawidSkene fitted to partitions is DawidSkene fitted in memory."""
 
-import os
-import signal
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -290,15 +286,7 @@ def test_a_cluster_fits_as_one_thread_does(client):
 def test_a_fit_survives_a_worker_that_is_killed_between_sweeps(client, tmp_path):
     table, path = PartitionedTable(made.cut(made.crowd(), 5)), tmp_path / "fit.npz"
     whole = fit(DawidSkene(subtypes=1), table)
-    victim, killed = next(iter(client.run(os.getpid).values())), threading.Event()
-
-    def kill():
-        while not path.exists():
-            time.sleep(0.001)
-        os.kill(victim, signal.SIGKILL)
-        killed.set()
-
-    threading.Thread(target=kill, daemon=True).start()
+    killed = made.kill_one_of(client, path)
     survived = fit(DawidSkene(subtypes=1), table, client=client, checkpoint=path)
     assert killed.is_set()
     assert survived.lower_bounds_.tolist() == whole.lower_bounds_.tolist()

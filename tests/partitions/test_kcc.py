@@ -1,9 +1,5 @@
 """`KCC` over partitions: as in memory, for any partitioning."""
 
-import os
-import signal
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -207,15 +203,7 @@ def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, 
     table, path = PartitionedTable(made.cut(groups(2000, 20), 5)), tmp_path / "fit.npz"
     settings = SETTINGS | {"init": "k-means++", "n_init": 20}
     here = fit(KCC(**settings), table)
-    victim, killed = next(iter(client.run(os.getpid).values())), threading.Event()
-
-    def kill():
-        while not path.exists():
-            time.sleep(0.001)
-        os.kill(victim, signal.SIGKILL)
-        killed.set()
-
-    threading.Thread(target=kill, daemon=True).start()
+    killed = made.kill_one_of(client, path)
     there = fit(KCC(**settings), table, client=client, checkpoint=path)
     assert killed.is_set()
     assert here.objective_ == there.objective_

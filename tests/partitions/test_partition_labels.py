@@ -1,9 +1,5 @@
 """PartitionLabelModel fitted to partitions is PartitionLabelModel fitted in memory."""
 
-import os
-import signal
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -24,6 +20,7 @@ from consilience.partitions import (
 )
 from consilience.semisupervised import PartitionLabelModel
 from tests.partitions.item_tables import FEATURES, SETTINGS, SORTERS, in_memory, items, table_of
+from tests.partitions.made import kill_one_of
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
 
@@ -316,15 +313,7 @@ def test_a_fit_survives_a_worker_that_is_killed_between_sweeps(client, tmp_path)
     frame, path = items(), tmp_path / "fit.npz"
     table = table_of([frame[number::5] for number in range(5)])
     whole = fit(PartitionLabelModel(**SETTINGS), table)
-    victim, killed = next(iter(client.run(os.getpid).values())), threading.Event()
-
-    def kill():
-        while not path.exists():
-            time.sleep(0.001)
-        os.kill(victim, signal.SIGKILL)
-        killed.set()
-
-    threading.Thread(target=kill, daemon=True).start()
+    killed = kill_one_of(client, path)
     survived = fit(PartitionLabelModel(**SETTINGS), table, client=client, checkpoint=path)
     assert killed.is_set()
     assert survived.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
