@@ -44,6 +44,7 @@ MODELS = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
 @click.option(
     "--model",
     type=click.Choice(MODELS, case_sensitive=False),
+    metavar="|".join(MODELS),
     default=MODELS[0],
     show_default=True,
     help="DawidSkene, ProductMixture: names that all annotators share. KCC: groups that only their annotators know. "

@@ -17,12 +17,13 @@ from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.certainty import Certainty, certainty_of_report
+from consilience.inspection.durations import durations_of
 from consilience.inspection.name_corrections import corrections_of
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
-from consilience.inspection.report.subject import Subject, with_seconds
+from consilience.inspection.report.subject import Subject
 from consilience.inspection.words import Words, use_words
 
 __all__ = ["report"]
@@ -176,6 +177,11 @@ def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Sub
         standard = found.standard_names.renamed(subject.annotations)
         return replace(found, annotations=standard, written=subject.annotations)
     return found
+
+
+def with_seconds(subject: Subject, seconds: Any) -> Subject:
+    """Return the subject with how long people took; those left out may be among them."""
+    return replace(subject, seconds=durations_of(subject.annotations.annotators, seconds, subject.left_out))
 
 
 def with_certainty(subject: Subject, certainty: Any) -> Subject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
@@ -17,7 +17,6 @@ from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.certainty import Certainty
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.cohesion import cluster_cohesion
-from consilience.inspection.durations import durations_of
 from consilience.inspection.group_names import cluster_names
 from consilience.inspection.group_words import GroupWords
 from consilience.inspection.label_quality import LabelQuality, label_quality
@@ -279,11 +278,6 @@ class Subject:
     def segments(self) -> PanelSegments | None:
         """See `panels.segments_of`."""
         return segments_of(self.annotations, self.clusters)
-
-
-def with_seconds(subject: Subject, seconds: Any) -> Subject:
-    """Return the subject with how long people took; those left out may be among them."""
-    return replace(subject, seconds=durations_of(subject.annotations.annotators, seconds, subject.left_out))
 
 
 def _quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
