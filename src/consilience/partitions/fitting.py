@@ -18,11 +18,11 @@ from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.atomic_files import replacing
-from consilience.consensus import KCC, DawidSkene, ProductMixture
+from consilience.consensus import KCC, DawidSkene, ProductMixture, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import item_survey as items
-from consilience.partitions import kcc, partition_labels, product_mixture, statistics
+from consilience.partitions import kcc, partition_labels, product_mixture, statistics, subset_fusion
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -34,7 +34,7 @@ from consilience.semisupervised import PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
+TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture", "SubsetFusion")
 
 
 def fit(
@@ -128,6 +128,10 @@ def fit(
         _require(table, PartitionedTable, model)
         kcc.require_fittable(model, checkpoint)
         fitting = _fit_groups
+    elif isinstance(model, SubsetFusion):
+        _require(table, PartitionedTable, model)
+        subset_fusion.require_fittable(model, checkpoint)
+        fitting = _fit_groups
     else:
         known = f"{', '.join(TABLES[:-1])} and {TABLES[-1]}"
         raise InputError(f"Partitions can be fitted by {known}. Got a {type(model).__name__}.")
@@ -152,7 +156,7 @@ def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sou
     fit_parts(model, parts, survey, checkpoint, counts)
 
 
-def _fit_groups(model: KCC, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+def _fit_groups(model: KCC | SubsetFusion, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
     own = sources.map(items.read_labelled_items)
     survey = own.total(items.item_survey_of)
     sketch = own.total(items.sketch_of, survey.first)
@@ -162,7 +166,10 @@ def _fit_groups(model: KCC, table: PartitionedTable, sources: Parts, checkpoint:
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
     _forget_items(model)
-    kcc.fit_kcc(model, own, survey, sketch, checkpoint)
+    if isinstance(model, KCC):
+        kcc.fit_kcc(model, own, survey, sketch, checkpoint)
+    else:
+        subset_fusion.fit_subset_fusion(model, own, survey, sketch)
 
 
 def _fit_items(model: PartitionLabelModel, table: PartitionedItems, sources: Parts, checkpoint: Any) -> None:
@@ -276,6 +283,8 @@ def _size_of(numbered: tuple[int, ItemPartition]) -> int:
 def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities: bool) -> pd.DataFrame:
     if isinstance(model, KCC):
         return kcc.clusters_of_items(numbered, model, responsibilities)
+    if isinstance(model, SubsetFusion):
+        return subset_fusion.clusters_of_items(numbered, model, responsibilities)
     if isinstance(numbered[1], ItemPartition):
         return results_of_items(numbered, model, first, responsibilities)
     return results_of(numbered[1], model, responsibilities)

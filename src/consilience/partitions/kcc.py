@@ -41,6 +41,7 @@ from consilience.inference.clusters import by_falling_size
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.partitions.checkpoint import Arrays, Codec, Runs, checkpoint_at, parameters_of
+from consilience.partitions.group_counts import agreement
 from consilience.partitions.item_survey import (
     SAMPLE,
     ItemSurvey,
@@ -283,27 +284,10 @@ def _read_off(model: KCC, problem: Problem, best: Counted, ordered: Groupings, s
             "n_groupings": np.bincount(by, minlength=n_annotators),
             "n_items": np.bincount(ordered.annotator_of_group, sizes.of_groups, n_annotators).astype(int),
             "utility": np.bincount(by, by_grouping, n_annotators),
-            "agreement": _agreement(ordered, best.counts, state.held),
+            "agreement": agreement(ordered, best.counts),
         },
         index=ordered.annotators.rename("annotator"),
     )
-
-
-def _agreement(
-    ordered: Groupings, counts: Counts, held: Float[np.ndarray, "groupings clusters"]
-) -> Float[np.ndarray, " annotators"]:
-    """`agreement_with`, from the numbers of items of each cluster in each group and in each grouping."""
-    n_annotators = ordered.n_annotators
-
-    def pairs(sizes: np.ndarray, whose: np.ndarray) -> Float[np.ndarray, " annotators"]:
-        return np.bincount(whose, (sizes * (sizes - 1) / 2).reshape(len(whose), -1).sum(1), n_annotators)
-
-    of_group, of_grouping = ordered.annotator_of_group, ordered.annotator_of_grouping
-    both, in_group = pairs(counts, of_group), pairs(counts.sum(1), of_group)
-    in_cluster, total = pairs(held, of_grouping), pairs(held.sum(1), of_grouping)
-    expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
-    possible = (in_cluster + in_group) / 2 - expected
-    return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
 
 
 # ---- results of items

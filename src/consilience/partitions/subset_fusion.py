@@ -1,0 +1,377 @@
+"""`SubsetFusion` fitted to partitions: its search on a sample, its mixture of groupings on all items.
+
+    survey       annotators, groups, numbers of items                               1 pass over the source
+    sample       of at most `SAMPLE` items: number of clusters, first clusters      1 pass over the parts
+    links        which groupings share items                                        1
+    sweeps       moves of items, each with counts of the groups; see `fusion_sweeps`   2 a sweep
+    samples      the same, for the probabilities                                    2 a sweep
+    clusters     sizes, and number of items of each cluster in each group           3
+
+Decided here
+------------
+Up to `SAMPLE` items the search has them all, and the fit is that in memory. Beyond, its clusters continue with all
+items, and the silhouette, its curve and notes about annotators are those of the sample; clusters that need no
+inference are not looked for.
+
+The clusters of items are drawn at random, and kept with their partitions while the fit lasts. What remains are the
+counts of the groups from which they were drawn, in which each item counts for a cluster that is not known any more. The
+results of an item are its probabilities given these counts without it, averaged over where it may have been:
+
+    w_k ∝ exp s_k(C − 1_k),   p_j = Σ_k w_k softmax_j s(C − 1_k)
+
+with s the scores, and C − 1_k the counts without the item if it was in cluster k.
+
+If a single cluster explains the groupings as well, k-means competes with the mixture, and a note says so. Of its
+clusters, too, only the counts of the groups remain: the result of an item is the most probable one given these.
+
+Copies are merged item by item, which changes the groups themselves: ``copies=None`` has to be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse.csgraph import connected_components
+
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import arrange
+from consilience.annotations.names import MISSING, plain
+from consilience.consensus.groupings import fusion_result
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
+from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
+from consilience.errors import InputError
+from consilience.estimators.forecasts import on_number_of_clusters
+from consilience.estimators.grouping_copies import copies_of
+from consilience.estimators.little_told import notes_on_little_told
+from consilience.estimators.user_order import restore
+from consilience.inference.memberships import Memberships
+from consilience.inference.randomness import spawn_generator
+from consilience.partitions import fusion_sweeps as sweeps
+from consilience.partitions.fusion_sweeps import Spread, Sweeps
+from consilience.partitions.group_counts import agreement, kept_apart
+from consilience.partitions.item_survey import SAMPLE, ItemSurvey, joined_sample, read_labelled_items, sampled_items
+from consilience.partitions.map_reduce import Parts
+from consilience.partitions.survey import Sketch, hashes_of
+from consilience.partitions.table import Partition
+
+Places = Int[np.ndarray, " seen"]
+
+
+def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
+    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
+    model._check_parameters()
+    if model.copies is not None:
+        raise InputError(
+            "Over partitions, the 'copies' parameter of SubsetFusion must be None: copies are found by comparing all "
+            f"items. Got {model.copies!r} instead."
+        )
+    if not model.refine:
+        raise InputError(
+            "Over partitions, the 'refine' parameter of SubsetFusion must be True: otherwise clusters are those of "
+            f"k-means on all items. Got {model.refine!r} instead."
+        )
+    if checkpoint is not None:
+        raise InputError(
+            "A SubsetFusion keeps no checkpoint: its state has a row for each item, which stays with the partitions."
+        )
+
+
+@dataclass(frozen=True)
+class Fused:
+    """What a fitted model knows of all items, from which the clusters of each follow.
+
+    nothing : all groups, without items.
+    drawn_from : counts from which the probabilities of an item are averaged.
+    is_certain : whether clusters have probability 1.
+    part_of : part of the evidence of each grouping.
+    owned : the clusters found, in `fusing.owners`'s numbers.
+    """
+
+    nothing: Groupings
+    concentration: Float[np.ndarray, " annotators"]
+    drawn_from: list[Counts]
+    is_certain: bool
+    part_of: Int[np.ndarray, " groupings"]
+    owned: Int[np.ndarray, " owned"]
+
+    def probabilities(self, layout: Layout) -> Float[np.ndarray, "items owned"]:
+        """Return the probabilities of the clusters found for items that are in some grouping."""
+        total = np.zeros((layout.memberships.n_items, self.drawn_from[0].of_groups.shape[1]))
+        for counts in self.drawn_from:
+            total += without_own(layout, counts, self.concentration)
+        if self.is_certain:
+            total = fusing.onehot(total.argmax(1), total.shape[1])
+        return fusing.among(total, sweeps.parts_of_items(layout, self.part_of), self.owned)
+
+
+def without_own(
+    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
+) -> Float[np.ndarray, "items clusters"]:
+    """Probabilities of the clusters of items that are counted, each averaged over where it may have been."""
+    with_own = mixture.scores_of_new(layout, counts, concentration)
+    without = with_own + _own_contributions(layout, counts, concentration)
+    top = with_own.max(1, keepdims=True)
+    here, gone = np.exp(with_own - top), np.exp(without - top)
+    was = gone / gone.sum(1, keepdims=True)
+    share = was / (here.sum(1, keepdims=True) - here + gone)
+    return here * (share.sum(1, keepdims=True) - share) + gone * share
+
+
+def _own_contributions(
+    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
+) -> Float[np.ndarray, "items clusters"]:
+    """Return what an item in each cluster contributes to its own score, to be added; -inf where it cannot have been."""
+    c, cb = mixture._pseudo_counts(layout, concentration)
+    memberships = layout.memberships
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_groups = np.where(counts.of_groups < 1, -np.inf, np.log1p(-1 / (cb[:, None] + counts.of_groups)))
+        of_groupings = np.where(counts.of_groupings < 1, 0.0, np.log1p(-1 / (c[:, None] + counts.of_groupings)))
+    own = memberships.in_group @ of_groups - memberships.in_grouping @ of_groupings
+    return np.asarray(own - np.log1p(1 / np.maximum(counts.of_clusters, 1)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Clusters of all items, and where they come from.
+
+    spread : with the probabilities of the items.
+    drawn_from, is_certain : see `Fused`.
+    curve : of the search; None if there was none.
+    doubtful : whether a single cluster explains the groupings as well.
+    """
+
+    spread: Spread
+    drawn_from: list[Counts]
+    curve: pd.DataFrame | None
+    is_certain: bool = False
+    doubtful: bool = False
+
+
+def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketch: Sketch) -> None:
+    """Fit the model to items in partitions.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    own : parts of `item_survey.OwnItems`; they are forgotten.
+    survey, sketch : of the same table.
+    """
+    if not survey.groups:
+        raise InputError(f"SubsetFusion needs labels, and none of the {survey.n_items} items has any.")
+    limit = sketch.hashes[:SAMPLE][-1]
+    sample = joined_sample(list(own.results(sampled_items, survey.first, limit)), survey.nothing())
+    arranged = arrange(sample.groupings)
+    ordered = arranged.ordered
+    memberships, places, part = model._linked(ordered)
+    nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
+    hashes = hashes_of(ordered.items.take(places))
+    parts = own.map(sweeps.prepared, nothing, hashes, survey.first)
+    own.forget()
+    sizes = list(parts.results(sweeps.n_items_of))
+    n_items, before = sum(sizes), np.cumsum([0, *sizes])[:-1]
+    require_at_most(model, n_items, "items that are in some grouping")
+    require_at_most(model, len(places), "items of the sample that are in some grouping")
+    over = Sweeps(Layout.of(Memberships.of(nothing)), n_items, len(places))
+    part_of = _parts_of_groupings(parts, len(places), before)
+    copies_of(model, nothing)
+    search = _Searching(model, memberships, part, over, parts, part_of, before)
+    outcome, grouping_weights = search.outcome()
+    _read_off(model, search, outcome, ordered, grouping_weights)
+    _note(model, search, outcome, ordered, survey)
+    restore(model, arranged)
+    model.annotators_ = model.annotators_.sort_values("weight", ascending=False, kind="stable")
+    del model.items_
+    outcome.spread.parts.forget()
+    parts.forget()
+
+
+def _parts_of_groupings(
+    parts: Parts, n_sampled: int, before: Int[np.ndarray, " partitions"]
+) -> Int[np.ndarray, " groupings"]:
+    """Number the parts of the evidence by falling number of items, as `memberships.parts` does."""
+    _, part_of = connected_components(parts.total(sweeps.links), directed=False)
+    part_of = part_of.astype(np.intp)
+    order = parts.total(sweeps.owners_of, part_of, n_sampled, before).by_size()
+    number = np.full(len(part_of) + 1, len(order))  # of groupings without items: the last
+    number[order] = np.arange(len(order))
+    return number[part_of]
+
+
+@dataclass(frozen=True)
+class _Searching:
+    """The search of one fit: what it has in memory, and what it has in partitions.
+
+    memberships, part : of the items of the sample.
+    parts : of `sweeps.Own`, without clusters.
+    """
+
+    model: SubsetFusion
+    memberships: Memberships
+    part: Places
+    over: Sweeps
+    parts: Parts
+    part_of: Int[np.ndarray, " groupings"]
+    before: Int[np.ndarray, " partitions"]
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all items are in the sample."""
+        return self.over.n_items == self.over.n_sampled
+
+    def outcome(self) -> tuple[Outcome, Float[np.ndarray, " groupings"] | None]:
+        """Return the outcome, as `SubsetFusion._fuse`, and weights of the groupings for clusters without a mixture."""
+        model, rng, sampled = self.model, spawn_generator(self.model.random_state), self.memberships
+        numbers = model._numbers(sampled.n_items)
+        coordinates = fusing.coordinates(sampled, model.normalize, min(numbers[-1], sampled.n_items))
+        obvious = model._obvious(sampled, self.part) if self.has_all or model.n_clusters == 1 else None
+        if obvious is None:
+            return self.by_mixture(coordinates, numbers, rng), coordinates.grouping_weights
+        return self.as_they_are(obvious), coordinates.grouping_weights
+
+    def by_mixture(self, coordinates: fusing.Coordinates, numbers: range, rng: np.random.Generator) -> Outcome:
+        """Clusters by the mixture, as `fusing.by_mixture` finds them."""
+        more_starts = self.model._more_starts(self.memberships, coordinates)
+        found = fusing.searched(
+            self.memberships, coordinates, numbers, more_starts=more_starts, n_init=self.model.n_init, rng=rng
+        )
+        for end in found.convincing():
+            spread, drawn_from = self.over.sampled(self.spread(end, rng), rng=rng)
+            if len(self.owned(spread)) > 1:
+                return Outcome(spread, drawn_from, self.with_end(found, end))
+            spread.parts.forget()
+        best = found.ends[0]
+        plain = fusing.by_kmeans(self.memberships, coordinates, numbers, rng=rng)
+        if best.n_clusters < numbers[0] or plain.silhouette > found.evidence.score(best.cluster):
+            return replace(self.as_they_are(plain.cluster, plain.curve), doubtful=True)
+        spread = self.spread(best, rng)
+        own = spread.parts.map(sweeps.given_the_rest, spread.counts, spread.state.concentration)
+        spread.parts.forget()
+        curve, counts = self.with_end(found, best), [spread.counts]
+        return Outcome(replace(spread, parts=own), counts, curve, doubtful=True)
+
+    def with_end(self, found: fusing.Search, end: State) -> pd.DataFrame:
+        """Return the curve with the state that was kept."""
+        curve = found.curve.copy()
+        curve.loc[end.n_clusters] = [found.evidence.score(end.cluster), mixture.log_evidence(found.layout, end)]
+        return curve.sort_index()
+
+    def spread(self, end: State, rng: np.random.Generator) -> Spread:
+        """Continue a state of the sample with all items."""
+        counts = mixture.count(Layout.of(self.memberships), end)
+        spread = self.over.begun(self.parts, end, counts)
+        return spread if self.has_all else self.over.settle(spread, rng=rng)
+
+    def as_they_are(self, cluster: Int[np.ndarray, " sampled"], curve: pd.DataFrame | None = None) -> Outcome:
+        """Give the items of the sample these clusters, and others the most probable ones."""
+        layout, n_clusters = Layout.of(self.memberships), int(cluster.max()) + 1
+        start = mixture.learn_concentration(layout, mixture.init(layout, cluster, n_clusters))
+        spread = self.over.begun(self.parts, start, mixture.count(layout, start))
+        own = spread.parts.map(sweeps.certain)
+        spread.parts.forget()
+        return Outcome(replace(spread, parts=own), [spread.counts], curve, is_certain=True)
+
+    def owned(self, spread: Spread) -> Int[np.ndarray, " owned"]:
+        """Return the clusters of the parts of the evidence that own items, the largest first."""
+        return spread.parts.total(sweeps.owners_of, self.part_of, self.over.n_sampled, self.before).by_size()
+
+
+def _read_off(
+    model: SubsetFusion,
+    search: _Searching,
+    outcome: Outcome,
+    ordered: Groupings,
+    grouping_weights: Float[np.ndarray, " groupings"] | None,
+) -> None:
+    """Set the attributes, as `SubsetFusion._set_result` does."""
+    owned, state = search.owned(outcome.spread), outcome.spread.state
+    found = outcome.spread.parts.total(sweeps.read, search.part_of, owned)
+    model.refined_, model.n_clusters_ = not outcome.is_certain, len(owned)
+    model._shares = found.shares / search.over.n_items
+    structure = search.over.nothing.memberships
+    weight = fusion_result.weights(structure, state if model.refined_ else None, grouping_weights)
+    by, n_annotators = ordered.annotator_of_grouping, ordered.n_annotators
+    of_groups = found.counts.sum(1)
+    model.annotators_ = pd.DataFrame(
+        {
+            "n_groupings": np.bincount(by, minlength=n_annotators),
+            "n_items": np.bincount(ordered.annotator_of_group, of_groups, n_annotators).astype(int),
+            "n_groups": np.bincount(ordered.annotator_of_group, of_groups > 0, n_annotators).astype(int),
+            "consistency": weight if model.refined_ else np.full(n_annotators, np.nan),
+            "weight": weight * kept_apart(ordered, found.counts) if model.refined_ else weight,
+            "agreement": agreement(ordered, found.counts),
+        },
+        index=ordered.annotators.rename("annotator"),
+    )
+    cluster = _clusters_of_sample(search, outcome.spread, owned)
+    evidence = EvidenceSilhouette.of(search.memberships, rng=np.random.default_rng(0))
+    model.silhouette_ = evidence.score(cluster)
+    curve = outcome.curve
+    model.n_clusters_curve_ = fusing.curve_of({len(owned): [model.silhouette_, np.nan]}) if curve is None else curve
+    nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
+    model._fused = Fused(nothing, state.concentration, outcome.drawn_from, outcome.is_certain, search.part_of, owned)
+
+
+def _clusters_of_sample(search: _Searching, spread: Spread, owned: Int[np.ndarray, " owned"]) -> Places:
+    """Return the clusters of the items of the sample, in canonical order."""
+    cluster = np.zeros(search.over.n_sampled, dtype=np.intp)
+    for place, own in spread.parts.results(sweeps.of_sample, search.part_of, owned):
+        cluster[place] = own
+    return cluster
+
+
+def _note(model: SubsetFusion, search: _Searching, outcome: Outcome, ordered: Groupings, survey: ItemSurvey) -> None:
+    """Set ``notes_``; those about annotators are of the sample."""
+    n_parts = search.parts.total(sweeps.owners_of, search.part_of, search.over.n_sampled, search.before)
+    sizes = n_parts.sizes[n_parts.sizes > 0]
+    part = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes) if len(sizes) > 1 else np.zeros(1, dtype=np.int32)
+    model.notes_ = [fusion_result.DOUBTFUL] if outcome.doubtful else []
+    model.notes_ += fusion_result.notes(ordered, part, model.n_clusters, model.n_clusters_)
+    unseen = survey.n_items - search.over.n_items
+    if unseen:
+        they = "is in no grouping; it belongs" if unseen == 1 else "are in no grouping; they belong"
+        model.notes_.append(f"{unseen:,} of {survey.n_items:,} items {they} to no cluster.")
+    everywhere = np.full(len(ordered), -1)
+    everywhere[np.diff(ordered.incidence.indptr) > 0] = _clusters_of_sample(search, outcome.spread, model._fused.owned)
+    model.notes_ += on_number_of_clusters(ordered, everywhere) + notes_on_little_told(ordered)
+
+
+# ---- results of items
+
+
+def clusters_of_items(numbered: tuple[int, Partition], model: SubsetFusion, responsibilities: bool) -> pd.DataFrame:
+    """Return the cluster of each item of a partition, missing for items without labels, and its probability.
+
+    Parameters
+    ----------
+    responsibilities : whether to add the probability of each cluster; for items without labels, its share of the items.
+    """
+    groupings = read_labelled_items(numbered).rows.groupings
+    fused: Fused = model._fused
+    _require_known(groupings, fused.nothing)
+    layout, seen = sweeps.layout_of(groupings, fused.nothing)
+    probability = np.tile(model._shares, (groupings.n_items, 1))
+    probability[seen] = fused.probabilities(layout)
+    cluster = pd.array(probability.argmax(1), dtype="Int64")
+    unseen = np.ones(groupings.n_items, dtype=bool)
+    unseen[seen] = False
+    cluster[unseen] = pd.NA
+    largest = np.where(unseen, np.nan, probability.max(1, initial=0.0))
+    table = pd.DataFrame({"item": groupings.items, "cluster": cluster, "probability": largest})
+    if not responsibilities:
+        return table
+    return table.join(pd.DataFrame(probability, columns=[f"cluster {number}" for number in range(model.n_clusters_)]))
+
+
+def _require_known(groupings: Groupings, fitted: Groupings) -> None:
+    """Raise an InputError if a group was not fitted."""
+    unknown = groupings.vocabulary.place_in(fitted.vocabulary.group_keys()) == MISSING
+    if unknown.any():
+        annotator, _, group = groupings.vocabulary.group_keys()[int(unknown.argmax())]
+        raise InputError(f"Group {plain(group)!r} by annotator {plain(annotator)!r} was not fitted.")

@@ -1,0 +1,265 @@
+"""`SubsetFusion` over partitions: as in memory, for any partitioning."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience.annotations.canonical import arrange
+from consilience.consensus import SubsetFusion
+from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.errors import AnnotationWarning, InputError
+from consilience.inference.memberships import Memberships
+from consilience.metrics import ami
+from consilience.partitions import PartitionedTable, fit, fusion_sweeps, item_results, subset_fusion
+from consilience.partitions import write_item_results as write
+from consilience.partitions.item_survey import read_labelled_items
+from consilience.partitions.map_reduce import LocalParts
+from consilience.partitions.survey import hashes_of
+from consilience.simulation import simulate_labels
+from tests.partitions import made
+from tests.partitions.test_fitting import PARTITIONINGS
+from tests.partitions.test_kcc import groups, whole
+
+SETTINGS = {"copies": None, "random_state": 0}
+CLOSE = {"rtol": 1e-10, "atol": 1e-10}
+
+
+def clear_groups(n_items=400, seed=0):
+    """Sorts by ten people who hardly err."""
+    kinds = np.random.default_rng(seed).choice(["cat", "cow", "dog"], n_items, p=[0.5, 0.3, 0.2])
+    labels = simulate_labels(kinds, n_annotators=10, accuracy=0.95, annotators_per_item=6, random_state=seed)
+    frame = labels.to_frame().astype({"annotator": object, "label": object})
+    return frame.assign(label=frame["annotator"].str[-1] + " " + frame["label"])
+
+
+def assert_same_fit(settings, frames, **arguments):
+    """Fit both ways, compare all attributes without an axis of items, and return both with the results of items."""
+    table = PartitionedTable(frames)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnnotationWarning)
+        here = SubsetFusion(**settings).fit(whole(frames))
+        there = fit(SubsetFusion(**settings), table, **arguments)
+        results = pd.concat(item_results(there, table, responsibilities=True)).set_index("item").loc[here.items_]
+    for name in ("n_clusters_", "refined_"):
+        assert getattr(here, name) == getattr(there, name)
+    assert here.silhouette_ == pytest.approx(there.silhouette_, rel=1e-10)
+    pd.testing.assert_frame_equal(here.n_clusters_curve_, there.n_clusters_curve_, **CLOSE)
+    pd.testing.assert_frame_equal(
+        here.annotators_, there.annotators_.loc[here.annotators_.index], check_index_type=False, **CLOSE
+    )
+    np.testing.assert_allclose(here._shares, there._shares, **CLOSE)
+    return here, there, results
+
+
+@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+def test_the_fit_is_that_in_memory(cut):
+    here, there, results = assert_same_fit(SETTINGS, cut(clear_groups()))
+    assert here.notes_ == there.notes_
+    assert results["cluster"].tolist() == here.labels_.tolist()
+    np.testing.assert_allclose(results["probability"], here.responsibilities_.max(1), atol=0.1)
+    assert np.abs(results.iloc[:, 2:].to_numpy() - here.responsibilities_).mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    "settings", [{"n_clusters": 5}, {"normalize": "presented", "n_init": 2}, {"normalize": None}, {"n_clusters": 1}]
+)
+def test_the_parameters_mean_the_same(settings):
+    here, _, results = assert_same_fit(SETTINGS | settings, made.cut(groups(), 3))
+    assert (results["cluster"].to_numpy() == here.labels_).mean() > 0.99
+
+
+def test_clusters_that_are_no_better_than_one_are_those_in_memory_up_to_a_few_items():
+    """Of k-means' clusters only the counts of the groups remain."""
+    here, there, results = assert_same_fit(SETTINGS, made.cut(groups(seed=5), 3))
+    assert not here.refined_
+    assert here.notes_ == there.notes_ != []
+    assert (results["cluster"].to_numpy() == here.labels_).mean() > 0.9
+    assert set(results["probability"]) == {1.0}
+
+
+def test_clusters_that_need_no_inference_are_those_in_memory():
+    sort = pd.DataFrame({"item": range(12), "label": list("aaaabbbbcccc")})
+    agreed = pd.concat([sort.assign(annotator=name) for name in ("Ann", "Bo")])
+    apart = pd.concat([sort.assign(annotator="Ann"), sort.assign(annotator="Bo", item=sort["item"] + 12)])
+    alone = agreed.assign(label=agreed["item"].astype(str))
+    for frame, n_clusters in ((agreed, 3), (apart, 6), (alone, 12)):
+        here, there, results = assert_same_fit(SETTINGS, made.cut(frame, 4))
+        assert there.n_clusters_ == n_clusters
+        assert results["cluster"].tolist() == here.labels_.tolist()
+        assert here.notes_ == there.notes_
+
+
+def test_parts_that_nothing_links_have_clusters_of_their_own():
+    frame = clear_groups(120)
+    other = clear_groups(60, seed=1).assign(
+        item=lambda own: own["item"] + 120,
+        annotator=lambda own: "other " + own["annotator"],
+        label=lambda own: "other " + own["label"],
+    )
+    here, there, results = assert_same_fit(SETTINGS | {"n_clusters": 3}, made.cut(pd.concat([frame, other]), 3))
+    assert here.notes_ == there.notes_
+    assert "fall into 2 parts (of 120, 60 items)" in there.notes_[0]
+    assert (results["cluster"].to_numpy() == here.labels_).mean() == 1.0
+
+
+def test_second_labels_items_without_labels_and_late_annotators_count_as_in_memory():
+    frame = clear_groups()
+    again = frame[:30].assign(label="another")
+    blank = pd.DataFrame({"item": range(400, 406), "annotator": None, "label": None})
+    late = frame[-10:].assign(annotator="a late one", label="late")
+    frames = made.cut(pd.concat([frame, again, blank, late]), 3)
+    here, there, results = assert_same_fit(SETTINGS, frames)
+    assert (here.labels_ == -1).sum() == results["cluster"].isna().sum() == 6
+    assert "6 of 406 items are in no grouping; they belong to no cluster." in there.notes_
+    unseen = results[results["cluster"].isna()]
+    np.testing.assert_allclose(unseen.iloc[:, 2:], there._shares[None].repeat(6, 0), **CLOSE)
+
+
+# ---- sweeps
+
+
+def spread_and_state(frame, tmp_path, n_parts=4):
+    """A state in memory, and the same over partitions; with the items in canonical order."""
+    ordered = arrange(whole([frame]).to_groupings()).ordered
+    memberships = Memberships.of(ordered)
+    layout = mixture.Layout.of(memberships)
+    cluster = np.random.default_rng(0).integers(4, size=len(ordered))
+    state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 4))
+    nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
+    own = map(read_labelled_items, enumerate(PartitionedTable(made.cut(frame, n_parts)).partitions))
+    first = np.zeros(n_parts, dtype=int)
+    parts = [fusion_sweeps.prepared(one, nothing, hashes_of(ordered.items), first) for one in own]
+    over = fusion_sweeps.Sweeps(mixture.Layout.of(Memberships.of(nothing)), len(ordered), len(ordered))
+    counts = mixture.count(layout, state)
+    return layout, state, over, over.begun(LocalParts(parts, tmp_path), state, counts)
+
+
+def clusters_of(spread, n_items):
+    found = np.empty(n_items, dtype=int)
+    for place, own in spread.parts.results(lambda own: (own.place, own.cluster)):
+        found[place] = own
+    return found
+
+
+def test_each_sweep_is_that_in_memory(tmp_path):
+    """Including the fifth, which learns concentrations."""
+    layout, state, over, spread = spread_and_state(groups(), tmp_path)
+    here, there = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(2 * mixture.LEARN_EVERY):
+        state = mixture.sweep(layout, state, rng=here)
+        spread = over.step(spread, fusion_sweeps.Draws(there.random(400), (0,)))
+        assert clusters_of(spread, 400).tolist() == state.cluster.tolist()
+        for name, counts in vars(mixture.count(layout, state)).items():
+            np.testing.assert_allclose(getattr(spread.counts, name), counts, **CLOSE)
+        np.testing.assert_allclose(spread.state.concentration, state.concentration, rtol=1e-10)
+        assert spread.state.log_pseudo_likelihood == pytest.approx(state.log_pseudo_likelihood, rel=1e-10)
+        assert spread.state.restless == pytest.approx(state.restless, rel=1e-10)
+
+
+def test_settling_and_sampling_are_those_in_memory(tmp_path):
+    layout, state, over, spread = spread_and_state(groups(), tmp_path)
+    here, there = np.random.default_rng(1), np.random.default_rng(1)
+    settled = mixture.occupied(mixture.settle(layout, state, rng=here))
+    spread = over.settle(spread, rng=there)
+    assert clusters_of(spread, 400).tolist() == settled.cluster.tolist()
+    probability = mixture.probabilities(layout, settled, rng=here)
+    sampled, counts = over.sampled(spread, rng=there)
+    assert len(counts) == mixture.SAMPLES
+    for place, own in sampled.parts.results(lambda own: (own.place, own.probability)):
+        np.testing.assert_allclose(own / mixture.SAMPLES, probability[place], **CLOSE)
+
+
+def test_the_probabilities_of_an_item_leave_it_out():
+    """Brute force over the clusters that it may have been in."""
+    ordered = arrange(whole([groups(60, 5)]).to_groupings()).ordered
+    layout = mixture.Layout.of(Memberships.of(ordered))
+    cluster = np.random.default_rng(0).integers(3, size=len(ordered))
+    state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 3))
+    counts = mixture.count(layout, state)
+    found = subset_fusion.without_own(layout, counts, state.concentration)
+    for item in range(0, 60, 7):
+        groups_of_it = ordered.incidence[[item]].indices
+        weight, conditional = [], []
+        for k in range(3):
+            possible = (counts.of_groups[groups_of_it, k] >= 1).all()
+            there = replace(state, cluster=np.where(np.arange(60) == item, k, cluster))
+            scores = mixture.cluster_scores(layout, there, counts)[item] if possible else np.full(3, -np.inf)
+            weight.append(scores[k])
+            conditional.append(np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum() if possible else 0)
+        weight = np.exp(np.array(weight) - max(weight))
+        expected = sum(w * p for w, p in zip(weight / weight.sum(), conditional))
+        np.testing.assert_allclose(found[item], expected, rtol=1e-10)
+
+
+# ---- many items, results, clusters, refusals
+
+
+def test_a_large_table_begins_with_a_sample(monkeypatch):
+    """About the clusters of all items in memory, and others for another partitioning at most by a few draws."""
+    frame = groups(3000, 12)
+    here = SubsetFusion(**SETTINGS).fit(whole([frame]))
+    monkeypatch.setattr(subset_fusion, "SAMPLE", 500)
+    found = []
+    for n in (2, 7):
+        table = PartitionedTable(made.cut(frame, n))
+        model = fit(SubsetFusion(**SETTINGS), table)
+        assert model.n_clusters_ == here.n_clusters_
+        found.append(pd.concat(item_results(model, table)).set_index("item")["cluster"].loc[here.items_].to_numpy(int))
+        np.testing.assert_allclose(
+            model.annotators_["consistency"], here.annotators_["consistency"][model.annotators_.index], atol=0.1
+        )
+    assert min(ami(here.labels_, one) for one in found) > 0.9
+    assert ami(*found) > 0.97
+
+
+def test_threads_change_no_digit():
+    table = PartitionedTable(made.cut(groups(), 5))
+    one, several = fit(SubsetFusion(**SETTINGS), table), fit(SubsetFusion(**SETTINGS), table, n_jobs=3)
+    assert one.silhouette_ == several.silhouette_
+    pd.testing.assert_frame_equal(one.annotators_, several.annotators_, rtol=0, atol=0)
+
+
+def test_results_are_written(tmp_path):
+    table = PartitionedTable(made.cut(groups(), 3))
+    model = fit(SubsetFusion(**SETTINGS), table)
+    written = pd.concat(map(pd.read_parquet, write(model, table, tmp_path)))
+    pd.testing.assert_frame_equal(written, pd.concat(item_results(model, table)), check_dtype=False)
+    stranger = pd.DataFrame({"item": [1], "annotator": ["Zoe"], "label": ["x"]})
+    with pytest.raises(InputError, match="Group 'x' by annotator 'Zoe' was not fitted"):
+        list(item_results(model, PartitionedTable([stranger])))
+
+
+@pytest.mark.slow
+def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, tmp_path, monkeypatch):
+    table = PartitionedTable(made.cut(groups(2000, 20), 5))
+    here = fit(SubsetFusion(**SETTINGS), table)
+    killed = made.kill_one_of(client, tmp_path / "sampling")
+    key_of = fusion_sweeps.key_of
+
+    def begun(rng):
+        (tmp_path / "sampling").touch()
+        return key_of(rng)
+
+    monkeypatch.setattr(fusion_sweeps, "key_of", begun)
+    there = fit(SubsetFusion(**SETTINGS), table, client=client)
+    assert killed.is_set()
+    assert here.silhouette_ == there.silhouette_
+    pd.testing.assert_frame_equal(here.annotators_, there.annotators_, rtol=0, atol=0)
+
+
+def test_what_partitions_cannot_fit_is_refused(tmp_path):
+    table = PartitionedTable(made.cut(groups(), 3))
+    with pytest.raises(InputError, match="the 'copies' parameter of SubsetFusion must be None"):
+        fit(SubsetFusion(), table)
+    with pytest.raises(InputError, match="the 'refine' parameter of SubsetFusion must be True"):
+        fit(SubsetFusion(refine=False, copies=None), table)
+    with pytest.raises(InputError, match="A SubsetFusion keeps no checkpoint"):
+        fit(SubsetFusion(copies=None), table, checkpoint=tmp_path / "fit.npz")
+    with pytest.raises(InputError, match="must be at most 400, the number of items that are in some grouping"):
+        fit(SubsetFusion(500, copies=None), table)
+    blank = pd.DataFrame({"item": [1, 2], "annotator": None, "label": None})
+    with pytest.raises(InputError, match="SubsetFusion needs labels, and none of the 2 items has any"):
+        fit(SubsetFusion(copies=None), PartitionedTable([blank]))
