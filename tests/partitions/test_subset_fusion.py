@@ -27,10 +27,10 @@ SETTINGS = {"copies": None, "random_state": 0}
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 
-def clear_groups(n_items=400, seed=0):
-    """Sorts by ten people who hardly err."""
+def clear_groups(n_items=400, seed=0, accuracy=0.95):
+    """Sorts by ten people who hardly err, as a rule."""
     kinds = np.random.default_rng(seed).choice(["cat", "cow", "dog"], n_items, p=[0.5, 0.3, 0.2])
-    labels = simulate_labels(kinds, n_annotators=10, accuracy=0.95, annotators_per_item=6, random_state=seed)
+    labels = simulate_labels(kinds, n_annotators=10, accuracy=accuracy, annotators_per_item=6, random_state=seed)
     frame = labels.to_frame().astype({"annotator": object, "label": object})
     return frame.assign(label=frame["annotator"].str[-1] + " " + frame["label"])
 
@@ -198,8 +198,8 @@ def test_the_probabilities_of_an_item_leave_it_out():
 
 
 def test_a_large_table_begins_with_a_sample(monkeypatch):
-    """About the clusters of all items in memory, and others for another partitioning at most by a few draws."""
-    frame = groups(3000, 12)
+    """The clusters of all items in memory up to a few, for any partitioning."""
+    frame = clear_groups(3000, accuracy=0.75)
     here = SubsetFusion(**SETTINGS).fit(whole([frame]))
     monkeypatch.setattr(subset_fusion, "SAMPLE", 500)
     found = []
