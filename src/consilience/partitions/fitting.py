@@ -22,7 +22,7 @@ from consilience.consensus import KCC, DawidSkene, ProductMixture, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import item_survey as items
-from consilience.partitions import kcc, partition_labels, product_mixture, statistics, subset_fusion
+from consilience.partitions import kcc, partition_labels, product_mixture, statistics, subset_fusion, views
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -30,11 +30,12 @@ from consilience.partitions.map_reduce import DaskParts, LocalParts, Parts
 from consilience.partitions.partition_label_results import results_of_items
 from consilience.partitions.survey import Survey, read_own, recoded, require_items_apart, survey_of
 from consilience.partitions.table import Partition, PartitionedTable, read_rows
-from consilience.semisupervised import PartitionLabelModel
+from consilience.partitions.view_results import require_results, views_of_items
+from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture", "SubsetFusion")
+TABLES = ("DawidSkene", "KCC", "MCVC", "MECC", "PartitionLabelModel", "ProductMixture", "SubsetFusion")
 
 
 def fit(
@@ -127,11 +128,15 @@ def fit(
     elif isinstance(model, KCC):
         _require(table, PartitionedTable, model)
         kcc.require_fittable(model, checkpoint)
-        fitting = _fit_groups
+        fitting = _fit_items
     elif isinstance(model, SubsetFusion):
         _require(table, PartitionedTable, model)
         subset_fusion.require_fittable(model, checkpoint)
-        fitting = _fit_groups
+        fitting = _fit_items
+    elif isinstance(model, MCVC | MECC):
+        _require(table, (PartitionedItems, PartitionedTable), model)
+        views.require_fittable(model, checkpoint)
+        fitting = _fit_items
     else:
         known = f"{', '.join(TABLES[:-1])} and {TABLES[-1]}"
         raise InputError(f"Partitions can be fitted by {known}. Got a {type(model).__name__}.")
@@ -156,33 +161,31 @@ def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sou
     fit_parts(model, parts, survey, checkpoint, counts)
 
 
-def _fit_groups(model: KCC | SubsetFusion, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
-    own = sources.map(items.read_labelled_items)
-    survey = own.total(items.item_survey_of)
-    sketch = own.total(items.sketch_of, survey.first)
-    require_items_apart(sketch, table.partitions, own, items.names_among)
-    _require_told(survey.vocabulary.group_names, table)
-    _warn_of_left_out(survey)
-    model._forget_columns()
-    model._missing = values_of_missing(table.missing)
-    _forget_items(model)
-    if isinstance(model, KCC):
-        kcc.fit_kcc(model, own, survey, sketch, checkpoint)
-    else:
-        subset_fusion.fit_subset_fusion(model, own, survey, sketch)
-
-
-def _fit_items(model: PartitionLabelModel, table: PartitionedItems, sources: Parts, checkpoint: Any) -> None:
-    own = sources.map(items.read_own_items)
+def _fit_items(
+    model: KCC | MCVC | MECC | PartitionLabelModel | SubsetFusion,
+    table: PartitionedItems | PartitionedTable,
+    sources: Parts,
+    checkpoint: Any,
+) -> None:
+    own = sources.map(items.read_own_items if isinstance(table, PartitionedItems) else items.read_labelled_items)
     survey = own.total(items.item_survey_of)
     sketch = own.total(items.sketch_of, survey.first)
     if survey.named:
         require_items_apart(sketch, table.partitions, own, items.names_among)
     _require_told(survey.vocabulary.group_names, table)
     _warn_of_left_out(survey)
+    model._forget_columns()
     model._missing = values_of_missing(table.missing)
     _forget_items(model)
-    partition_labels.fit_partition_labels(model, own, survey, sketch, table.features, checkpoint)
+    features = table.features if isinstance(table, PartitionedItems) else ()
+    if isinstance(model, KCC):
+        kcc.fit_kcc(model, own, survey, sketch, checkpoint)
+    elif isinstance(model, SubsetFusion):
+        subset_fusion.fit_subset_fusion(model, own, survey, sketch)
+    elif isinstance(model, PartitionLabelModel):
+        partition_labels.fit_partition_labels(model, own, survey, sketch, features, checkpoint)
+    else:
+        views.fit_views(model, own, survey, sketch, features)
 
 
 def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> Iterator[pd.DataFrame]:
@@ -285,6 +288,8 @@ def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities
         return kcc.clusters_of_items(numbered, model, responsibilities)
     if isinstance(model, SubsetFusion):
         return subset_fusion.clusters_of_items(numbered, model, responsibilities)
+    if isinstance(model, MCVC | MECC):
+        return views_of_items(numbered, model, first, responsibilities)
     if isinstance(numbered[1], ItemPartition):
         return results_of_items(numbered, model, first, responsibilities)
     return results_of(numbered[1], model, responsibilities)
@@ -332,13 +337,20 @@ def _parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
 
 
 def _require_table_of(model: Any, table: Any) -> None:
-    _require(table, PartitionedItems if isinstance(model, PartitionLabelModel) else PartitionedTable, model)
+    if isinstance(model, MCVC | MECC):
+        require_results(model)
+        with_features = hasattr(model, "n_features_in_")
+    else:
+        with_features = isinstance(model, PartitionLabelModel)
+    _require(table, PartitionedItems if with_features else PartitionedTable, model)
 
 
-def _require(table: Any, kind: type, model: Any) -> None:
-    if not isinstance(table, kind):
+def _require(table: Any, kinds: type | tuple[type, ...], model: Any) -> None:
+    if not isinstance(table, kinds):
+        listed = kinds if isinstance(kinds, tuple) else (kinds,)
         raise InputError(
-            f"The table of a {type(model).__name__} must be a {kind.__name__}. Got a {type(table).__name__}."
+            f"The table of a {type(model).__name__} must be a {' or a '.join(kind.__name__ for kind in listed)}. Got a "
+            f"{type(table).__name__}."
         )
 
 
@@ -360,5 +372,6 @@ def _warn_of_left_out(survey: Survey | ItemSurvey) -> None:
 
 def _forget_items(model: Any) -> None:
     """Forget what an earlier fit in memory knew of its items."""
-    for name in ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given"):
+    own = ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given", *views.OF_ITEMS)
+    for name in own:
         vars(model).pop(name, None)
