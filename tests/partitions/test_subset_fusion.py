@@ -13,7 +13,7 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.memberships import Memberships
 from consilience.metrics import ami
-from consilience.partitions import PartitionedTable, fit, fusion_sweeps, item_results, subset_fusion
+from consilience.partitions import PartitionedTable, fit, fusion_sweeps, fusion_walk, item_results, subset_fusion
 from consilience.partitions import write_item_results as write
 from consilience.partitions.item_survey import read_labelled_items
 from consilience.partitions.map_reduce import LocalParts
@@ -161,15 +161,20 @@ def test_each_sweep_is_that_in_memory(tmp_path):
 
 def test_settling_and_sampling_are_those_in_memory(tmp_path):
     layout, state, over, spread = spread_and_state(groups(), tmp_path)
-    here, there = np.random.default_rng(1), np.random.default_rng(1)
+    here, start = np.random.default_rng(1), fusion_walk.state_of(np.random.default_rng(1))
+    over = replace(over, n_items=401)  # as if there were an item outside the sample
+    walk = fusion_walk.Walk(over, spread.parts, layout, [state], lambda spread: np.arange(2))
+    place = walk.start(0, start)
+    while not place.is_settled:
+        place = walk.step(place)
     settled = mixture.occupied(mixture.settle(layout, state, rng=here))
-    spread = over.settle(spread, rng=there)
-    assert clusters_of(spread, 400).tolist() == settled.cluster.tolist()
+    assert clusters_of(place.spread, 400).tolist() == settled.cluster.tolist()
+    while not place.is_over:
+        place = walk.step(place)
     probability = mixture.probabilities(layout, settled, rng=here)
-    sampled, counts = over.sampled(spread, rng=there)
-    assert len(counts) == mixture.SAMPLES
-    for place, own in sampled.parts.results(lambda own: (own.place, own.probability)):
-        np.testing.assert_allclose(own / mixture.SAMPLES, probability[place], **CLOSE)
+    assert len(place.drawn_from) == mixture.SAMPLES
+    for number, own in place.spread.parts.results(lambda own: (own.place, own.probability)):
+        np.testing.assert_allclose(own / mixture.SAMPLES, probability[number], **CLOSE)
 
 
 def test_the_probabilities_of_an_item_leave_it_out():
@@ -232,19 +237,46 @@ def test_results_are_written(tmp_path):
         list(item_results(model, PartitionedTable([stranger])))
 
 
+@pytest.mark.parametrize("sample", [1000, 200])
+def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
+    monkeypatch.setattr(subset_fusion, "SAMPLE", sample)
+    table, path = PartitionedTable(made.cut(clear_groups(accuracy=0.85), 3)), tmp_path / "fit.npz"
+    whole = fit(SubsetFusion(**SETTINGS), table)
+    step, done = fusion_walk.Walk.step, []
+
+    def failing(walk, place):
+        done.append(place)
+        if len(done) in (5, 12, 25):
+            raise KeyboardInterrupt
+        return step(walk, place)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fusion_walk.Walk, "step", failing)
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                fit(SubsetFusion(**SETTINGS), table, checkpoint=path)
+    resumed = fit(SubsetFusion(**SETTINGS), table, checkpoint=path)
+    assert resumed.silhouette_ == whole.silhouette_
+    pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)
+    found = [pd.concat(item_results(model, table)) for model in (whole, resumed)]
+    pd.testing.assert_frame_equal(*found, rtol=0, atol=0)
+    monkeypatch.setattr(fusion_walk.Walk, "step", None)  # no sweep is left
+    assert fit(SubsetFusion(**SETTINGS), table, checkpoint=path).silhouette_ == whole.silhouette_
+    rows = sorted((tmp_path / "fit.npz.items").iterdir())
+    assert len(rows) == 2 * 3  # of two sweeps
+    rows[-1].write_bytes(b"")
+    with pytest.raises(InputError, match="is no checkpoint of a fit, or it is damaged"):
+        fit(SubsetFusion(**SETTINGS), table, checkpoint=path)
+    with pytest.raises(InputError, match="is the checkpoint of another fit: its parameters differ"):
+        fit(SubsetFusion(n_clusters=4, **SETTINGS), table, checkpoint=path)
+
+
 @pytest.mark.slow
-def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, tmp_path, monkeypatch):
+def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, tmp_path):
     table = PartitionedTable(made.cut(groups(2000, 20), 5))
     here = fit(SubsetFusion(**SETTINGS), table)
-    killed = made.kill_one_of(client, tmp_path / "sampling")
-    key_of = fusion_sweeps.key_of
-
-    def begun(rng):
-        (tmp_path / "sampling").touch()
-        return key_of(rng)
-
-    monkeypatch.setattr(fusion_sweeps, "key_of", begun)
-    there = fit(SubsetFusion(**SETTINGS), table, client=client)
+    killed = made.kill_one_of(client, tmp_path / "fit.npz")
+    there = fit(SubsetFusion(**SETTINGS), table, client=client, checkpoint=tmp_path / "fit.npz")
     assert killed.is_set()
     assert here.silhouette_ == there.silhouette_
     pd.testing.assert_frame_equal(here.annotators_, there.annotators_, rtol=0, atol=0)
@@ -256,7 +288,7 @@ def test_what_partitions_cannot_fit_is_refused(tmp_path):
         fit(SubsetFusion(), table)
     with pytest.raises(InputError, match="the 'refine' parameter of SubsetFusion must be True"):
         fit(SubsetFusion(refine=False, copies=None), table)
-    with pytest.raises(InputError, match="A SubsetFusion keeps no checkpoint"):
+    with pytest.raises(InputError, match="the 'random_state' parameter of SubsetFusion must be an int"):
         fit(SubsetFusion(copies=None), table, checkpoint=tmp_path / "fit.npz")
     with pytest.raises(InputError, match="must be at most 400, the number of items that are in some grouping"):
         fit(SubsetFusion(500, copies=None), table)

@@ -181,7 +181,7 @@ def _fit_items(
     if isinstance(model, KCC):
         kcc.fit_kcc(model, own, survey, sketch, checkpoint)
     elif isinstance(model, SubsetFusion):
-        subset_fusion.fit_subset_fusion(model, own, survey, sketch)
+        subset_fusion.fit_subset_fusion(model, own, survey, sketch, checkpoint)
     elif isinstance(model, PartitionLabelModel):
         partition_labels.fit_partition_labels(model, own, survey, sketch, features, checkpoint)
     else:

@@ -11,7 +11,6 @@ them in memory, in canonical order; the others have numbers of their partition.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +23,6 @@ from consilience.annotations.memberships import incidence_of
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
-from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
 from consilience.partitions.item_survey import OwnItems, group_places
 from consilience.partitions.map_reduce import Additive, Parts
@@ -284,18 +282,6 @@ class Sweeps:
         total = own.total(counted, start.n_clusters)
         return Spread(own, replace(start, cluster=NO_ITEMS), total.counts)
 
-    def settle(self, spread: Spread, *, rng: np.random.Generator) -> Spread:
-        """Sweep until hardly any item moves, as `mixture.settle` does, and drop empty clusters."""
-        fewest, key = spread.state.n_sweeps + mixture.FEWEST_SWEEPS, key_of(rng)
-        found = iterate(
-            spread,
-            lambda now: self.step(now, Draws(rng.random(self.n_sampled), (key, now.state.n_sweeps))),
-            lambda now: now.state.log_pseudo_likelihood,
-            max_iter=mixture.MOST_SWEEPS,
-            settled=lambda now: now.state.restless < mixture.REST and now.state.n_sweeps >= fewest,
-        ).state
-        return self.occupied(found)
-
     def step(self, spread: Spread, draws: Draws) -> Spread:
         """Return the state after `mixture.sweep`."""
         before = spread.state
@@ -323,23 +309,9 @@ class Sweeps:
         counts = Counts(*(each[..., owned] for each in vars(spread.counts).values()))
         return Spread(own, replace(spread.state, n_clusters=int(owned.sum())), counts)
 
-    def sampled(self, spread: Spread, *, rng: np.random.Generator) -> tuple[Spread, list[Counts]]:
-        """Set the probabilities of `mixture.probabilities`; also return the counts from which each sweep drew."""
-        key, drawn_from = key_of(rng), list[Counts]()
-        for number in range(mixture.BURN_IN + mixture.SAMPLES):
-            moving = rng.random(self.n_sampled)
-            chance = np.zeros(self.n_sampled)
-            chance[moving < 0.5] = rng.random(np.count_nonzero(moving < 0.5))
-            draws = Draws(moving, (key, number, 0)), Draws(chance, (key, number, 1))
-            weight = float(number >= mixture.BURN_IN)
-            drawn_from += [spread.counts] if weight else []
-            own = spread.parts.map(sampled, spread.counts, spread.state.concentration, *draws, weight)
-            total = own.total(counted, spread.state.n_clusters)
-            spread.parts.forget()
-            spread = Spread(own, spread.state, total.counts)
-        return spread, drawn_from
-
-
-def key_of(rng: np.random.Generator) -> int:
-    """Draw a key for the items outside the sample, without moving the generator of those inside."""
-    return int(deepcopy(rng).integers(2**63))
+    def sampled(self, spread: Spread, moving: Draws, chance: Draws, *, kept: bool) -> Spread:
+        """Draw clusters once, as `mixture.sample` does, and add the probabilities if they are to be kept."""
+        own = spread.parts.map(sampled, spread.counts, spread.state.concentration, moving, chance, float(kept))
+        total = own.total(counted, spread.state.n_clusters)
+        spread.parts.forget()
+        return Spread(own, spread.state, total.counts)

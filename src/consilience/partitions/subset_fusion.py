@@ -29,12 +29,15 @@ Copies are merged item by item, which changes the groups themselves: ``copies=No
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt64
 from scipy.sparse.csgraph import connected_components
 
 from consilience.annotations import Groupings
@@ -54,8 +57,12 @@ from consilience.estimators.user_order import restore
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions import fusion_sweeps as sweeps
+from consilience.partitions import fusion_walk
+from consilience.partitions.checkpoint import Codec, Runs, checkpoint_at, parameters_of
 from consilience.partitions.fusion_sweeps import Spread, Sweeps
+from consilience.partitions.fusion_walk import Place, Walk
 from consilience.partitions.group_counts import agreement, kept_apart
+from consilience.partitions.item_rows import ItemRows
 from consilience.partitions.item_survey import SAMPLE, ItemSurvey, joined_sample, read_labelled_items, sampled_items
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.survey import Sketch, hashes_of
@@ -77,9 +84,10 @@ def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
             "Over partitions, the 'refine' parameter of SubsetFusion must be True: otherwise clusters are those of "
             f"k-means on all items. Got {model.refine!r} instead."
         )
-    if checkpoint is not None:
+    if checkpoint is not None and not isinstance(model.random_state, int | np.integer):
         raise InputError(
-            "A SubsetFusion keeps no checkpoint: its state has a row for each item, which stays with the partitions."
+            "With a checkpoint, the 'random_state' parameter of SubsetFusion must be an int, so that a fit that goes "
+            f"on has the same search. Got {model.random_state!r} instead."
         )
 
 
@@ -154,7 +162,7 @@ class Outcome:
     doubtful: bool = False
 
 
-def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketch: Sketch) -> None:
+def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketch: Sketch, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
     Parameters
@@ -162,6 +170,7 @@ def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketc
     model : gets the attributes of its in-memory fit that have no axis of items.
     own : parts of `item_survey.OwnItems`; they are forgotten.
     survey, sketch : of the same table.
+    checkpoint : path, or None; rows of items are kept in a folder beside it.
     """
     if not survey.groups:
         raise InputError(f"SubsetFusion needs labels, and none of the {survey.n_items} items has any.")
@@ -181,7 +190,9 @@ def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketc
     over = Sweeps(Layout.of(Memberships.of(nothing)), n_items, len(places))
     part_of = _parts_of_groupings(parts, len(places), before)
     copies_of(model, nothing)
-    search = _Searching(model, memberships, part, over, parts, part_of, before)
+    about = {"labels": _digest(survey, hashes), "parameters": parameters_of(model)}
+    kept = _Kept(checkpoint, about)
+    search = _Searching(model, memberships, part, over, parts, part_of, before, kept)
     outcome, grouping_weights = search.outcome()
     _read_off(model, search, outcome, ordered, grouping_weights)
     _note(model, search, outcome, ordered, survey)
@@ -190,6 +201,28 @@ def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketc
     del model.items_
     outcome.spread.parts.forget()
     parts.forget()
+
+
+def _digest(survey: ItemSurvey, hashes: UInt64[np.ndarray, " sampled"]) -> str:
+    named = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes)).encode())
+    named.update(np.ascontiguousarray(hashes).tobytes())
+    return named.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Where to keep the walk: the path of a checkpoint or None, and what it is of."""
+
+    path: Any
+    about: dict[str, Any]
+
+    def runs(self, walk: Walk) -> Runs[Place]:
+        """Return the runs of the checkpoint."""
+        if self.path is None:
+            return Runs(None)
+        rows = ItemRows.beside(Path(self.path), fusion_walk.rows_of, fusion_walk.with_rows)
+        codec = Codec(partial(walk.values_of, rows=rows), partial(walk.place_of, rows=rows))
+        return Runs(checkpoint_at(self.path, self.about, codec))
 
 
 def _parts_of_groupings(
@@ -219,6 +252,7 @@ class _Searching:
     parts: Parts
     part_of: Int[np.ndarray, " groupings"]
     before: Int[np.ndarray, " partitions"]
+    kept: _Kept
 
     @property
     def has_all(self) -> bool:
@@ -241,32 +275,46 @@ class _Searching:
         found = fusing.searched(
             self.memberships, coordinates, numbers, more_starts=more_starts, n_init=self.model.n_init, rng=rng
         )
-        for end in found.convincing():
-            spread, drawn_from = self.over.sampled(self.spread(end, rng), rng=rng)
-            if len(self.owned(spread)) > 1:
-                return Outcome(spread, drawn_from, self.with_end(found, end))
-            spread.parts.forget()
+        ends = list(found.convincing())
+        walk = Walk(self.over, self.parts, found.layout, ends, self.owned)
+        if ends:
+            last = self.walked(walk, rng)
+            if last.number < len(ends):
+                curve = self.with_end(found, ends[last.number])
+                return Outcome(last.spread, list(last.drawn_from), curve)
+            last.spread.parts.forget()
+            rng = fusion_walk.generator_at(last.generator)
         best = found.ends[0]
         plain = fusing.by_kmeans(self.memberships, coordinates, numbers, rng=rng)
         if best.n_clusters < numbers[0] or plain.silhouette > found.evidence.score(best.cluster):
             return replace(self.as_they_are(plain.cluster, plain.curve), doubtful=True)
-        spread = self.spread(best, rng)
+        best_first = replace(walk, ends=found.ends[:1])
+        spread = best_first.settled(0, fusion_walk.state_of(rng))
         own = spread.parts.map(sweeps.given_the_rest, spread.counts, spread.state.concentration)
         spread.parts.forget()
         curve, counts = self.with_end(found, best), [spread.counts]
         return Outcome(replace(spread, parts=own), counts, curve, doubtful=True)
+
+    def walked(self, walk: Walk, rng: np.random.Generator) -> Place:
+        """Return the end of the walk, which goes on from the checkpoint."""
+        most = len(walk.ends) * (mixture.MOST_SWEEPS + fusion_walk.DRAWS)
+        return (
+            self.kept.runs(walk)
+            .run(
+                lambda: walk.start(0, fusion_walk.state_of(rng)),
+                walk.step,
+                lambda place: place.spread.state.log_pseudo_likelihood,
+                max_iter=most,
+                settled=lambda place: place.is_over,
+            )
+            .state
+        )
 
     def with_end(self, found: fusing.Search, end: State) -> pd.DataFrame:
         """Return the curve with the state that was kept."""
         curve = found.curve.copy()
         curve.loc[end.n_clusters] = [found.evidence.score(end.cluster), mixture.log_evidence(found.layout, end)]
         return curve.sort_index()
-
-    def spread(self, end: State, rng: np.random.Generator) -> Spread:
-        """Continue a state of the sample with all items."""
-        counts = mixture.count(Layout.of(self.memberships), end)
-        spread = self.over.begun(self.parts, end, counts)
-        return spread if self.has_all else self.over.settle(spread, rng=rng)
 
     def as_they_are(self, cluster: Int[np.ndarray, " sampled"], curve: pd.DataFrame | None = None) -> Outcome:
         """Give the items of the sample these clusters, and others the most probable ones."""
