@@ -4,7 +4,9 @@
 
 DawidSkene: a simulated crowd of 200 annotators labels each item five times. PartitionLabelModel: items of 10 clusters
 have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no
-mergers. KCC: the same items and annotators without features, K = 10, ten runs, as by default.
+mergers. KCC: the same items and annotators without features, K = 10, ten runs, as by default. SubsetFusion: the same,
+with the number of clusters found. MECC: the items with features, K = 10, ten starts. StagewiseEM: twenty annotators, of
+whom five are right in 70 % of the cases and the others guess, label half of the items each in one of three classes.
 
 For each number of items, the data are in Parquet files of up to 200,000 items. A process of its own fits them, with
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
@@ -28,10 +30,12 @@ from sklearn.metrics import adjusted_rand_score
 
 N_ANNOTATORS, PER_ITEM, N_CLASSES = 200, 5, 5
 N_FEATURES, N_CLUSTERS, N_SORTERS, LABELLED = 20, 10, 20, 0.2
+N_INFORMED = 5
 FEATURES = [f"feature {number}" for number in range(N_FEATURES)]
 SORTERS = [f"annotator {number}" for number in range(N_SORTERS)]
 ITEMS_OF_A_FILE = 200_000
 MOST_IN_MEMORY = 1_000_000
+OF_CLASSES = ("DawidSkene", "StagewiseEM")
 
 
 def write_labels(folder: Path, n_items: int, seed: int = 0) -> None:
@@ -77,7 +81,29 @@ def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame(columns).to_parquet(folder / f"{number:04}.parquet")
 
 
-WRITERS = {"DawidSkene": write_labels, "KCC": write_groups, "PartitionLabelModel": write_items}
+def write_sparse(folder: Path, n_items: int, seed: int = 0) -> None:
+    """Write labels of a crowd in which few know anything."""
+    rng = np.random.default_rng(seed)
+    for number, start in enumerate(range(0, n_items, ITEMS_OF_A_FILE)):
+        size = min(ITEMS_OF_A_FILE, n_items - start)
+        true = rng.integers(3, size=size)
+        columns = []
+        for person, name in enumerate(SORTERS):
+            some = np.flatnonzero(rng.random(size) < 0.5)
+            knows = (rng.random(len(some)) < 0.7) & (person < N_INFORMED)
+            label = np.where(knows, true[some], rng.integers(3, size=len(some)))
+            columns.append(pd.DataFrame({"item": start + some, "annotator": name, "label": label}))
+        pd.concat(columns).to_parquet(folder / f"{number:04}.parquet", index=False)
+
+
+WRITERS = {
+    "DawidSkene": write_labels,
+    "KCC": write_groups,
+    "MECC": write_items,
+    "PartitionLabelModel": write_items,
+    "StagewiseEM": write_sparse,
+    "SubsetFusion": write_groups,
+}
 
 
 def memory() -> float:
@@ -88,14 +114,21 @@ def memory() -> float:
 
 def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
     """Return the model that is measured, and the partitions."""
-    from consilience.consensus import KCC, DawidSkene
+    from consilience.consensus import KCC, DawidSkene, StagewiseEM, SubsetFusion
     from consilience.partitions import PartitionedItems, PartitionedTable
-    from consilience.semisupervised import PartitionLabelModel
+    from consilience.semisupervised import MECC, PartitionLabelModel
 
-    if name == "DawidSkene":
-        return DawidSkene(subtypes=1), PartitionedTable(folder)
-    if name == "KCC":
-        return KCC(N_CLUSTERS, random_state=0), PartitionedTable(folder)
+    models = {
+        "DawidSkene": DawidSkene(subtypes=1),
+        "KCC": KCC(N_CLUSTERS, random_state=0),
+        "StagewiseEM": StagewiseEM(copies=None),
+        "SubsetFusion": SubsetFusion(copies=None, random_state=0),
+    }
+    if name in models:
+        return models[name], PartitionedTable(folder)
+    if name == "MECC":
+        items = PartitionedItems(folder, features=FEATURES, annotators=SORTERS)
+        return MECC(N_CLUSTERS, n_init=10, random_state=0), items
     settings = {"max_clusters": 30, "n_init": 1, "prior_variance": 1.0, "copies": None, "merge": False}
     model = PartitionLabelModel(**settings, random_state=0)
     return model, PartitionedItems(folder, features=FEATURES, annotators=SORTERS)
@@ -104,10 +137,10 @@ def model_and_table(name: str, folder: Path) -> tuple[Any, Any]:
 def fit_in_memory(model: Any, folder: Path) -> None:
     """Fit to all files at once."""
     from consilience import Groupings, Labels
-    from consilience.consensus import KCC, DawidSkene
+    from consilience.consensus import KCC, DawidSkene, StagewiseEM, SubsetFusion
 
     frame = pd.read_parquet(folder)
-    if isinstance(model, DawidSkene | KCC):
+    if isinstance(model, DawidSkene | KCC | StagewiseEM | SubsetFusion):
         model.fit(Labels.from_frame(frame))
     else:
         frame = frame.set_index("item")
@@ -134,11 +167,11 @@ def measured(how: str, name: str, folder: Path, workers: int, jobs: int, sent: A
             fit(model, table, client=it)
     else:
         fit(model, table, n_jobs=jobs)
-    figures = time.perf_counter() - begun, model.n_iter_, memory() - before
+    figures = time.perf_counter() - begun, getattr(model, "n_iter_", 0), memory() - before
     if how == "memory":
         classes = pd.Series(model.labels_, model.items_).sort_index().to_numpy()
     else:
-        column = "label" if name == "DawidSkene" else "cluster"
+        column = "label" if name in OF_CLASSES else "cluster"
         found = pd.concat(one.set_index("item")[column] for one in item_results(model, table)).sort_index()
         classes = found.fillna(-1).to_numpy()
     sent.send((*figures, classes))
@@ -158,7 +191,7 @@ def run(how: str, name: str, folder: Path, workers: int, jobs: int) -> tuple[flo
 
 def alike(name: str, classes: np.ndarray, others: np.ndarray) -> float:
     """Return the share of items of the same class; of clusters, whose numbers mean nothing, the adjusted Rand index."""
-    return float((classes == others).mean() if name == "DawidSkene" else adjusted_rand_score(classes, others))
+    return float((classes == others).mean() if name in OF_CLASSES else adjusted_rand_score(classes, others))
 
 
 def main() -> None:

@@ -13,7 +13,15 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.memberships import Memberships
 from consilience.metrics import ami
-from consilience.partitions import PartitionedTable, fit, fusion_sweeps, fusion_walk, item_results, subset_fusion
+from consilience.partitions import (
+    PartitionedTable,
+    fit,
+    fusion_results,
+    fusion_sweeps,
+    fusion_walk,
+    item_results,
+    subset_fusion,
+)
 from consilience.partitions import write_item_results as write
 from consilience.partitions.item_survey import read_labelled_items
 from consilience.partitions.map_reduce import LocalParts
@@ -184,7 +192,7 @@ def test_the_probabilities_of_an_item_leave_it_out():
     cluster = np.random.default_rng(0).integers(3, size=len(ordered))
     state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 3))
     counts = mixture.count(layout, state)
-    found = subset_fusion.without_own(layout, counts, state.concentration)
+    found = fusion_results.without_own(layout, counts, state.concentration)
     for item in range(0, 60, 7):
         groups_of_it = ordered.incidence[[item]].indices
         weight, conditional = [], []
@@ -233,7 +241,7 @@ def test_results_are_written(tmp_path):
     written = pd.concat(map(pd.read_parquet, write(model, table, tmp_path)))
     pd.testing.assert_frame_equal(written, pd.concat(item_results(model, table)), check_dtype=False)
     stranger = pd.DataFrame({"item": [1], "annotator": ["Zoe"], "label": ["x"]})
-    with pytest.raises(InputError, match="Group 'x' by annotator 'Zoe' was not fitted"):
+    with pytest.raises(InputError, match="partition 0: the group 'x' of annotator 'Zoe' was not fitted"):
         list(item_results(model, PartitionedTable([stranger])))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 import consilience
 from consilience.annotations.files.sources import import_pyarrow
+from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.cli.messages import say, say_json
 from consilience.cli.model_choice import make_estimator
@@ -27,10 +28,15 @@ from consilience.partitions import PartitionedItems, PartitionedTable, fit, item
 USUAL: dict[str, dict[str, Any]] = {
     "DawidSkene": {"subtypes": 1},
     "KCC": {},
+    "MCVC": {},
+    "MECC": {},
     "PartitionLabelModel": {"copies": None},
     "ProductMixture": {"copies": None},
+    "StagewiseEM": {"copies": None},
+    "SubsetFusion": {"copies": None},
 }
-CLUSTERS = ("KCC", "PartitionLabelModel")
+CLASSES = ("DawidSkene", "ProductMixture", "StagewiseEM")  # the others find clusters
+OF_FEATURES = ("MCVC", "MECC", "PartitionLabelModel")  # the first two do without, too
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
 MOST_CLASSES = 12  # in a line
 
@@ -117,7 +123,7 @@ def fit_partitions(
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
-        answer = "cluster" if name in CLUSTERS else "label"
+        answer = "label" if name in CLASSES else "cluster"
         sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
         for file, content in _tables_of(model).items():
             write_table(content, folder / file)
@@ -134,18 +140,19 @@ def fit_partitions(
 def _table_for(
     name: str, path: Path, features: str | None, annotators: str | None, reading: Mapping[str, Any]
 ) -> PartitionedTable | PartitionedItems:
-    """Return the table of a model: items with features for a PartitionLabelModel, and a long table for the others."""
+    """Return the table of a model: items with features, or a long table of labels."""
     missing = [value for value in reading["missing"] if value.strip()] if reading["missing"] else None
     long = {f"--{role}": reading[role] for role in ("annotator", "label")}
     wide = {"--features": features, "--annotators": annotators}
-    if name != "PartitionLabelModel":
-        _require_none(wide, f"{name} reads a long table of labels")
+    with_features = features is not None and name in OF_FEATURES
+    if not with_features and name != "PartitionLabelModel":
+        _require_none(wide, f"{name} reads a long table of labels{' without --features' * (name in OF_FEATURES)}")
         roles = {role: reading[role] for role in ("item", "annotator", "label")}
         return PartitionedTable(path, **roles, missing=missing)
-    _require_none(long, "PartitionLabelModel reads a row for each item")
+    _require_none(long, f"{name} reads a row for each item{' with --features' * (name != 'PartitionLabelModel')}")
     for option, value in wide.items():
         if value is None:
-            raise InputError(f"PartitionLabelModel needs {option}: names of columns, separated by commas.")
+            raise InputError(f"{name} needs {option}: names of columns, separated by commas.")
     columns = {option[2:]: _columns(value) for option, value in wide.items()}
     return PartitionedItems(path, **columns, item=reading["item"], missing=missing)
 
@@ -166,6 +173,7 @@ def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
     sizes: Counter[Any] = Counter()
     n_items = 0
     numbers = range(model.n_clusters_) if answer == "cluster" else None
+    of_answer = pyarrow.int64() if numbers is not None else pyarrow.array(model.classes_, from_pandas=True).type
     with contextlib.ExitStack() as opened:
         writer = None
         for number, found in enumerate(item_results(model, table)):
@@ -173,10 +181,8 @@ def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
                 continue
             if writer is None:
                 fields = {"item": pyarrow.array(found["item"], from_pandas=True).type}
-                fields[answer] = (
-                    pyarrow.array(model.classes_, from_pandas=True).type if numbers is None else pyarrow.int64()
-                )
-                fields |= {"probability": pyarrow.float64()} if "probability" in found else {}
+                for column in found.columns[1:]:
+                    fields[column] = pyarrow.float64() if column.startswith("probability") else of_answer
                 writer = opened.enter_context(pyarrow.parquet.ParquetWriter(path, pyarrow.schema(fields)))
             try:
                 rows = pyarrow.Table.from_pandas(found, writer.schema, preserve_index=False)
@@ -184,7 +190,7 @@ def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
                 name = table.partitions[number].name
                 raise InputError(f"{name}: the items are of another type than in the first file.") from error
             writer.write_table(rows)
-            sizes.update(found[answer].value_counts().to_dict())
+            sizes.update(found[found.columns[1]].value_counts().to_dict())  # those of several views: of the first
             n_items += len(found)
     return Sizes(n_items, {name: sizes[name] for name in (model.classes_ if numbers is None else numbers)})
 
@@ -198,6 +204,8 @@ def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
         tables["counts.csv"] = keyed(model.confusion_counts_)
     if hasattr(model, "annotator_mapping_"):
         tables["mapping.csv"] = mapping_of(model)
+    if hasattr(model, "views_"):
+        tables["views.csv"] = model.views_.reset_index()
     if hasattr(model, "centroids_"):
         tables["centroids.csv"] = model.centroids_.add_prefix("cluster ").reset_index()
     return tables
@@ -205,7 +213,9 @@ def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
 
 def _summary(model: Any, table: Any, sizes: Sizes, files: list[str], out: Path) -> dict[str, Any]:
     people = model.annotators_
-    objective = "lower_bound" if hasattr(model, "lower_bound_") else "utility"
+    given = next(name for name in ("n_labels", "n_items", "n_pairs") if name in people)
+    objectives = [one for one in ("lower_bound", "utility", "silhouette") if hasattr(model, f"{one}_")]
+    loop = ("n_iter", "converged")  # a SubsetFusion has several
     what = "class_sizes" if hasattr(model, "classes_") else "cluster_sizes"
     return {
         "consilience": consilience.__version__,
@@ -213,13 +223,13 @@ def _summary(model: Any, table: Any, sizes: Sizes, files: list[str], out: Path) 
         "parameters": {name: value for name, value in model.get_params().items() if name != "verbose"},
         "n_partitions": len(table),
         "n_items": sizes.n_items,
-        "n_labels": int(people["n_labels" if "n_labels" in people else "n_items"].sum()),
+        "n_pairs" if "n_pairs" in people else "n_labels": int(people[given].sum()),
         "n_annotators": len(people),
         what: {as_text(name): size for name, size in sizes.of_each.items()},
         "n_items_without_labels": sizes.n_items - sum(sizes.of_each.values()),
-        "n_iter": int(model.n_iter_),
-        "converged": bool(model.converged_),
-        objective: float(getattr(model, f"{objective}_")),
+        **{one: plain(getattr(model, f"{one}_")) for one in loop if hasattr(model, f"{one}_")},
+        **{one: float(getattr(model, f"{one}_")) for one in objectives[:1]},
+        "notes": list(getattr(model, "notes_", [])),
         "files": {Path(name).stem: str(out / name) for name in (*files, SUMMARY)},
     }
 
@@ -230,10 +240,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes[:MOST_CLASSES])
     more = f" and {len(sizes) - MOST_CLASSES:,} more" if len(sizes) > MOST_CLASSES else ""
     without = found["n_items_without_labels"]
+    said = counted(found["n_pairs"], "judged pair") if "n_pairs" in found else counted(found["n_labels"], "label")
     return [
-        f"{found['model']}: {counted(found['n_items'], 'item')}, {counted(found['n_labels'], 'label')} by "
+        f"{found['model']}: {counted(found['n_items'], 'item')}, {said} by "
         f"{counted(found['n_annotators'], 'annotator')}, in {counted(found['n_partitions'], 'partition')}.",
         f"{what}: {shown}{more}.",
         *([f"{counted(without, 'item')} without labels."] if without else []),
+        *found["notes"],
         f"Results: {found['files']['summary'].removesuffix(SUMMARY)}",
     ]

@@ -26,7 +26,16 @@ from consilience.cli.options import (
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024
-MODELS = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
+MODELS = (
+    "DawidSkene",
+    "KCC",
+    "MCVC",
+    "MECC",
+    "PartitionLabelModel",
+    "ProductMixture",
+    "StagewiseEM",
+    "SubsetFusion",
+)
 
 
 @click.command(
@@ -47,8 +56,8 @@ MODELS = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
     metavar="|".join(MODELS),
     default=MODELS[0],
     show_default=True,
-    help="DawidSkene, ProductMixture: names that all annotators share. KCC: groups that only their annotators know. "
-    "PartitionLabelModel: such groups of items that have features.",
+    help="DawidSkene, ProductMixture, StagewiseEM: names that all annotators share. KCC, SubsetFusion: groups that "
+    "only their annotators know. PartitionLabelModel: such groups of items with features. MECC, MCVC: with or without.",
 )
 @click.option(
     "--set",
@@ -58,8 +67,8 @@ MODELS = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
     shell_complete=complete_settings,
     help="Set a parameter of the model; may be repeated. PartitionLabelModel needs prior_variance.",
 )
-@click.option("--features", metavar="COL,COL…", help="Columns of features, for PartitionLabelModel.")
-@click.option("--annotators", metavar="COL,COL…", help="Columns of labels, one each, for PartitionLabelModel.")
+@click.option("--features", metavar="COL,COL…", help="Columns of features, for PartitionLabelModel, MECC and MCVC.")
+@click.option("--annotators", metavar="COL,COL…", help="Columns of labels, one for each annotator, with --features.")
 @seed_option
 @click.option(
     "--jobs", type=Jobs(), help="Number of threads, each of which holds one partition; -1 uses all processors."
@@ -105,14 +114,14 @@ def fit_partitions(
     """Find the class or cluster of each item in TABLE, a folder of Parquet files, which need not fit in memory.
 
     Each file is a partition: a long table of items, annotators and labels. All rows of an item have to be in one file.
-    For PartitionLabelModel a file has a row for each item: its features, and a column of labels for each annotator. The
-    files are read one at a time, by threads or by the workers of a Dask cluster; only sums, and samples of a fixed
-    size, travel.
+    With --features a file has a row for each item: its features, and a column of labels for each annotator. The files
+    are read one at a time, by threads or by the workers of a Dask cluster; only sums, and samples of a fixed size,
+    travel.
 
-    DawidSkene and ProductMixture write labels.parquet (the class of each item and its probability), annotators.csv,
-    confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others
-    clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each cluster) or mapping.csv (what
-    each group means), and summary.json.
+    DawidSkene, ProductMixture and StagewiseEM write labels.parquet (the class of each item and its probability),
+    annotators.csv, confusion.csv, counts.csv (DawidSkene, for 'consilience fit --history') and summary.json; the others
+    clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each cluster), mapping.csv
+    (PartitionLabelModel: what each group means) or views.csv (MECC, MCVC), and summary.json.
     """
     from consilience.cli.partitioned import Means
     from consilience.cli.partitioned import fit_partitions as run

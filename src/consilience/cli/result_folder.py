@@ -47,7 +47,7 @@ OF_DIFFERENCE = (REPORT, "items.csv", "pairs.csv", "flow.csv", "agreement.csv", 
 OF_SITES = (REPORT, "clusters.csv", "sites.csv", "groupings.csv", SUMMARY)
 OF_PARTITIONS = (
     *("labels.parquet", "clusters.parquet", "annotators.csv", "confusion.csv", "counts.csv"),
-    *("mapping.csv", "centroids.csv", SUMMARY),
+    *("mapping.csv", "centroids.csv", "views.csv", SUMMARY),
 )
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS, *OF_DIFFERENCE, *OF_SITES, *OF_PARTITIONS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit

@@ -21,8 +21,16 @@ from consilience.atomic_files import replacing
 from consilience.consensus import KCC, DawidSkene, ProductMixture, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
+from consilience.partitions import (
+    fusion_results,
+    kcc,
+    partition_labels,
+    product_mixture,
+    statistics,
+    subset_fusion,
+    views,
+)
 from consilience.partitions import item_survey as items
-from consilience.partitions import kcc, partition_labels, product_mixture, statistics, subset_fusion, views
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -287,7 +295,7 @@ def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities
     if isinstance(model, KCC):
         return kcc.clusters_of_items(numbered, model, responsibilities)
     if isinstance(model, SubsetFusion):
-        return subset_fusion.clusters_of_items(numbered, model, responsibilities)
+        return fusion_results.clusters_of_items(numbered, model, responsibilities)
     if isinstance(model, MCVC | MECC):
         return views_of_items(numbered, model, first, responsibilities)
     if isinstance(numbered[1], ItemPartition):

@@ -13,16 +13,8 @@ Up to `SAMPLE` items the search has them all, and the fit is that in memory. Bey
 items, and the silhouette, its curve and notes about annotators are those of the sample; clusters that need no
 inference are not looked for.
 
-The clusters of items are drawn at random, and kept with their partitions while the fit lasts. What remains are the
-counts of the groups from which they were drawn, in which each item counts for a cluster that is not known any more. The
-results of an item are its probabilities given these counts without it, averaged over where it may have been:
-
-    w_k ∝ exp s_k(C − 1_k),   p_j = Σ_k w_k softmax_j s(C − 1_k)
-
-with s the scores, and C − 1_k the counts without the item if it was in cluster k.
-
 If a single cluster explains the groupings as well, k-means competes with the mixture, and a note says so. Of its
-clusters, too, only the counts of the groups remain: the result of an item is the most probable one given these.
+clusters only the counts of the groups remain: the result of an item is the most probable one given these.
 
 Copies are merged item by item, which changes the groups themselves: ``copies=None`` has to be said.
 """
@@ -42,7 +34,6 @@ from scipy.sparse.csgraph import connected_components
 
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
-from consilience.annotations.names import MISSING, plain
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
@@ -59,14 +50,14 @@ from consilience.inference.randomness import spawn_generator
 from consilience.partitions import fusion_sweeps as sweeps
 from consilience.partitions import fusion_walk
 from consilience.partitions.checkpoint import Codec, Runs, checkpoint_at, parameters_of
+from consilience.partitions.fusion_results import Fused
 from consilience.partitions.fusion_sweeps import Spread, Sweeps
 from consilience.partitions.fusion_walk import Place, Walk
 from consilience.partitions.group_counts import agreement, kept_apart
 from consilience.partitions.item_rows import ItemRows
-from consilience.partitions.item_survey import SAMPLE, ItemSurvey, joined_sample, read_labelled_items, sampled_items
+from consilience.partitions.item_survey import SAMPLE, ItemSurvey, joined_sample, sampled_items
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.survey import Sketch, hashes_of
-from consilience.partitions.table import Partition
 
 Places = Int[np.ndarray, " seen"]
 
@@ -89,60 +80,6 @@ def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
             "With a checkpoint, the 'random_state' parameter of SubsetFusion must be an int, so that a fit that goes "
             f"on has the same search. Got {model.random_state!r} instead."
         )
-
-
-@dataclass(frozen=True)
-class Fused:
-    """What a fitted model knows of all items, from which the clusters of each follow.
-
-    nothing : all groups, without items.
-    drawn_from : counts from which the probabilities of an item are averaged.
-    is_certain : whether clusters have probability 1.
-    part_of : part of the evidence of each grouping.
-    owned : the clusters found, in `fusing.owners`'s numbers.
-    """
-
-    nothing: Groupings
-    concentration: Float[np.ndarray, " annotators"]
-    drawn_from: list[Counts]
-    is_certain: bool
-    part_of: Int[np.ndarray, " groupings"]
-    owned: Int[np.ndarray, " owned"]
-
-    def probabilities(self, layout: Layout) -> Float[np.ndarray, "items owned"]:
-        """Return the probabilities of the clusters found for items that are in some grouping."""
-        total = np.zeros((layout.memberships.n_items, self.drawn_from[0].of_groups.shape[1]))
-        for counts in self.drawn_from:
-            total += without_own(layout, counts, self.concentration)
-        if self.is_certain:
-            total = fusing.onehot(total.argmax(1), total.shape[1])
-        return fusing.among(total, sweeps.parts_of_items(layout, self.part_of), self.owned)
-
-
-def without_own(
-    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
-) -> Float[np.ndarray, "items clusters"]:
-    """Probabilities of the clusters of items that are counted, each averaged over where it may have been."""
-    with_own = mixture.scores_of_new(layout, counts, concentration)
-    without = with_own + _own_contributions(layout, counts, concentration)
-    top = with_own.max(1, keepdims=True)
-    here, gone = np.exp(with_own - top), np.exp(without - top)
-    was = gone / gone.sum(1, keepdims=True)
-    share = was / (here.sum(1, keepdims=True) - here + gone)
-    return here * (share.sum(1, keepdims=True) - share) + gone * share
-
-
-def _own_contributions(
-    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
-) -> Float[np.ndarray, "items clusters"]:
-    """Return what an item in each cluster contributes to its own score, to be added; -inf where it cannot have been."""
-    c, cb = mixture._pseudo_counts(layout, concentration)
-    memberships = layout.memberships
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_groups = np.where(counts.of_groups < 1, -np.inf, np.log1p(-1 / (cb[:, None] + counts.of_groups)))
-        of_groupings = np.where(counts.of_groupings < 1, 0.0, np.log1p(-1 / (c[:, None] + counts.of_groupings)))
-    own = memberships.in_group @ of_groups - memberships.in_grouping @ of_groupings
-    return np.asarray(own - np.log1p(1 / np.maximum(counts.of_clusters, 1)))
 
 
 @dataclass(frozen=True)
@@ -388,38 +325,3 @@ def _note(model: SubsetFusion, search: _Searching, outcome: Outcome, ordered: Gr
     everywhere = np.full(len(ordered), -1)
     everywhere[np.diff(ordered.incidence.indptr) > 0] = _clusters_of_sample(search, outcome.spread, model._fused.owned)
     model.notes_ += on_number_of_clusters(ordered, everywhere) + notes_on_little_told(ordered)
-
-
-# ---- results of items
-
-
-def clusters_of_items(numbered: tuple[int, Partition], model: SubsetFusion, responsibilities: bool) -> pd.DataFrame:
-    """Return the cluster of each item of a partition, missing for items without labels, and its probability.
-
-    Parameters
-    ----------
-    responsibilities : whether to add the probability of each cluster; for items without labels, its share of the items.
-    """
-    groupings = read_labelled_items(numbered).rows.groupings
-    fused: Fused = model._fused
-    _require_known(groupings, fused.nothing)
-    layout, seen = sweeps.layout_of(groupings, fused.nothing)
-    probability = np.tile(model._shares, (groupings.n_items, 1))
-    probability[seen] = fused.probabilities(layout)
-    cluster = pd.array(probability.argmax(1), dtype="Int64")
-    unseen = np.ones(groupings.n_items, dtype=bool)
-    unseen[seen] = False
-    cluster[unseen] = pd.NA
-    largest = np.where(unseen, np.nan, probability.max(1, initial=0.0))
-    table = pd.DataFrame({"item": groupings.items, "cluster": cluster, "probability": largest})
-    if not responsibilities:
-        return table
-    return table.join(pd.DataFrame(probability, columns=[f"cluster {number}" for number in range(model.n_clusters_)]))
-
-
-def _require_known(groupings: Groupings, fitted: Groupings) -> None:
-    """Raise an InputError if a group was not fitted."""
-    unknown = groupings.vocabulary.place_in(fitted.vocabulary.group_keys()) == MISSING
-    if unknown.any():
-        annotator, _, group = groupings.vocabulary.group_keys()[int(unknown.argmax())]
-        raise InputError(f"Group {plain(group)!r} by annotator {plain(annotator)!r} was not fitted.")
