@@ -149,7 +149,8 @@ class Runs(Generic[State]):
         lower_bound: Callable[[State], float],
         *,
         max_iter: int,
-        tol: float,
+        tol: float = 0.0,
+        settled: Callable[[State], bool] | None = None,
     ) -> Trace[State]:
         """Sweep as `iterate` does; begin after the last sweep of this run that the checkpoint holds."""
         number = len(self._done)
@@ -168,8 +169,19 @@ class Runs(Generic[State]):
                 self._checkpoint.write([*self._done, new])
             return new
 
+        def stands(swept: Swept) -> bool:
+            is_saved = saved is not None and len(swept.bounds) < len(saved.bounds)
+            return not is_saved and settled is not None and settled(swept.state)
+
         first = Swept(init() if saved is None else saved.state, ())
-        trace = iterate(first, following, lambda swept: swept.bounds[-1], max_iter=max_iter, tol=tol)
+        trace = iterate(
+            first,
+            following,
+            lambda swept: swept.bounds[-1],
+            max_iter=max_iter,
+            tol=tol,
+            settled=None if settled is None else stands,
+        )
         if self._checkpoint is not None:
             self._done.append(trace.state)
         return Trace(trace.state.state, trace.lower_bounds, trace.outcome, trace.reason)
