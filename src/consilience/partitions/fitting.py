@@ -18,11 +18,11 @@ from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.atomic_files import replacing
-from consilience.consensus import KCC, DawidSkene, ProductMixture
+from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import item_survey as items
-from consilience.partitions import kcc, partition_labels, product_mixture, statistics
+from consilience.partitions import kcc, partition_labels, product_mixture, stagewise_em, statistics
 from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
 from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
@@ -34,7 +34,7 @@ from consilience.semisupervised import PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture")
+TABLES = ("DawidSkene", "KCC", "PartitionLabelModel", "ProductMixture", "StagewiseEM")
 
 
 def fit(
@@ -62,12 +62,14 @@ def fit(
     A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
     larger tables a restart begins from 100,000 of the items instead of all.
 
+    A StagewiseEM is that of ``model.fit`` on the whole table, up to rounding.
+
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
+    model : DawidSkene, KCC, PartitionLabelModel, ProductMixture or StagewiseEM
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
-        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture with
-        ``copies=None``.
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture and
+        StagewiseEM with ``copies=None``.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
@@ -124,6 +126,10 @@ def fit(
         _require(table, PartitionedTable, model)
         product_mixture.require_fittable(model, checkpoint)
         fitting = _fit_labels
+    elif isinstance(model, StagewiseEM):
+        _require(table, PartitionedTable, model)
+        stagewise_em.require_fittable(model)
+        fitting = _fit_labels
     elif isinstance(model, KCC):
         _require(table, PartitionedTable, model)
         kcc.require_fittable(model, checkpoint)
@@ -137,7 +143,9 @@ def fit(
     return model
 
 
-def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+def _fit_labels(
+    model: DawidSkene | ProductMixture | StagewiseEM, table: PartitionedTable, sources: Parts, checkpoint: Any
+) -> None:
     own = sources.map(read_own)
     survey = own.total(survey_of)
     require_items_apart(survey.sketch, table.partitions, sources)
@@ -148,8 +156,13 @@ def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sou
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
     counts = parts.total(statistics.label_counts)
-    fit_parts: Any = fit_dawid_skene if isinstance(model, DawidSkene) else product_mixture.fit_product_mixture
-    fit_parts(model, parts, survey, checkpoint, counts)
+    fit_parts: dict[type, Any] = {
+        DawidSkene: fit_dawid_skene,
+        ProductMixture: product_mixture.fit_product_mixture,
+        StagewiseEM: stagewise_em.fit_stagewise_em,
+    }
+    kind = next(kind for kind in fit_parts if isinstance(model, kind))
+    fit_parts[kind](model, parts, survey, checkpoint, counts)
 
 
 def _fit_groups(model: KCC, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
@@ -183,7 +196,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
+    model : DawidSkene, KCC, PartitionLabelModel, ProductMixture or StagewiseEM
         Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     responsibilities : bool, default=False
