@@ -160,8 +160,12 @@ def fit_product_mixture(
     runs: Runs[Mixture] = Runs(checkpoint_at(checkpoint, about, CODEC))
     starts = _starts(model, parts, survey, n_components)
     onehot = parts.map(encoded, n_components)
-    settings = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
-    best = keep_best(model, [swept(onehot, start, runs, len(survey.classes), **settings) for start in starts])
+
+    def once(start: Expectation) -> Trace[Mixture]:
+        smoothing, n_labels = float(model.smoothing), len(survey.classes)
+        return swept(onehot, start, runs, n_labels, smoothing=smoothing, max_iter=model.max_iter, tol=model.tol)
+
+    best = keep_best(model, [once(start) for start in starts])
     onehot.forget()
     model.log_likelihood_ = best.state.expected.log_likelihood
     copies_of(model, statistics.nothing_by(survey.annotators, survey.classes))
