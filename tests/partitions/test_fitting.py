@@ -304,7 +304,7 @@ def test_what_partitions_cannot_fit_is_refused():
         fit(DawidSkene(subtypes=2), table)
     with pytest.raises(InputError, match="The 'tol' parameter of DawidSkene must be"):
         fit(DawidSkene(subtypes=1, tol=-1), table)
-    known = "DawidSkene, KCC, MCVC, MECC, PartitionLabelModel and ProductMixture"
+    known = "DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM and SubsetFusion"
     with pytest.raises(InputError, match=f"Partitions can be fitted by {known}. Got a SpectralEM"):
         fit(SpectralEM(), table)
     with pytest.raises(InputError, match=r"The table of a DawidSkene must be a PartitionedTable. Got a DataFrame\."):

@@ -25,6 +25,7 @@ Subtypes are found by an eigenvector over all items, which is no sum of a fixed 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ from consilience.partitions.statistics import Heard, Sizes
 from consilience.partitions.survey import Survey, digest_of
 
 
-def require_fittable(model: DawidSkene) -> None:
+def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoint changes nothing
     """Raise an InputError unless the parameters are valid and need no statistics that grow with the items."""
     model._check_parameters()
     has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
@@ -86,12 +87,12 @@ def fit_dawid_skene(
     about = {"labels": digest_of(survey, counts), "parameters": parameters_of(model)}
     runs: Runs[State] = Runs(checkpoint_at(checkpoint, about, CODEC))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
-    constant = _constant(parts, counts) if learned else no_one
+    constant = found_constant(parts, counts) if learned else no_one
     everyone = Heard(no_one, np.full(len(no_one), ALONE))
     warn_of_constant(statistics.nothing_by(survey.annotators, survey.classes), constant, "DawidSkene")
     group = _copies(model, parts, survey, list(parts.results(statistics.sizes_of, everyone)))
     heard = Heard(constant, group)
-    imagined = _imagined(parts, heard) if learned else 0.0
+    imagined = imagined_items(parts, heard) if learned else 0.0
     trace = _swept(model, parts, heard, runs, imagined)
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
@@ -111,7 +112,7 @@ def _require_table(survey: Survey) -> None:
         )
 
 
-def _constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> statistics.Annotators:
+def found_constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> statistics.Annotators:
     """Find the annotators that `constant_annotators` finds in all labels together."""
     same = (counts > 0).sum(1) == 1
     if not same.any() or same.all():
@@ -133,7 +134,7 @@ def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes])
     return copies_of(model, statistics.named(sample, survey.annotators, survey.classes)).group
 
 
-def _imagined(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
+def imagined_items(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
     """Imagined items of each class, from pairs of labels: `dawid_skene.imagined_sizes`."""
     pairs = parts.total(statistics.pairs_heard, heard)
     return PAIRS_WORTH * pairs.n_several * proportions_of_pairs(pairs.pairs)[0]
@@ -141,8 +142,39 @@ def _imagined(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
 
 def _swept(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any) -> Trace[State]:
     """Sweep until the bound converges."""
-    learned = model.prior is not None
     onehot = parts.map(statistics.encoded, heard)
+    trace = swept(
+        onehot,
+        lambda: parts.total(statistics.first_sums, heard),
+        runs,
+        imagined,
+        one_coin=model.confusion == "one-coin",
+        learned=model.prior is not None,
+        max_iter=model.max_iter,
+        tol=model.tol,
+    )
+    onehot.forget()
+    return trace
+
+
+def swept(
+    onehot: Parts,
+    start: Callable[[], Expectation],
+    runs: Runs[Any],
+    imagined: Any,
+    *,
+    one_coin: bool,
+    learned: bool,
+    max_iter: int,
+    tol: float,
+) -> Trace[State]:
+    """Iterate from sums of the first responsibilities until the bound converges: `dawid_skene.run`.
+
+    Parameters
+    ----------
+    onehot : parts of `OneHotLabels`.
+    imagined : items of each class in the prior of the proportions.
+    """
 
     def counts_in(expected: Expectation) -> Float[np.ndarray, "annotators labels classes"]:
         n_classes = len(expected.sizes)
@@ -155,18 +187,16 @@ def _swept(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: 
         return State(annotators, log_weights, log_prior, onehot.total(statistics.sums, log_weights, table))
 
     def init() -> State:
-        expected = parts.total(statistics.first_sums, heard)
+        expected = start()
         counts = counts_in(expected)
-        if model.confusion == "one-coin":
+        if one_coin:
             return state_of(OneCoin.of(counts, None if learned else SMOOTHING), expected)
         return state_of(Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING), expected)
 
     def step(state: State) -> State:
         return state_of(state.model.update(counts_in(state.expected)), state.expected)
 
-    trace = runs.run(init, step, lower_bound, max_iter=model.max_iter, tol=model.tol)
-    onehot.forget()
-    return trace
+    return runs.run(init, step, lower_bound, max_iter=max_iter, tol=tol)
 
 
 def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:

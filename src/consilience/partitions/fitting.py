@@ -4,46 +4,69 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import pandas as pd
-from sklearn.utils.validation import check_is_fitted
-
-from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
-from consilience.atomic_files import replacing
-from consilience.consensus import KCC, DawidSkene, ProductMixture, SubsetFusion
+from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions import (
-    fusion_results,
+    dawid_skene,
     kcc,
     partition_labels,
     product_mixture,
+    stagewise_em,
     statistics,
     subset_fusion,
     views,
 )
 from consilience.partitions import item_survey as items
-from consilience.partitions.dawid_skene import fit_dawid_skene, require_fittable
 from consilience.partitions.item_survey import ItemSurvey
-from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
+from consilience.partitions.item_table import PartitionedItems
 from consilience.partitions.map_reduce import DaskParts, LocalParts, Parts
-from consilience.partitions.partition_label_results import results_of_items
 from consilience.partitions.survey import Survey, read_own, recoded, require_items_apart, survey_of
-from consilience.partitions.table import Partition, PartitionedTable, read_rows
-from consilience.partitions.view_results import require_results, views_of_items
+from consilience.partitions.table import PartitionedTable
 from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 
 Model = TypeVar("Model")
 
-TABLES = ("DawidSkene", "KCC", "MCVC", "MECC", "PartitionLabelModel", "ProductMixture", "SubsetFusion")
+LONG, WITH_FEATURES = (PartitionedTable,), (PartitionedItems,)
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a model is fitted.
+
+    require_fittable : raises an InputError for parameters that partitions do not allow.
+    fit : to parts of labels, or of items with their groups.
+    tables : kinds of tables.
+    reads_labels : whether labels of different annotators have the same meaning.
+    """
+
+    require_fittable: Callable[..., None]
+    fit: Callable[..., None]
+    tables: tuple[type, ...] = LONG
+    reads_labels: bool = False
+
+
+FITTINGS: dict[type, Fitting] = {
+    DawidSkene: Fitting(dawid_skene.require_fittable, dawid_skene.fit_dawid_skene, reads_labels=True),
+    KCC: Fitting(kcc.require_fittable, kcc.fit_kcc),
+    MCVC: Fitting(views.require_fittable, views.fit_views, WITH_FEATURES + LONG),
+    MECC: Fitting(views.require_fittable, views.fit_views, WITH_FEATURES + LONG),
+    PartitionLabelModel: Fitting(
+        partition_labels.require_fittable, partition_labels.fit_partition_labels, WITH_FEATURES
+    ),
+    ProductMixture: Fitting(product_mixture.require_fittable, product_mixture.fit_product_mixture, reads_labels=True),
+    StagewiseEM: Fitting(stagewise_em.require_fittable, stagewise_em.fit_stagewise_em, reads_labels=True),
+    SubsetFusion: Fitting(subset_fusion.require_fittable, subset_fusion.fit_subset_fusion),
+}
 
 
 def fit(
@@ -71,12 +94,14 @@ def fit(
     A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
     larger tables a restart begins from 100,000 of the items instead of all.
 
+    A StagewiseEM is that of ``model.fit`` on the whole table, up to rounding.
+
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
+    model : DawidSkene, KCC, PartitionLabelModel, ProductMixture or StagewiseEM
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
-        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture with
-        ``copies=None``.
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture and
+        StagewiseEM with ``copies=None``.
     table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
@@ -121,40 +146,20 @@ def fit(
     >>> pd.concat(item_results(model, table))["label"].tolist()
     ['a', 'b', 'a', 'b']
     """
-    if isinstance(model, PartitionLabelModel):
-        _require(table, PartitionedItems, model)
-        partition_labels.require_fittable(model, checkpoint)
-        fitting: Any = _fit_items
-    elif isinstance(model, DawidSkene):
-        _require(table, PartitionedTable, model)
-        require_fittable(model)
-        fitting = _fit_labels
-    elif isinstance(model, ProductMixture):
-        _require(table, PartitionedTable, model)
-        product_mixture.require_fittable(model, checkpoint)
-        fitting = _fit_labels
-    elif isinstance(model, KCC):
-        _require(table, PartitionedTable, model)
-        kcc.require_fittable(model, checkpoint)
-        fitting = _fit_items
-    elif isinstance(model, SubsetFusion):
-        _require(table, PartitionedTable, model)
-        subset_fusion.require_fittable(model, checkpoint)
-        fitting = _fit_items
-    elif isinstance(model, MCVC | MECC):
-        _require(table, (PartitionedItems, PartitionedTable), model)
-        views.require_fittable(model, checkpoint)
-        fitting = _fit_items
-    else:
-        known = f"{', '.join(TABLES[:-1])} and {TABLES[-1]}"
-        raise InputError(f"Partitions can be fitted by {known}. Got a {type(model).__name__}.")
-    with _parts_of(table, client, n_jobs) as sources, one_blas_thread(), model._progress():
-        fitting(model, table, sources, checkpoint)
+    how = next((how for kind, how in FITTINGS.items() if isinstance(model, kind)), None)
+    if how is None:
+        *most, last = (kind.__name__ for kind in FITTINGS)
+        raise InputError(f"Partitions can be fitted by {', '.join(most)} and {last}. Got a {type(model).__name__}.")
+    require_table(table, how.tables, model)
+    how.require_fittable(model, checkpoint)
+    fitting = _fit_labels if how.reads_labels else _fit_items
+    with parts_of(table, client, n_jobs) as sources, one_blas_thread(), model._progress():
+        fitting(model, how, table, sources, checkpoint)
     _forget_items(model)
     return model
 
 
-def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+def _fit_labels(model: Any, how: Fitting, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
     own = sources.map(read_own)
     survey = own.total(survey_of)
     require_items_apart(survey.sketch, table.partitions, sources)
@@ -164,16 +169,11 @@ def _fit_labels(model: DawidSkene | ProductMixture, table: PartitionedTable, sou
     own.forget()
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
-    counts = parts.total(statistics.label_counts)
-    fit_parts: Any = fit_dawid_skene if isinstance(model, DawidSkene) else product_mixture.fit_product_mixture
-    fit_parts(model, parts, survey, checkpoint, counts)
+    how.fit(model, parts, survey, checkpoint, parts.total(statistics.label_counts))
 
 
 def _fit_items(
-    model: KCC | MCVC | MECC | PartitionLabelModel | SubsetFusion,
-    table: PartitionedItems | PartitionedTable,
-    sources: Parts,
-    checkpoint: Any,
+    model: Any, how: Fitting, table: PartitionedItems | PartitionedTable, sources: Parts, checkpoint: Any
 ) -> None:
     own = sources.map(items.read_own_items if isinstance(table, PartitionedItems) else items.read_labelled_items)
     survey = own.total(items.item_survey_of)
@@ -186,153 +186,11 @@ def _fit_items(
     model._missing = values_of_missing(table.missing)
     _forget_items(model)
     features = table.features if isinstance(table, PartitionedItems) else ()
-    if isinstance(model, KCC):
-        kcc.fit_kcc(model, own, survey, sketch, checkpoint)
-    elif isinstance(model, SubsetFusion):
-        subset_fusion.fit_subset_fusion(model, own, survey, sketch, checkpoint)
-    elif isinstance(model, PartitionLabelModel):
-        partition_labels.fit_partition_labels(model, own, survey, sketch, features, checkpoint)
-    else:
-        views.fit_views(model, own, survey, sketch, features)
-
-
-def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> Iterator[pd.DataFrame]:
-    """Yield the class or cluster of each item, a partition at a time.
-
-    Parameters
-    ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
-        Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
-    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
-    responsibilities : bool, default=False
-        Whether to add the probabilities of all classes or clusters.
-
-    Yields
-    ------
-    DataFrame, one row for each item of the partition
-        item; label, its most probable class, or cluster, its number, missing for items without labels; probability of
-        this one, which a KCC does not have. With `responsibilities` a column for each, called "class …" or
-        "cluster …".
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        The model is not fitted.
-    InputError
-        A label was not fitted, or a name is missing.
-
-    Warns
-    -----
-    AnnotationWarning
-        Items have no labels, or annotators were not fitted.
-    """
-    check_is_fitted(model)
-    _require_table_of(model, table)
-    start = 0
-    for number, partition in enumerate(table.partitions):
-        first = np.full(number + 1, start)
-        found = _results((number, partition), model, first, responsibilities)
-        start += len(found)
-        yield found
-
-
-def write_item_results(
-    model: Any,
-    table: Any,
-    folder: FilePath,
-    *,
-    responsibilities: bool = False,
-    client: Any = None,
-    n_jobs: Integer | None = 1,
-) -> list[Path]:
-    """Write the class or cluster of each item to Parquet files, one for each partition; see `item_results`.
-
-    Parameters
-    ----------
-    model, table : as for `item_results`
-    folder : path
-        An existing folder; with a `client`, one that all workers and this process share. The files are called
-        ``items-00000.parquet`` and so on, after the numbers of the partitions; a partition without items has
-        none.
-    responsibilities : as for `item_results`
-    client, n_jobs : as for `fit`
-
-    Returns
-    -------
-    list of Path
-        The files; there is none for a partition without items.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        The model is not fitted.
-    InputError
-        There is no such folder, or the table is in it; a label was not fitted, or a name is missing.
-    """
-    check_is_fitted(model)
-    _require_table_of(model, table)
-    import_pyarrow()
-    place = Path(folder).absolute()
-    if not place.is_dir():
-        raise InputError(f"There is no folder {folder} for the results of items.")
-    if any(isinstance(one.source, Path) and one.source.parent == place for one in table.partitions):
-        raise InputError(f"The folder {folder} holds the table itself; give another one for the results of items.")
-    with _parts_of(table, client, n_jobs) as sources:
-        first = np.cumsum([0, *(sources.results(_size_of) if _is_numbered(table) else [])])
-        written = sources.results(_written, model, place, first, responsibilities)
-        return [path for path in written if path is not None]
-
-
-def _is_numbered(table: Any) -> bool:
-    return isinstance(table, PartitionedItems) and table.partitions[0].item is None
-
-
-def _size_of(numbered: tuple[int, ItemPartition]) -> int:
-    return len(read_items(numbered[1]).features)
-
-
-def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities: bool) -> pd.DataFrame:
-    if isinstance(model, KCC):
-        return kcc.clusters_of_items(numbered, model, responsibilities)
-    if isinstance(model, SubsetFusion):
-        return fusion_results.clusters_of_items(numbered, model, responsibilities)
-    if isinstance(model, MCVC | MECC):
-        return views_of_items(numbered, model, first, responsibilities)
-    if isinstance(numbered[1], ItemPartition):
-        return results_of_items(numbered, model, first, responsibilities)
-    return results_of(numbered[1], model, responsibilities)
-
-
-def results_of(partition: Partition, model: Any, responsibilities: bool = False) -> pd.DataFrame:
-    """Return the results of the items of a partition of labels."""
-    labels = read_rows(partition).labels
-    if not len(labels):
-        nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
-        return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
-    probabilities = model._probabilities(labels)
-    named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
-    largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
-    found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
-    return _with_each(found, probabilities, model) if responsibilities else found
-
-
-def _with_each(found: pd.DataFrame, probabilities: np.ndarray, model: Any) -> pd.DataFrame:
-    return found.join(pd.DataFrame(probabilities, columns=[f"class {name}" for name in model.classes_]))
-
-
-def _written(numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool) -> Path | None:
-    number = numbered[0]
-    found = _results(numbered, model, first, responsibilities)
-    if not len(found):
-        return None
-    path = folder / f"items-{number:05}.parquet"
-    with replacing(path) as file:
-        found.to_parquet(file, index=False)
-    return path
+    how.fit(model, items.Surveyed(own, survey, sketch, features), checkpoint)
 
 
 @contextmanager
-def _parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
+def parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
     """Return the numbered partitions of a table, as parts of whoever computes."""
     numbered = list(enumerate(table.partitions))
     if client is not None:
@@ -344,20 +202,10 @@ def _parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
         yield LocalParts(numbered, Path(folder), n_jobs)
 
 
-def _require_table_of(model: Any, table: Any) -> None:
-    if isinstance(model, MCVC | MECC):
-        require_results(model)
-        with_features = hasattr(model, "n_features_in_")
-    else:
-        with_features = isinstance(model, PartitionLabelModel)
-    _require(table, PartitionedItems if with_features else PartitionedTable, model)
-
-
-def _require(table: Any, kinds: type | tuple[type, ...], model: Any) -> None:
+def require_table(table: Any, kinds: tuple[type, ...], model: Any) -> None:
     if not isinstance(table, kinds):
-        listed = kinds if isinstance(kinds, tuple) else (kinds,)
         raise InputError(
-            f"The table of a {type(model).__name__} must be a {' or a '.join(kind.__name__ for kind in listed)}. Got a "
+            f"The table of a {type(model).__name__} must be a {' or a '.join(kind.__name__ for kind in kinds)}. Got a "
             f"{type(table).__name__}."
         )
 

@@ -19,6 +19,7 @@ from consilience.annotations.labels import sorted_names
 from consilience.annotations.memberships import Vocabulary, incidence_of
 from consilience.annotations.names import name_index, union
 from consilience.partitions.item_table import ItemPartition, ItemRows, read_items
+from consilience.partitions.map_reduce import Parts
 from consilience.partitions.survey import Sketch, hashes_of
 from consilience.partitions.table import Partition, read_rows
 
@@ -190,6 +191,30 @@ def joined_sample(parts: list[Sample], nothing: Groupings) -> Sample:
     group = [group_places(part.groupings, keys) for part in parts]
     incidence = incidence_of(np.concatenate(item), np.concatenate(group), len(items), len(keys))
     return Sample(np.concatenate([part.features for part in parts]), replace(nothing, items=items, incidence=incidence))
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A table of items with their groups, as it is given to the fit of a model.
+
+    own : parts of `OwnItems`; the fit forgets them.
+    sketch : the smallest hashes of the items.
+    features : names of the columns; none for items without features.
+    """
+
+    own: Parts
+    survey: ItemSurvey
+    sketch: Sketch
+    features: tuple[Any, ...]
+
+    def limit(self, most: int) -> Any:
+        """Return the largest hash of a sample of so many items at most."""
+        return self.sketch.hashes[:most][-1]
+
+    def sample(self, most: int) -> Sample:
+        """Return the items whose hashes are the smallest."""
+        found = self.own.results(sampled_items, self.survey.first, self.limit(most))
+        return joined_sample(list(found), self.survey.nothing())
 
 
 def group_places(given: Groupings, keys: Keys) -> Int[np.ndarray, " rows"]:

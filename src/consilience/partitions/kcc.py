@@ -47,13 +47,11 @@ from consilience.partitions.item_survey import (
     ItemSurvey,
     Keys,
     OwnItems,
+    Surveyed,
     group_places,
-    joined_sample,
     read_labelled_items,
-    sampled_items,
 )
 from consilience.partitions.map_reduce import Additive, Parts
-from consilience.partitions.survey import Sketch
 from consilience.partitions.table import Partition
 
 Counts = Float[np.ndarray, "groups clusters"]
@@ -212,20 +210,19 @@ def require_fittable(model: KCC, checkpoint: Any) -> None:
         )
 
 
-def fit_kcc(model: KCC, own: Parts, survey: ItemSurvey, sketch: Sketch, checkpoint: Any) -> None:
+def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
     Parameters
     ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
-    own : parts of `item_survey.OwnItems`; they are forgotten.
-    survey, sketch : of the same table.
+    table : its parts are forgotten.
     checkpoint : path, or None.
     """
+    own, survey = table.own, table.survey
     if not survey.groups:
         raise InputError(f"KCC needs labels, and none of the {survey.n_items} items has any.")
-    limit = sketch.hashes[:SAMPLE][-1]
-    sample = joined_sample(list(own.results(sampled_items, survey.first, limit)), survey.nothing())
+    sample = table.sample(SAMPLE)
     arranged = arrange(sample.groupings)
     ordered = arranged.ordered
     keys = ordered.vocabulary.group_keys()

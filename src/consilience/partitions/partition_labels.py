@@ -49,12 +49,10 @@ from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import Items
 from consilience.partitions import partition_label_sweeps as sweeps
 from consilience.partitions.checkpoint import Runs, checkpoint_at, parameters_of
-from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Sample, joined_sample, sampled_items
-from consilience.partitions.map_reduce import Parts
+from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.partition_label_checkpoint import CODEC
 from consilience.partitions.partition_label_results import read_off
 from consilience.partitions.partition_label_sweeps import Sweeps
-from consilience.partitions.survey import Sketch
 from consilience.semisupervised import PartitionLabelModel
 from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.partition_label_model import KMEANS_ROUNDS, SEEDED, Evidence, Problem, State
@@ -82,27 +80,19 @@ def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
         )
 
 
-def fit_partition_labels(
-    model: PartitionLabelModel,
-    own: Parts,
-    survey: ItemSurvey,
-    sketch: Sketch,
-    features: tuple[Any, ...],
-    checkpoint: Any,
-) -> None:
+def fit_partition_labels(model: PartitionLabelModel, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
     Parameters
     ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
-    own : parts of `item_survey.OwnItems`; they are forgotten.
-    survey, sketch : of the same table.
-    features : names of the columns.
+    table : its parts are forgotten.
     checkpoint : path, or None.
     """
+    own, survey, features = table.own, table.survey, table.features
     n_clusters = model._n_clusters(survey.n_items)
     _require_features(survey, features)
-    sample = _sample(own, survey, sketch)
+    sample = table.sample(SAMPLE)
     X = pd.DataFrame(sample.features, index=sample.groupings.items, columns=pd.Index(features, tupleize_cols=False))
     columns, arranged = _arranged(model._features(X, reset=True), sample.groupings)
     ordered = arranged.ordered
@@ -141,11 +131,6 @@ def _require_features(survey: ItemSurvey, features: tuple[Any, ...]) -> None:
             f"All {n_features} features are constant over the {n_items} items, so they do not distinguish any. Give "
             "features that vary."
         )
-
-
-def _sample(own: Parts, survey: ItemSurvey, sketch: Sketch) -> Sample:
-    limit = sketch.hashes[:SAMPLE][-1]
-    return joined_sample(list(own.results(sampled_items, survey.first, limit)), survey.nothing())
 
 
 def _arranged(

@@ -15,6 +15,7 @@ Copies are merged item by item, which changes the labels themselves: ``copies=No
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -27,6 +28,7 @@ from consilience.consensus.labels.copies_result import copies_of
 from consilience.consensus.labels.mixture_result import as_confusion, keep_best
 from consilience.consensus.labels.product_mixture import (
     RANDOM_CONCENTRATION,
+    SMOOTHING,
     Mixture,
     log_prior,
     lower_bound,
@@ -152,39 +154,56 @@ def fit_product_mixture(
     checkpoint : path, or None.
     counts : number of labels of each annotator, of each class.
     """
-    if not survey.n_labels:
-        raise InputError(f"ProductMixture needs labels, and none of the {survey.n_items} items has any.")
-    nothing = statistics.nothing_by(survey.annotators, survey.classes)
-    n_components, n_labels = model._n_components(nothing), len(survey.classes)
-    if len(survey.annotators) * n_labels * n_components > MAX_TABLE_ENTRIES:
-        raise InputError(
-            f"ProductMixture keeps a probability for each annotator, component and label: {len(survey.annotators)} × "
-            f"{n_components} × {n_labels}, more than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
-        )
+    n_components = model._n_components(statistics.nothing_by(survey.annotators, survey.classes))
+    require_table(model, survey, n_components)
     about = {"labels": digest_of(survey, counts), "parameters": parameters_of(model)}
     runs: Runs[Mixture] = Runs(checkpoint_at(checkpoint, about, CODEC))
     starts = _starts(model, parts, survey, n_components)
     onehot = parts.map(encoded, n_components)
 
-    def mixture(expected: Expectation) -> Mixture:
-        weights, table = m_step(expected, n_labels, model.smoothing)
-        prior = log_prior(weights, table, n_labels, model.smoothing)
-        return Mixture(weights, table, prior, onehot.total(statistics.sums, weights, table))
-
     def once(start: Expectation) -> Trace[Mixture]:
-        return runs.run(
-            lambda: mixture(start),
-            lambda state: mixture(state.expected),
-            lower_bound,
-            max_iter=model.max_iter,
-            tol=model.tol,
-        )
+        smoothing, n_labels = float(model.smoothing), len(survey.classes)
+        return swept(onehot, start, runs, n_labels, smoothing=smoothing, max_iter=model.max_iter, tol=model.tol)
 
     best = keep_best(model, [once(start) for start in starts])
     onehot.forget()
     model.log_likelihood_ = best.state.expected.log_likelihood
-    copies_of(model, nothing)
-    _read_off(model, parts, survey, best.state, counts.sum(1))
+    copies_of(model, statistics.nothing_by(survey.annotators, survey.classes))
+    read_off(model, parts, survey, best.state, counts.sum(1))
+
+
+def require_table(model: Any, survey: Survey, n_components: int) -> None:
+    """Raise an InputError if there are no labels, or too many annotators, components and labels."""
+    name, n_annotators, n_labels = type(model).__name__, len(survey.annotators), len(survey.classes)
+    if not survey.n_labels:
+        raise InputError(f"{name} needs labels, and none of the {survey.n_items} items has any.")
+    if n_annotators * n_labels * n_components > MAX_TABLE_ENTRIES:
+        raise InputError(
+            f"{name} keeps a probability for each annotator, component and label: {n_annotators} × {n_components} × "
+            f"{n_labels}, more than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
+        )
+
+
+def swept(
+    onehot: Parts,
+    start: Expectation,
+    runs: Runs[Any],
+    n_labels: int,
+    *,
+    smoothing: float = SMOOTHING,
+    max_iter: int,
+    tol: float,
+) -> Trace[Mixture]:
+    """Iterate from the M-step of sums of responsibilities: `consensus.labels.product_mixture.run`."""
+
+    def mixture(expected: Expectation) -> Mixture:
+        weights, table = m_step(expected, n_labels, smoothing)
+        prior = log_prior(weights, table, n_labels, smoothing)
+        return Mixture(weights, table, prior, onehot.total(statistics.sums, weights, table))
+
+    return runs.run(
+        lambda: mixture(start), lambda state: mixture(state.expected), lower_bound, max_iter=max_iter, tol=tol
+    )
 
 
 def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
@@ -208,24 +227,33 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     return [sums(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
 
 
-def _read_off(
-    model: ProductMixture, parts: Parts, survey: Survey, state: Mixture, n_given: Int[np.ndarray, " annotators"]
+def read_off(
+    model: Any,
+    parts: Parts,
+    survey: Survey,
+    state: Mixture,
+    n_given: Int[np.ndarray, " annotators"],
+    deciding: Sequence[int] | None = None,
+    evidence: LogTable | None = None,
 ) -> None:
     """Set the attributes, as `mixture_result.read_off` does; `n_given` is the number of labels of each annotator."""
     n_labels, n_components = len(survey.classes), len(state.log_weights)
     named = n_components == n_labels
     shape = (len(survey.annotators), n_labels, n_components)
+    who = np.arange(shape[0]) if deciding is None else np.asarray(deciding, dtype=int)
     order: Int[np.ndarray, " components"] = np.argsort(-state.log_weights, kind="stable")
     if named:
-        order = matched(state.expected.counts.reshape(shape))
+        order = matched(state.expected.counts.reshape(shape)[who])
     classes: pd.Index = survey.classes if named else pd.RangeIndex(n_components)
-    table = state.log_table[:, order]
-    confusion = as_confusion(table.reshape(shape))
-    found = parts.total(quality, state.log_weights[order], table)
+    table = np.zeros(shape)
+    table[who] = (state.log_table if evidence is None else evidence).reshape(shape)[who]
+    log_weights, log_table = state.log_weights[order], table[:, :, order].reshape(-1, n_components)
+    confusion = as_confusion(state.log_table.reshape(shape)[:, :, order])
+    found = parts.total(quality, log_weights, log_table)
     missing = np.full(shape[0], np.nan)
     share = found.sizes / found.n_items
-    model.weights_ = np.exp(state.log_weights[order])
-    model._log_weights, model._log_table = state.log_weights[order], table
+    model.weights_ = np.exp(log_weights)
+    model._log_weights, model._log_table = log_weights, log_table
     model._label_names = survey.classes
     model.classes_, model.n_clusters_ = classes.to_numpy(), n_components
     model.confusion_matrices_ = tabulated(confusion, survey.annotators, classes, survey.classes)

@@ -55,9 +55,9 @@ from consilience.partitions.fusion_sweeps import Spread, Sweeps
 from consilience.partitions.fusion_walk import Place, Walk
 from consilience.partitions.group_counts import agreement, kept_apart
 from consilience.partitions.item_rows import ItemRows
-from consilience.partitions.item_survey import SAMPLE, ItemSurvey, joined_sample, sampled_items
+from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.map_reduce import Parts
-from consilience.partitions.survey import Sketch, hashes_of
+from consilience.partitions.survey import hashes_of
 
 Places = Int[np.ndarray, " seen"]
 
@@ -99,20 +99,19 @@ class Outcome:
     doubtful: bool = False
 
 
-def fit_subset_fusion(model: SubsetFusion, own: Parts, survey: ItemSurvey, sketch: Sketch, checkpoint: Any) -> None:
+def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
     Parameters
     ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
-    own : parts of `item_survey.OwnItems`; they are forgotten.
-    survey, sketch : of the same table.
+    table : its parts are forgotten.
     checkpoint : path, or None; rows of items are kept in a folder beside it.
     """
+    own, survey = table.own, table.survey
     if not survey.groups:
         raise InputError(f"SubsetFusion needs labels, and none of the {survey.n_items} items has any.")
-    limit = sketch.hashes[:SAMPLE][-1]
-    sample = joined_sample(list(own.results(sampled_items, survey.first, limit)), survey.nothing())
+    sample = table.sample(SAMPLE)
     arranged = arrange(sample.groupings)
     ordered = arranged.ordered
     memberships, places, part = model._linked(ordered)

@@ -52,12 +52,13 @@ from consilience.partitions.item_survey import (
     Keys,
     OwnItems,
     Sample,
+    Surveyed,
     group_places,
     joined_sample,
     sampled_items,
 )
 from consilience.partitions.map_reduce import Additive, Parts
-from consilience.partitions.survey import Sketch, hashes_of
+from consilience.partitions.survey import hashes_of
 from consilience.partitions.view_sums import NO_ITEMS, Messages, Part
 from consilience.partitions.view_sweeps import Sweeps, Swept, clusters_bounds
 from consilience.semisupervised import MCVC, MECC, mapping, mcvc_search
@@ -136,18 +137,18 @@ def require_fittable(model: MCVC | MECC, checkpoint: Any) -> None:
         raise InputError(f"A checkpoint of an {name} would hold a row for each item. Fit it without one.")
 
 
-def fit_views(model: MCVC | MECC, own: Parts, survey: ItemSurvey, sketch: Sketch, features: tuple[Any, ...]) -> None:
+def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
     Parameters
     ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
-    own : parts of `item_survey.OwnItems`; they are forgotten.
-    survey, sketch : of the same table.
-    features : names of the columns; none for items without features.
+    table : its parts are forgotten.
+    checkpoint : path, or None; rows of items are kept in a folder beside it.
     """
+    own, survey, features = table.own, table.survey, table.features
     _require_pairs(model, survey, len(survey.vocabulary.group_names) > 0)
-    limit = sketch.hashes[:SAMPLE][-1]
+    limit = table.limit(SAMPLE)
     samples = list(own.results(sampled_items, survey.first, limit))
     first = np.cumsum([0] + [len(one.features) for one in samples])[:-1]
     sample = joined_sample(samples, survey.nothing())
