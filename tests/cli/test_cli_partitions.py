@@ -1,14 +1,16 @@
 """``consilience fit-partitions``: classes of labels in a folder of Parquet files."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.consensus import KCC, DawidSkene, ProductMixture
-from consilience.partitions import PartitionedItems, fit, item_results
-from consilience.semisupervised import PartitionLabelModel
+from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
+from consilience.errors import AnnotationWarning
+from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
+from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 from tests.partitions.item_tables import FEATURES, items
 from tests.partitions.made import crowd, cut, whole
 
@@ -73,6 +75,42 @@ def test_components_of_labels(run, tmp_path, labels):
     np.testing.assert_allclose(found["probability"], model.responsibilities_.max(1), rtol=1e-6)
     summary = json.loads((tmp_path / "mixture" / "summary.json").read_text())
     assert set(summary["checksums"]) == {"annotators.csv", "confusion.csv", "labels.parquet"}
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "files"),
+    [
+        (StagewiseEM(copies=None), (), {"labels.parquet", "annotators.csv", "confusion.csv"}),
+        (SubsetFusion(copies=None, random_state=0), (), {"clusters.parquet", "annotators.csv"}),
+        (
+            MECC(3, n_init=2, random_state=0),
+            ("--set", "n_clusters=3", "--set", "n_init=2"),
+            {"clusters.parquet", "annotators.csv", "views.csv"},
+        ),
+        (
+            MCVC(3, n_init=2, random_state=0),
+            ("--set", "n_clusters=3", "--set", "n_init=2"),
+            {"clusters.parquet", "annotators.csv", "views.csv"},
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_model_writes_its_results(run, tmp_path, labels, model, settings, files):
+    name = type(model).__name__
+    seed = () if name == "StagewiseEM" else ("--seed", 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnnotationWarning)
+        said = run("fit-partitions", "labels", "--model", name, *settings, *seed, "--out", "found").stdout
+        table = PartitionedTable(tmp_path / "labels")
+        expected = pd.concat(item_results(fit(model, table), table), ignore_index=True)
+    assert said.startswith(f"{name}: 90 items, ")
+    summary = json.loads((tmp_path / "found" / "summary.json").read_text())
+    assert set(summary["checksums"]) == files
+    of_items = next(file for file in files if file.endswith(".parquet"))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "found" / of_items), expected, check_dtype=False)
+    sizes = summary["class_sizes" if name == "StagewiseEM" else "cluster_sizes"]
+    assert sum(sizes.values()) == 90
+    assert sizes == {str(key): size for key, size in expected[expected.columns[1]].value_counts().items()}
 
 
 def test_items_without_groups_have_no_cluster(run, tmp_path, labels):

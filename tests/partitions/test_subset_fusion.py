@@ -245,6 +245,15 @@ def test_results_are_written(tmp_path):
         list(item_results(model, PartitionedTable([stranger])))
 
 
+def test_items_of_a_fit_in_memory_have_their_labels_there():
+    frame = clear_groups()
+    table = PartitionedTable([frame])
+    model = fit(SubsetFusion(**SETTINGS), table)
+    with pytest.raises(InputError, match="This one was fitted in memory: see its labels_series_"):
+        list(item_results(model.fit(whole([frame])), table))
+    assert not hasattr(fit(model, table), "labels_")
+
+
 @pytest.mark.parametrize("sample", [1000, 200])
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
     monkeypatch.setattr(subset_fusion, "SAMPLE", sample)

@@ -81,28 +81,24 @@ def fit(
 
     Only statistics whose size does not depend on the number of items leave a partition, and samples of a fixed size.
 
-    A DawidSkene is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 labels of
-    items with several labels; in larger tables the temperature and the copies are found from other samples of the
-    items than there. The p values of copies always come from another order of the items.
+    Up to rounding the fit is that of ``model.fit`` on the whole table, if this is not larger than the samples:
 
-    A KCC reads labels as groupings: items with the same label by an annotator form a group. With up to 100,000 items it
-    is that of ``model.fit`` on the whole table; in larger tables the runs start from 100,000 of the items.
-
-    A ProductMixture is that of ``model.fit`` on the whole table, up to rounding, if it starts from the votes or has up
-    to 100,000 items; in larger tables random starts are those of 100,000 of the items.
-
-    A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
-    larger tables a restart begins from 100,000 of the items instead of all.
-
-    A StagewiseEM is that of ``model.fit`` on the whole table, up to rounding.
+    - DawidSkene finds the temperature and the copies from items of about 100,000 labels. The p values of copies always
+      come from another order of the items than in memory.
+    - ProductMixture draws random starts for 100,000 items.
+    - StagewiseEM needs no sample.
+    - KCC, MECC, MCVC and SubsetFusion read labels as groupings: items with the same label by an annotator form a group.
+      The runs of KCC begin with 100,000 items. SubsetFusion finds the number of clusters, and the clusters to begin
+      with, from 100,000 items; MECC and MCVC take 5,000 items for their restarts. All items then decide.
+    - A restart of PartitionLabelModel begins with 100,000 items.
 
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel, ProductMixture or StagewiseEM
+    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
-        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture and
-        StagewiseEM with ``copies=None``.
-    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
+        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture,
+        StagewiseEM and SubsetFusion with ``copies=None``, and SubsetFusion with ``refine=True``.
+    table : PartitionedTable; PartitionedItems for a PartitionLabelModel; either for an MCVC or MECC
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
         read again. By default this process reads them, and keeps what it needs in temporary files.
@@ -110,14 +106,16 @@ def fit(
         Number of threads without a `client`; each holds one partition in memory.
     checkpoint : path, optional
         File to write the state to after each sweep. If it exists, the fit goes on from there. It stays when the fit
-        ends.
+        ends. An MCVC, MECC or SubsetFusion also writes rows of items, to files in a folder beside it, which ends in
+        ``.items``; with a `client` all workers have to reach it by the same path.
 
     Returns
     -------
     the model, fitted
         With all attributes of the fit in memory, but those of items: ``labels_``, ``labels_series_``,
-        ``labels_apart_``, ``responsibilities_``, ``subtypes_`` and ``items_``, and methods that use these. See
-        `item_results`. A PartitionLabelModel predicts new items with ``predict``.
+        ``labels_apart_``, ``responsibilities_``, ``view_labels_``, ``view_responsibilities_``, ``embedding_``,
+        ``part_``, ``subtypes_`` and ``items_``, and methods that use these. See `item_results`. A PartitionLabelModel,
+        and an MCVC or MECC with features, predict new items with ``predict``.
 
     Raises
     ------
@@ -228,6 +226,6 @@ def _warn_of_left_out(survey: Survey | ItemSurvey) -> None:
 
 def _forget_items(model: Any) -> None:
     """Forget what an earlier fit in memory knew of its items."""
-    own = ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given", *views.OF_ITEMS)
-    for name in own:
+    own = ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given")
+    for name in (*own, *subset_fusion.OF_ITEMS, *views.OF_ITEMS):
         vars(model).pop(name, None)

@@ -83,6 +83,15 @@ def _own_contributions(
     return np.asarray(own - np.log1p(1 / np.maximum(counts.of_clusters, 1)))
 
 
+def require_results(model: SubsetFusion) -> None:
+    """Raise an InputError unless the last fit of the model was one to partitions."""
+    if "_fused" not in vars(model) or "items_" in vars(model):
+        raise InputError(
+            "Clusters of items in partitions come from a SubsetFusion that was fitted to partitions, by "
+            "consilience.partitions.fit. This one was fitted in memory: see its labels_series_."
+        )
+
+
 def clusters_of_items(numbered: tuple[int, Partition], model: SubsetFusion, responsibilities: bool) -> pd.DataFrame:
     """Return the cluster of each item of a partition, missing for items without labels, and its probability.
 

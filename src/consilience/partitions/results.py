@@ -29,9 +29,10 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel, ProductMixture or StagewiseEM
-        Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
-    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
+    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
+        Fitted to partitions; the table need not be that of the fit. A DawidSkene, KCC, ProductMixture or StagewiseEM
+        can also be fitted in memory.
+    table : PartitionedTable; PartitionedItems for a model with features
     responsibilities : bool, default=False
         Whether to add the probabilities of all classes or clusters.
 
@@ -40,14 +41,14 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     DataFrame, one row for each item of the partition
         item; label, its most probable class, or cluster, its number, missing for items without labels; probability of
         this one, which a KCC does not have. With `responsibilities` a column for each, called "class …" or
-        "cluster …".
+        "cluster …". An MCVC has these columns for each view, called "cluster in view 0" and so on.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         The model is not fitted.
     InputError
-        A label was not fitted, or a name is missing.
+        A label was not fitted, a name is missing, or the model was fitted in memory.
 
     Warns
     -----
@@ -164,5 +165,7 @@ def _require_table_of(model: Any, table: Any) -> None:
         require_results(model)
         with_features = hasattr(model, "n_features_in_")
     else:
+        if isinstance(model, SubsetFusion):
+            fusion_results.require_results(model)
         with_features = isinstance(model, PartitionLabelModel)
     require_table(table, WITH_FEATURES if with_features else LONG, model)

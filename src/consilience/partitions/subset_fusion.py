@@ -60,6 +60,7 @@ from consilience.partitions.map_reduce import Parts
 from consilience.partitions.survey import hashes_of
 
 Places = Int[np.ndarray, " seen"]
+OF_ITEMS = ("embedding_", "part_", "groupings_", "_raw_clusters")
 
 
 def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
