@@ -63,13 +63,16 @@ def fit(
     A PartitionLabelModel is that of ``model.fit`` on the whole table, up to rounding, if it has up to 100,000 items; in
     larger tables a restart begins from 100,000 of the items instead of all.
 
+    An MCVC or MECC reads the pairs that groups imply. It is that of ``model.fit`` on the whole table, up to rounding,
+    if it has up to 5,000 items; in larger tables the final sweeps start from the best state of 5,000 of the items.
+
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
+    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel or ProductMixture
         DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
         number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture with
         ``copies=None``.
-    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
+    table : PartitionedTable; PartitionedItems for a PartitionLabelModel; either for an MCVC or MECC
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is
         read again. By default this process reads them, and keeps what it needs in temporary files.
@@ -77,14 +80,15 @@ def fit(
         Number of threads without a `client`; each holds one partition in memory.
     checkpoint : path, optional
         File to write the state to after each sweep. If it exists, the fit goes on from there. It stays when the fit
-        ends.
+        ends. Not for an MCVC or MECC.
 
     Returns
     -------
     the model, fitted
         With all attributes of the fit in memory, but those of items: ``labels_``, ``labels_series_``,
-        ``labels_apart_``, ``responsibilities_``, ``subtypes_`` and ``items_``, and methods that use these. See
-        `item_results`. A PartitionLabelModel predicts new items with ``predict``.
+        ``labels_apart_``, ``responsibilities_``, ``view_labels_``, ``view_responsibilities_``, ``subtypes_`` and
+        ``items_``, and methods that use these. See `item_results`. A PartitionLabelModel, and an MCVC or MECC with
+        features, predict new items with ``predict``.
 
     Raises
     ------
@@ -187,9 +191,9 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene, KCC, PartitionLabelModel or ProductMixture
-        Fitted, a PartitionLabelModel to partitions; the table need not be that of the fit.
-    table : PartitionedTable, or PartitionedItems for a PartitionLabelModel
+    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel or ProductMixture
+        Fitted, an MCVC, MECC or PartitionLabelModel to partitions; the table need not be that of the fit.
+    table : PartitionedTable; PartitionedItems for a model with features
     responsibilities : bool, default=False
         Whether to add the probabilities of all classes or clusters.
 
@@ -198,7 +202,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     DataFrame, one row for each item of the partition
         item; label, its most probable class, or cluster, its number, missing for items without labels; probability of
         this one, which a KCC does not have. With `responsibilities` a column for each, called "class …" or
-        "cluster …".
+        "cluster …". An MCVC has these columns for each view, called "cluster in view 0" and so on.
 
     Raises
     ------

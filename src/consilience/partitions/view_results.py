@@ -48,13 +48,17 @@ def views_of_items(
     first : number of the first item of each partition, if items are numbered.
     each : whether to add the probability of each cluster.
     """
-    own = read_own_items(numbered) if isinstance(numbered[1], ItemPartition) else read_labelled_items(numbered)
-    found = _responsibilities(own, numbered[1], model)
+    number, partition = numbered
+    if isinstance(partition, ItemPartition):
+        own = read_own_items((number, partition))
+    else:
+        own = read_labelled_items((number, partition))
+    found = _responsibilities(own, partition, model)
     known = np.diff(own.rows.groupings.incidence.indptr) > 0
     columns: dict[str, Any] = {"item": own.names(first)}
     for view, probability in enumerate(found):
         place = f" in view {view}" if isinstance(model, MCVC) else ""
-        columns |= _clusters(probability, known, place, always=hasattr(model, "n_features_in_"))
+        columns |= _clusters(probability, known, place, always=isinstance(partition, ItemPartition))
     for view, probability in enumerate(found if each else []):
         place = f" in view {view}" if isinstance(model, MCVC) else ""
         columns |= {f"cluster {number}{place}": probability[:, number] for number in range(probability.shape[1])}
