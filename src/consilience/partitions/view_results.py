@@ -48,13 +48,17 @@ def views_of_items(
     first : number of the first item of each partition, if items are numbered.
     each : whether to add the probability of each cluster.
     """
-    own = read_own_items(numbered) if isinstance(numbered[1], ItemPartition) else read_labelled_items(numbered)
-    found = _responsibilities(own, numbered[1].name, model)
+    number, partition = numbered
+    if isinstance(partition, ItemPartition):
+        own = read_own_items((number, partition))
+    else:
+        own = read_labelled_items((number, partition))
+    found = _responsibilities(own, partition, model)
     known = np.diff(own.rows.groupings.incidence.indptr) > 0
     columns: dict[str, Any] = {"item": own.names(first)}
     for view, probability in enumerate(found):
         place = f" in view {view}" if isinstance(model, MCVC) else ""
-        columns |= _clusters(probability, known, place, always=hasattr(model, "n_features_in_"))
+        columns |= _clusters(probability, known, place, always=isinstance(partition, ItemPartition))
     for view, probability in enumerate(found if each else []):
         place = f" in view {view}" if isinstance(model, MCVC) else ""
         columns |= {f"cluster {number}{place}": probability[:, number] for number in range(probability.shape[1])}
@@ -82,18 +86,19 @@ def require_results(model: MCVC | MECC) -> None:
         )
 
 
-def _responsibilities(own: OwnItems, name: str, model: MCVC | MECC) -> list[Rows]:
+def _responsibilities(own: OwnItems, partition: Partition | ItemPartition, model: MCVC | MECC) -> list[Rows]:
     """Probabilities of the clusters of each view, those that own items."""
     given = own.rows.groupings
     _, index, messages = model._of_groups
     place = group_places(given, index.tolist())
     if (place == MISSING).any():
         annotator, _, group = given.vocabulary.group_keys()[given.incidence.indices[int(np.argmax(place == MISSING))]]
-        raise InputError(f"{name}: the group {group!r} of annotator {annotator!r} was not fitted.")
+        raise InputError(f"{partition.name}: the group {group!r} of annotator {annotator!r} was not fitted.")
     in_group = incidence_of(given.item_of_row, place, given.n_items, len(index))
     features = own.rows.features
-    if len(features) and hasattr(model, "n_features_in_"):
-        features = model._features(features, reset=False)
+    if len(features) and isinstance(partition, ItemPartition):
+        columns = pd.Index(partition.features, tupleize_cols=False)
+        features = model._features(pd.DataFrame(features, columns=columns), reset=False)
     x = np.column_stack([features, np.ones(given.n_items)])
     found = []
     for view, (mean, _) in enumerate(model._weights):

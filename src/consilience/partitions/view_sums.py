@@ -23,6 +23,7 @@ from consilience.annotations.types import Self
 from consilience.inference import gaussian_softmax
 from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.pair_evidence import GroupedItems
+from consilience.partitions.checkpoint import Arrays
 from consilience.partitions.map_reduce import Additive, tree_sum
 from consilience.semisupervised.mcvc import Columns, Eta
 
@@ -108,11 +109,13 @@ class Messages:
 class Part:
     """Items of a partition.
 
+    number : of the partition.
     x : features, with a last column of ones.
     in_group : groups of each item.
     sampled : places of the items of the sample.
     """
 
+    number: int
     x: Float[np.ndarray, "items features"]
     in_group: csr_array
     sampled: Int[np.ndarray, " sampled"]
@@ -128,7 +131,17 @@ class Part:
     def chunks(self, columns: Some) -> Iterator[Part]:
         """Yield the items in chunks, with η of some columns."""
         for rows in self.slices(len(columns)):
-            yield Part(self.x[rows], self.in_group[rows], NO_ITEMS, self.eta[rows][:, :, columns])
+            yield Part(self.number, self.x[rows], self.in_group[rows], NO_ITEMS, self.eta[rows][:, :, columns])
+
+
+def rows_of(part: Part) -> Arrays:
+    """Return the rows of the items that a checkpoint keeps."""
+    return {"eta": part.eta}
+
+
+def with_rows(part: Part, rows: Arrays) -> Part:
+    """Return the items with these rows."""
+    return replace(part, **rows)
 
 
 def design_of(x: Float[np.ndarray, "items features"]) -> Design:

@@ -60,6 +60,7 @@ class Swept:
     parts : of `Part`.
     own : the state of the model, with η of no items.
     sums, logs : of η, and of the weights.
+    restart_bounds : of the search.
     unused : as soon as a view is not followed.
     """
 
@@ -67,6 +68,8 @@ class Swept:
     own: State
     sums: Sums
     logs: LogSums
+    restart_bounds: Float[np.ndarray, " restarts"]
+    n_sweeps: int = 0
     unused: Unused | None = None
 
 
@@ -92,7 +95,8 @@ class Sweeps:
         state = self.update_clusters(state, columns)
         agreement = self.agreement_of(state)
         own = update_annotators(self.problem, state.own, agreement)
-        return replace(state, own=replace(own, bounds=lower_bounds(self.problem, own, agreement)))
+        own = replace(own, bounds=lower_bounds(self.problem, own, agreement))
+        return replace(state, own=own, n_sweeps=state.n_sweeps + 1)
 
     def reset_unused(self, state: Swept, empty: Some) -> Swept:
         """Set views that no annotator follows to a good state for unused views, unless their own is better."""
@@ -106,12 +110,14 @@ class Sweeps:
         state.parts.forget()
         of_views = state.own.of_views.copy()
         of_views[empty] = unused.bound
-        return Swept(
-            parts,
-            replace(state.own, weights=_with_columns(state.own.weights, empty, unused.weights), of_views=of_views),
-            state.sums.with_columns(empty, parts.total(summed, empty)),
-            state.logs.with_columns(empty, unused.logs),
-            unused,
+        weights = _with_columns(state.own.weights, empty, unused.weights)
+        return replace(
+            state,
+            parts=parts,
+            own=replace(state.own, weights=weights, of_views=of_views),
+            sums=state.sums.with_columns(empty, parts.total(summed, empty)),
+            logs=state.logs.with_columns(empty, unused.logs),
+            unused=unused,
         )
 
     def best_unused(self, parts: Parts) -> Unused:

@@ -23,7 +23,9 @@ The best weights of an unused view are sought from those of the sample, with var
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,12 +43,13 @@ from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import restore
 from consilience.estimators.views import _by_falling_size
-from consilience.inference import iterate
 from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.memberships import Memberships
 from consilience.inference.pair_evidence import GroupedItems, PairEvidence, _n_pairs
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions import view_sums
+from consilience.partitions.checkpoint import Codec, Runs, checkpoint_at, parameters_of
+from consilience.partitions.item_rows import ItemRows
 from consilience.partitions.item_survey import (
     ItemSurvey,
     Keys,
@@ -59,6 +62,7 @@ from consilience.partitions.item_survey import (
 )
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.partitions.survey import hashes_of
+from consilience.partitions.view_checkpoint import Keeping
 from consilience.partitions.view_sums import NO_ITEMS, Messages, Part
 from consilience.partitions.view_sweeps import Sweeps, Swept, clusters_bounds
 from consilience.semisupervised import MCVC, MECC, mapping, mcvc_search
@@ -118,7 +122,7 @@ def started(
     first : place of the first item of each partition in the sample.
     """
     own = np.empty((len(items.x), *eta.shape[1:]))
-    part = Part(items.x, items.in_group, items.sampled, own)
+    part = Part(items.number, items.x, items.in_group, items.sampled, own)
     for rows in part.slices(eta.shape[2]):
         own[rows] = softmax(view_sums.field_of(items.x[rows], items.in_group[rows], weights, messages), axis=1)
     start = int(first[items.number])
@@ -126,15 +130,17 @@ def started(
     return part
 
 
+def without_eta(items: Items) -> Part:
+    """Return the items before η is known."""
+    return Part(items.number, items.x, items.in_group, items.sampled, np.empty((len(items.x), 0, 0)))
+
+
 # ---- the fit
 
 
-def require_fittable(model: MCVC | MECC, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid and no checkpoint is asked for."""
+def require_fittable(model: MCVC | MECC, checkpoint: Any) -> None:  # a checkpoint holds the search, too
+    """Raise an InputError unless the parameters are valid."""
     model._check_parameters()
-    if checkpoint is not None:
-        name = type(model).__name__
-        raise InputError(f"A checkpoint of an {name} would hold a row for each item. Fit it without one.")
 
 
 def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
@@ -157,12 +163,16 @@ def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     arranged = arrange(sample.groupings, sample.features)
     items = own.map(prepared, arranged.ordered.vocabulary.group_keys(), survey.first, limit)
     own.forget()
-    over, best = _searched(model, survey, sample, arranged, items.total(counted))
-    state = _first(model, over, best, arranged, items, first)
-    items.forget()
-    trace = iterate(
-        state, over.step, lambda swept: float(swept.own.bounds[0]), max_iter=model.max_iter, tol=float(model.tol)
+    over = _over(model, survey, sample, arranged, items.total(counted))
+    trace = _runs(model, over, items, checkpoint, survey, limit).run(
+        lambda: _first(model, over, arranged, items, first),
+        over.step,
+        lambda swept: float(swept.own.bounds[0]),
+        max_iter=model.max_iter,
+        tol=float(model.tol),
     )
+    items.forget()
+    model.restart_bounds_ = trace.state.restart_bounds
     keep_trace(model, trace)
     _set_attributes(model, over, trace.state, arranged, survey.n_items)
     trace.state.parts.forget()
@@ -181,23 +191,35 @@ def _read_features(model: MCVC | MECC, sample: Sample, features: tuple[Any, ...]
     model._features(pd.DataFrame(sample.features, index=sample.groupings.items, columns=columns), reset=True)
 
 
-def _searched(
+def _over(
     model: MCVC | MECC, survey: ItemSurvey, sample: Sample, arranged: Arrangement[Groupings], found: Counted
-) -> tuple[Sweeps, State]:
-    """Return the model over partitions, and the best state of the sample."""
+) -> Sweeps:
+    """Return the model over partitions."""
     evidence = among_groups(arranged.ordered, found.sizes, model.implied_pairs)
     _require_pairs(model, survey, bool(evidence.n_pairs.any()))
     several = isinstance(model, MCVC)
-    n_views = views_to_begin_with(model.max_views, evidence.n_annotators) if several else 1
     prior = Prior(float(model.stick_concentration) if several else 1.0, *map(float, model.reliability_prior))
     n_clusters = min(model.n_clusters, survey.n_items)
     of_sample = PairEvidence.of(arranged.ordered, implied=model.implied_pairs)
     problem = Problem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
     curvature = cho_factor(found.products / 2 + np.eye(len(found.products)), lower=True)[0]
     none = problem.design.x[:0]
-    over = Sweeps(Problem(Design(none, none, curvature), evidence, prior, n_clusters), problem, survey.n_items)
-    best, model.restart_bounds_ = searched(model, problem, n_views)
-    return over, best
+    return Sweeps(Problem(Design(none, none, curvature), evidence, prior, n_clusters), problem, survey.n_items)
+
+
+def _runs(
+    model: MCVC | MECC, over: Sweeps, items: Parts, checkpoint: Any, survey: ItemSurvey, limit: Any
+) -> Runs[Swept]:
+    """Return the run of the sweeps, which goes on from the checkpoint if there is one."""
+    if checkpoint is None:
+        return Runs(None)
+    of_sizes = np.array([over.evidence.n_pairs, over.evidence.n_same])
+    data = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes, int(limit))).encode())
+    data.update(of_sizes.tobytes())
+    rows = ItemRows.beside(Path(checkpoint), view_sums.rows_of, view_sums.with_rows)
+    keeping = Keeping(rows, items.map(without_eta), over.problem.n_clusters)
+    about = {"data": data.hexdigest(), "parameters": parameters_of(model)}
+    return Runs(checkpoint_at(checkpoint, about, Codec(keeping.values_of, keeping.state_of)))
 
 
 def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied: str) -> GroupedItems:
@@ -244,15 +266,17 @@ def searched(model: MCVC | MECC, problem: Problem, n_views: int) -> tuple[State,
 def _first(
     model: MCVC | MECC,
     over: Sweeps,
-    best: State,
     arranged: Arrangement[Groupings],
     items: Parts,
     first: Int[np.ndarray, " partitions"],
 ) -> Swept:
     """State of all items from the best of the sample."""
+    several = isinstance(model, MCVC)
+    n_views = views_to_begin_with(model.max_views, over.evidence.n_annotators) if several else 1
+    best, bounds = searched(model, over.sample, n_views)
     ordered, columns = arranged.ordered, np.arange(best.eta.shape[2])
     sizes = np.bincount(ordered.incidence.indices, minlength=ordered.n_groups)
-    of_sample = view_sums.summed(Part(over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
+    of_sample = view_sums.summed(Part(0, over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
     evidence = among_groups(ordered, sizes, model.implied_pairs)
     messages = Messages.of(evidence, of_sample.groups, *view_weights(best))
     eta = np.empty_like(best.eta)
@@ -260,7 +284,7 @@ def _first(
     parts = items.map(started, eta, first, best.weights, messages)
     sums, logs = parts.total(view_sums.summed, columns), parts.total(view_sums.log_sums, best.weights)
     of_views = clusters_bounds(best.weights, sums, logs)
-    return Swept(parts, replace(best, eta=best.eta[:0], of_views=of_views), sums, logs)
+    return Swept(parts, replace(best, eta=best.eta[:0], of_views=of_views), sums, logs, bounds)
 
 
 def _set_attributes(
