@@ -1,6 +1,7 @@
 """Annotations in partitions: seconds and memory of `consilience.partitions.fit` by the number of items.
 
     python benchmarks/large.py [--model PartitionLabelModel] [--items 10000 100000] [--workers 2] [--jobs 2]
+    python benchmarks/large.py --overhead --items 1000000
 
 DawidSkene: a simulated crowd of 200 annotators labels each item five times. PartitionLabelModel: items of 10 clusters
 have 20 features, and 20 annotators each label 20 % of them in two to five groups; K = 30, one start, σ² = 1, no
@@ -12,6 +13,8 @@ For each number of items, the data are in Parquet files of up to 200,000 items. 
 threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fits all of it in memory. Printed are
 seconds, sweeps, the most memory that the process took beyond what it had after its imports (Linux; workers apart), and
 how many items have the same class, or the adjusted Rand index of the clusters.
+
+With `--overhead` one and two threads, each with a partition of its own, are compared with as many workers of Dask.
 """
 
 from __future__ import annotations
@@ -35,15 +38,16 @@ FEATURES = [f"feature {number}" for number in range(N_FEATURES)]
 SORTERS = [f"annotator {number}" for number in range(N_SORTERS)]
 ITEMS_OF_A_FILE = 200_000
 MOST_IN_MEMORY = 1_000_000
+ROUNDS = 3
 OF_CLASSES = ("DawidSkene", "StagewiseEM")
 
 
-def write_labels(folder: Path, n_items: int, seed: int = 0) -> None:
+def write_labels(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> None:
     """Write the labels of a simulated crowd."""
     rng = np.random.default_rng(seed)
     accuracy = rng.uniform(0.5, 0.95, N_ANNOTATORS)
-    for number, start in enumerate(range(0, n_items, ITEMS_OF_A_FILE)):
-        size = min(ITEMS_OF_A_FILE, n_items - start)
+    for number, start in enumerate(range(0, n_items, of_a_file)):
+        size = min(of_a_file, n_items - start)
         item = np.repeat(np.arange(start, start + size), PER_ITEM)
         first, step = (
             rng.integers(N_ANNOTATORS, size=(size, 1)),
@@ -56,22 +60,22 @@ def write_labels(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame({"item": item, "annotator": annotator, "label": label}).to_parquet(folder / f"{number:04}.parquet")
 
 
-def write_groups(folder: Path, n_items: int) -> None:
+def write_groups(folder: Path, n_items: int, of_a_file: int) -> None:
     """Write the groups of `write_items` as long tables."""
-    write_items(folder, n_items)
+    write_items(folder, n_items, of_a_file)
     for path in sorted(folder.iterdir()):
         frame = pd.read_parquet(path).melt("item", SORTERS, "annotator", "label").dropna()
         frame.to_parquet(path, index=False)
 
 
-def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
+def write_items(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> None:
     """Write items of clusters, and the groups of annotators who tell some of the clusters apart, 85 % of the time."""
     rng = np.random.default_rng(seed)
     centres = 1.2 * rng.normal(size=(N_CLUSTERS, N_FEATURES))
     n_groups = rng.integers(2, 6, size=N_SORTERS)
     groups = [rng.permutation(np.arange(N_CLUSTERS) % n) for n in n_groups]
-    for number, start in enumerate(range(0, n_items, ITEMS_OF_A_FILE)):
-        size = min(ITEMS_OF_A_FILE, n_items - start)
+    for number, start in enumerate(range(0, n_items, of_a_file)):
+        size = min(of_a_file, n_items - start)
         true = rng.integers(N_CLUSTERS, size=size)
         features = centres[true] + rng.normal(size=(size, N_FEATURES))
         columns = {"item": np.arange(start, start + size), **dict(zip(FEATURES, features.T))}
@@ -81,11 +85,11 @@ def write_items(folder: Path, n_items: int, seed: int = 0) -> None:
         pd.DataFrame(columns).to_parquet(folder / f"{number:04}.parquet")
 
 
-def write_sparse(folder: Path, n_items: int, seed: int = 0) -> None:
+def write_sparse(folder: Path, n_items: int, of_a_file: int, seed: int = 0) -> None:
     """Write labels of a crowd in which few know anything."""
     rng = np.random.default_rng(seed)
-    for number, start in enumerate(range(0, n_items, ITEMS_OF_A_FILE)):
-        size = min(ITEMS_OF_A_FILE, n_items - start)
+    for number, start in enumerate(range(0, n_items, of_a_file)):
+        size = min(of_a_file, n_items - start)
         true = rng.integers(3, size=size)
         columns = []
         for person, name in enumerate(SORTERS):
@@ -194,18 +198,37 @@ def alike(name: str, classes: np.ndarray, others: np.ndarray) -> float:
     return float((classes == others).mean() if name in OF_CLASSES else adjusted_rand_score(classes, others))
 
 
+def compare_dask(name: str, n_items: int) -> None:
+    """Print seconds of threads and of workers of Dask, as medians of `ROUNDS` fits in turn, and their ratio."""
+    for number in (1, 2):
+        seconds = {"threads": list[float](), "workers": list[float]()}
+        with tempfile.TemporaryDirectory() as folder:
+            WRITERS[name](Path(folder), n_items, -(-n_items // number))
+            for _ in range(ROUNDS):
+                seconds["threads"].append(run("partitions", name, Path(folder), 0, number)[0])
+                seconds["workers"].append(run("partitions", name, Path(folder), number, 1)[0])
+        threads, workers = (float(np.median(each)) for each in seconds.values())
+        one = f"{number} thread{'s' * (number > 1)}"
+        print(f"{n_items:>10,} {one:10} {threads:8.1f}  Dask {workers:8.1f}  ratio {workers / threads:.2f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=list(WRITERS), default="DawidSkene")
     parser.add_argument("--items", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--workers", type=int, default=0, help="processes of a local Dask cluster; none by default")
     parser.add_argument("--jobs", type=int, default=1, help="threads without a cluster")
+    parser.add_argument("--overhead", action="store_true", help="fit by threads and by as many workers, side by side")
     arguments = parser.parse_args()
     write = WRITERS[arguments.model]
-    print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same")
+    if not arguments.overhead:
+        print(f"{'items':>10} {'':10} {'seconds':>8} {'sweeps':>7} {'MB':>6}  same")
     for n_items in arguments.items:
+        if arguments.overhead:
+            compare_dask(arguments.model, n_items)
+            continue
         with tempfile.TemporaryDirectory() as name:
-            write(Path(name), n_items)
+            write(Path(name), n_items, ITEMS_OF_A_FILE)
             given = (arguments.model, Path(name), arguments.workers, arguments.jobs)
             seconds, sweeps, size, classes = run("partitions", *given)
             print(f"{n_items:>10,} {'partitions':10} {seconds:8.1f} {sweeps:7} {size:6.0f}", flush=True)
