@@ -151,7 +151,8 @@ def fit(
     require_table(table, how.tables, model)
     how.require_fittable(model, checkpoint)
     fitting = _fit_labels if how.reads_labels else _fit_items
-    with parts_of(table, client, n_jobs) as sources, one_blas_thread(), model._progress():
+    fitted: Any = model
+    with parts_of(table, client, n_jobs) as sources, one_blas_thread(), fitted._progress():
         fitting(model, how, table, sources, checkpoint)
     _forget_items(model)
     return model

@@ -161,7 +161,7 @@ def rows_of(own: Own) -> Arrays:
 
 def with_rows(own: Own, rows: Arrays) -> Own:
     """Return the items with these rows."""
-    return replace(own, **rows)
+    return replace(own, cluster=rows["cluster"], probability=rows["probability"])
 
 
 def state_of(rng: np.random.Generator) -> dict[str, Any]:

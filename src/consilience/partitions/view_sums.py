@@ -141,7 +141,7 @@ def rows_of(part: Part) -> Arrays:
 
 def with_rows(part: Part, rows: Arrays) -> Part:
     """Return the items with these rows."""
-    return replace(part, **rows)
+    return replace(part, eta=rows["eta"])
 
 
 def design_of(x: Float[np.ndarray, "items features"]) -> Design:
