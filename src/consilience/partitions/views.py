@@ -109,8 +109,8 @@ class Counted(Additive):
 
 def counted(items: Items) -> Counted:
     """Count a partition."""
-    sizes = np.bincount(items.in_group.indices, minlength=items.in_group.shape[1])
-    return Counted(items.x.T @ items.x, sizes)
+    x = np.require(items.x, requirements=["ALIGNED"])  # else BLAS takes another way, with other last digits
+    return Counted(x.T @ x, np.bincount(items.in_group.indices, minlength=items.in_group.shape[1]))
 
 
 def started(
