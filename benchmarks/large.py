@@ -14,7 +14,8 @@ threads (`--jobs`) or on a local Dask cluster (`--workers`), and another one fit
 seconds, sweeps, the most memory that the process took beyond what it had after its imports (Linux; workers apart), and
 how many items have the same class, or the adjusted Rand index of the clusters.
 
-With `--overhead` one and two threads, each with a partition of its own, are compared with as many workers of Dask.
+With `--overhead` one and two threads, each with a partition of its own, are compared with as many workers of Dask,
+which have imported the package.
 """
 
 from __future__ import annotations
@@ -167,6 +168,7 @@ def measured(how: str, name: str, folder: Path, workers: int, jobs: int, sent: A
             LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster) as it,
         ):
+            it.run(__import__, "consilience.partitions")  # as on a cluster that runs
             begun = time.perf_counter()
             fit(model, table, client=it)
     else:

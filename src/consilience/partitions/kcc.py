@@ -52,6 +52,7 @@ from consilience.partitions.item_survey import (
     read_labelled_items,
 )
 from consilience.partitions.map_reduce import Additive, Parts
+from consilience.partitions.requirements import require_same_starts
 from consilience.partitions.table import Partition
 
 Counts = Float[np.ndarray, "groups clusters"]
@@ -203,11 +204,7 @@ class Sweeps:
 def require_fittable(model: KCC, checkpoint: Any) -> None:
     """Raise an InputError unless the parameters are valid, and a fit from a checkpoint has the same starts."""
     model._check_parameters()
-    if checkpoint is not None and not isinstance(model.random_state, int | np.integer):
-        raise InputError(
-            "With a checkpoint, the 'random_state' parameter of KCC must be an int, so that a fit that goes on has the "
-            f"same starts. Got {model.random_state!r} instead."
-        )
+    require_same_starts(model, checkpoint)
 
 
 def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:

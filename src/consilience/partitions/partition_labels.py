@@ -53,6 +53,7 @@ from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.partition_label_checkpoint import CODEC
 from consilience.partitions.partition_label_results import read_off
 from consilience.partitions.partition_label_sweeps import Sweeps
+from consilience.partitions.requirements import require_no_copies, require_same_starts
 from consilience.semisupervised import PartitionLabelModel
 from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.partition_label_model import KMEANS_ROUNDS, SEEDED, Evidence, Problem, State
@@ -64,7 +65,6 @@ def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
     model._check_parameters()
     remedies = {
         "prior_variance": (is_auto(model.prior_variance), "a number, such as that found in memory on a sample"),
-        "copies": (model.copies is not None, "None: copies are found by comparing all items"),
         "n_clusters": (not is_auto(model.n_clusters), '"auto", and max_clusters the largest number'),
     }
     for name, (refused, remedy) in remedies.items():
@@ -73,11 +73,8 @@ def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
                 f"Over partitions, the {name!r} parameter of PartitionLabelModel must be {remedy}. "
                 f"Got {getattr(model, name)!r} instead."
             )
-    if checkpoint is not None and not isinstance(model.random_state, int | np.integer):
-        raise InputError(
-            "With a checkpoint, the 'random_state' parameter of PartitionLabelModel must be an int, so that a fit that "
-            f"goes on has the same starts. Got {model.random_state!r} instead."
-        )
+    require_no_copies(model)
+    require_same_starts(model, checkpoint)
 
 
 def fit_partition_labels(model: PartitionLabelModel, table: Surveyed, checkpoint: Any) -> None:

@@ -55,6 +55,7 @@ from consilience.partitions import statistics
 from consilience.partitions.checkpoint import Arrays, Codec, Runs, checkpoint_at, parameters_of, plain
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.partitions.reading_off import tabulated
+from consilience.partitions.requirements import require_no_copies, require_same_starts
 from consilience.partitions.statistics import Part
 from consilience.partitions.survey import Survey, digest_of
 
@@ -124,21 +125,14 @@ CODEC = Codec(_values_of, _state_of)
 def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
     """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
     model._check_parameters()
-    if model.copies is not None:
-        raise InputError(
-            "Over partitions, the 'copies' parameter of ProductMixture must be None: copies are found by comparing all "
-            f"items. Got {model.copies!r} instead."
-        )
+    require_no_copies(model)
     if not isinstance(model.init, str):
         raise InputError(
             "Over partitions, the 'init' parameter of ProductMixture must be 'auto', 'votes' or 'random': an array "
             "would need a row for each item."
         )
-    if checkpoint is not None and model.init != "votes" and not isinstance(model.random_state, int | np.integer):
-        raise InputError(
-            "With a checkpoint, the 'random_state' parameter of ProductMixture must be an int, so that a fit that goes "
-            f"on has the same starts. Got {model.random_state!r} instead."
-        )
+    if model.init != "votes":
+        require_same_starts(model, checkpoint)
 
 
 def fit_product_mixture(

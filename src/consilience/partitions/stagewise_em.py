@@ -36,7 +36,7 @@ from consilience.consensus.labels.informative_set import MOST_ROUNDS, informs
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step
 from consilience.consensus.labels.stagewise_em import Settings, Stage, conditional, settled
 from consilience.consensus.labels.stagewise_em_estimator import EM_ITER, StagewiseEM, plain_end
-from consilience.errors import AnnotationWarning, InputError
+from consilience.errors import AnnotationWarning
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_end
 from consilience.inference.product_distributions import LogTable
@@ -44,6 +44,7 @@ from consilience.partitions import product_mixture, statistics
 from consilience.partitions.annotator_pairs import Pairs, common_items
 from consilience.partitions.checkpoint import Runs, checkpoint_at, parameters_of
 from consilience.partitions.map_reduce import Parts
+from consilience.partitions.requirements import require_no_copies
 from consilience.partitions.stagewise_checkpoint import CODEC
 from consilience.partitions.stagewise_selection import Refining, Start, criterion
 from consilience.partitions.stagewise_sweeps import Given, Round, Sweeps, encoded, expected, study_of
@@ -53,11 +54,7 @@ from consilience.partitions.survey import Survey, digest_of
 def require_fittable(model: StagewiseEM, checkpoint: Any) -> None:  # a checkpoint changes nothing
     """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
     model._check_parameters()
-    if model.copies is not None:
-        raise InputError(
-            "Over partitions, the 'copies' parameter of StagewiseEM must be None: copies are found by comparing all "
-            f"items. Got {model.copies!r} instead."
-        )
+    require_no_copies(model)
 
 
 def fit_stagewise_em(

@@ -57,6 +57,7 @@ from consilience.partitions.group_counts import agreement, kept_apart
 from consilience.partitions.item_rows import ItemRows
 from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.map_reduce import Parts
+from consilience.partitions.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey import hashes_of
 
 Places = Int[np.ndarray, " seen"]
@@ -66,21 +67,13 @@ OF_ITEMS = ("embedding_", "part_", "groupings_", "_raw_clusters")
 def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
     """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
     model._check_parameters()
-    if model.copies is not None:
-        raise InputError(
-            "Over partitions, the 'copies' parameter of SubsetFusion must be None: copies are found by comparing all "
-            f"items. Got {model.copies!r} instead."
-        )
+    require_no_copies(model)
     if not model.refine:
         raise InputError(
             "Over partitions, the 'refine' parameter of SubsetFusion must be True: otherwise clusters are those of "
             f"k-means on all items. Got {model.refine!r} instead."
         )
-    if checkpoint is not None and not isinstance(model.random_state, int | np.integer):
-        raise InputError(
-            "With a checkpoint, the 'random_state' parameter of SubsetFusion must be an int, so that a fit that goes "
-            f"on has the same search. Got {model.random_state!r} instead."
-        )
+    require_same_starts(model, checkpoint)
 
 
 @dataclass(frozen=True)
@@ -235,17 +228,14 @@ class _Searching:
     def walked(self, walk: Walk, rng: np.random.Generator) -> Place:
         """Return the end of the walk, which goes on from the checkpoint."""
         most = len(walk.ends) * (mixture.MOST_SWEEPS + fusion_walk.DRAWS)
-        return (
-            self.kept.runs(walk)
-            .run(
-                lambda: walk.start(0, fusion_walk.state_of(rng)),
-                walk.step,
-                lambda place: place.spread.state.log_pseudo_likelihood,
-                max_iter=most,
-                settled=lambda place: place.is_over,
-            )
-            .state
+        trace = self.kept.runs(walk).run(
+            lambda: walk.start(0, fusion_walk.state_of(rng)),
+            walk.step,
+            lambda place: place.spread.state.log_pseudo_likelihood,
+            max_iter=most,
+            settled=lambda place: place.is_over,
         )
+        return trace.state
 
     def with_end(self, found: fusing.Search, end: State) -> pd.DataFrame:
         """Return the curve with the state that was kept."""
@@ -313,8 +303,8 @@ def _clusters_of_sample(search: _Searching, spread: Spread, owned: Int[np.ndarra
 
 def _note(model: SubsetFusion, search: _Searching, outcome: Outcome, ordered: Groupings, survey: ItemSurvey) -> None:
     """Set ``notes_``; those about annotators are of the sample."""
-    n_parts = search.parts.total(sweeps.owners_of, search.part_of, search.over.n_sampled, search.before)
-    sizes = n_parts.sizes[n_parts.sizes > 0]
+    of_parts = search.parts.total(sweeps.owners_of, search.part_of, search.over.n_sampled, search.before)
+    sizes = of_parts.sizes[of_parts.sizes > 0]
     part = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes) if len(sizes) > 1 else np.zeros(1, dtype=np.int32)
     model.notes_ = [fusion_result.DOUBTFUL] if outcome.doubtful else []
     model.notes_ += fusion_result.notes(ordered, part, model.n_clusters, model.n_clusters_)
