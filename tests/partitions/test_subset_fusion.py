@@ -31,7 +31,7 @@ from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 from tests.partitions.test_kcc import groups, whole
 
-SETTINGS = {"copies": None, "random_state": 0}
+SETTINGS = {"max_clusters": 8, "copies": None, "random_state": 0}
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 
