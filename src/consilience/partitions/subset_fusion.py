@@ -47,8 +47,8 @@ from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.user_order import restore
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import spawn_generator
+from consilience.partitions import fusion_search, fusion_walk
 from consilience.partitions import fusion_sweeps as sweeps
-from consilience.partitions import fusion_walk
 from consilience.partitions.checkpoint import Codec, Runs, checkpoint_at, parameters_of
 from consilience.partitions.fusion_results import Fused
 from consilience.partitions.fusion_sweeps import Spread, Sweeps
@@ -192,17 +192,19 @@ class _Searching:
     def outcome(self) -> tuple[Outcome, Float[np.ndarray, " groupings"] | None]:
         """Return the outcome, as `SubsetFusion._fuse`, and weights of the groupings for clusters without a mixture."""
         model, rng, sampled = self.model, spawn_generator(self.model.random_state), self.memberships
-        numbers = model._numbers(sampled.n_items)
+        numbers = fusion_search.numbers_of(model, sampled.n_items)
         coordinates = fusing.coordinates(sampled, model.normalize, min(numbers[-1], sampled.n_items))
-        obvious = model._obvious(sampled, self.part) if self.has_all or model.n_clusters == 1 else None
+        obvious = (
+            fusion_search.obvious_clusters(model, sampled, self.part) if self.has_all or model.n_clusters == 1 else None
+        )
         if obvious is None:
             return self.by_mixture(coordinates, numbers, rng), coordinates.grouping_weights
         return self.as_they_are(obvious), coordinates.grouping_weights
 
     def by_mixture(self, coordinates: fusing.Coordinates, numbers: range, rng: np.random.Generator) -> Outcome:
         """Clusters by the mixture, as `fusing.by_mixture` finds them."""
-        more_starts = self.model._more_starts(self.memberships, coordinates)
-        found = fusing.searched(
+        more_starts = fusion_search.more_starts(self.model, self.memberships, coordinates)
+        found = fusion_search.searched(
             self.memberships, coordinates, numbers, more_starts=more_starts, n_init=self.model.n_init, rng=rng
         )
         ends = list(found.convincing())
@@ -237,7 +239,7 @@ class _Searching:
         )
         return trace.state
 
-    def with_end(self, found: fusing.Search, end: State) -> pd.DataFrame:
+    def with_end(self, found: fusion_search.Search, end: State) -> pd.DataFrame:
         """Return the curve with the state that was kept."""
         curve = found.curve.copy()
         curve.loc[end.n_clusters] = [found.evidence.score(end.cluster), mixture.log_evidence(found.layout, end)]

@@ -127,44 +127,6 @@ def by_mixture(
     largest silhouette is kept, among those with more evidence than a single cluster. If there are none, the solution is
     doubtful, and k-means on the coordinates is a candidate too.
     """
-    found = searched(memberships, places, numbers, more_starts=more_starts, n_init=n_init, rng=rng)
-    for end in found.convincing():
-        probabilities = mixture.probabilities(found.layout, end, rng=rng)
-        if len(np.unique(probabilities.argmax(1))) > 1:
-            return _solution(found.layout, found.evidence, end, found.curve, probabilities)
-    best = found.ends[0]
-    plain = by_kmeans(memberships, places, numbers, rng=rng)
-    if best.n_clusters < numbers[0] or plain.silhouette > found.evidence.score(best.cluster):
-        return replace(plain, doubtful=True)
-    here = softmax(mixture.cluster_scores(found.layout, best), axis=1)  # samples would all end in one cluster
-    return replace(_solution(found.layout, found.evidence, best, found.curve, here), doubtful=True)
-
-
-@dataclass(frozen=True)
-class Search:
-    """Settled states of the mixture with as many clusters as its best, by falling silhouette."""
-
-    layout: mixture.Layout
-    evidence: EvidenceSilhouette
-    curve: pd.DataFrame
-    ends: list[mixture.State]
-
-    def convincing(self) -> Iterator[mixture.State]:
-        """Yield the states that have more evidence than a single cluster."""
-        explains_one = mixture.log_evidence(self.layout, _one_cluster(self.layout))
-        return (end for end in self.ends if mixture.log_evidence(self.layout, end) > explains_one)
-
-
-def searched(
-    memberships: Memberships,
-    places: Coordinates,
-    numbers: range,
-    *,
-    more_starts: Iterable[Coordinates],
-    n_init: int,
-    rng: np.random.Generator,
-) -> Search:
-    """Search for the mixture's number of clusters and for its states with as many; see `by_mixture`."""
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     fewest, most = numbers[0], numbers[-1]
@@ -187,8 +149,19 @@ def searched(
         starts.append(mixture.init(layout, cluster, state.n_clusters))
     ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
     as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
+    explains_one = mixture.log_evidence(layout, _one_cluster(layout))
     by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
-    return Search(layout, evidence, curve, by_silhouette)
+    for end in by_silhouette:
+        if mixture.log_evidence(layout, end) > explains_one:
+            probabilities = mixture.probabilities(layout, end, rng=rng)
+            if len(np.unique(probabilities.argmax(1))) > 1:
+                return _solution(layout, evidence, end, curve, probabilities)
+    best = by_silhouette[0]
+    plain = by_kmeans(memberships, places, numbers, rng=rng)
+    if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
+        return replace(plain, doubtful=True)
+    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # samples would all end in one cluster
+    return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
 
 
 def continue_from(
@@ -206,20 +179,10 @@ def continue_from(
 
 def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
     """Give each part of the evidence its own clusters, without empty ones, the largest first."""
-    names, first, sizes = np.unique(owners(probabilities, part), return_index=True, return_counts=True)
-    return among(probabilities, part, names[np.lexsort((first, -sizes))])
-
-
-def owners(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Clusters:
-    """Number of the most probable cluster of each item, where each part has its own clusters."""
-    return np.asarray(part * probabilities.shape[1] + probabilities.argmax(1))
-
-
-def among(
-    probabilities: Float[np.ndarray, "items clusters"], part: Clusters, names: Int[np.ndarray, " own"]
-) -> Float[np.ndarray, "items own"]:
-    """Probabilities among some of the clusters that `owners` numbers, of which each item can only be in its part's."""
     n_clusters = probabilities.shape[1]
+    owner = part * n_clusters + probabilities.argmax(1)
+    names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
+    names = names[np.lexsort((first, -sizes))]
     own = np.where(part[:, None] == names // n_clusters, probabilities[:, names % n_clusters], 0.0)
     return np.asarray(own / own.sum(1, keepdims=True))
 

@@ -26,7 +26,6 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -307,19 +306,19 @@ class SubsetFusion(GroupingConsensus):
         memberships, places, part = self._linked(read.kept)
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
-        numbers = self._numbers(memberships.n_items)
-        coordinates = fusing.coordinates(memberships, self.normalize, min(numbers[-1], memberships.n_items))
-        obvious = self._obvious(memberships, part)
+        most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
+        coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
+        obvious = determined_clusters(memberships, part) if self.n_clusters == "auto" else None
+        if self.n_clusters == 1:
+            obvious = np.zeros(memberships.n_items, dtype=np.intp)
+        numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
+            known: dict[str | None, fusing.Coordinates] = {self.normalize: coordinates}
+            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items), known)
             solution = fusing.by_mixture(
-                memberships,
-                coordinates,
-                numbers,
-                more_starts=self._more_starts(memberships, coordinates),
-                n_init=self.n_init,
-                rng=rng,
+                memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
             )
         else:
             solution = fusing.by_kmeans(memberships, coordinates, numbers, rng=rng)
@@ -340,25 +339,6 @@ class SubsetFusion(GroupingConsensus):
         coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
         self.embedding_ = coordinates
         self._set_result(read, memberships, places, part, solution, None)
-
-    def _numbers(self, n_items: int) -> range:
-        """Numbers of clusters to consider."""
-        if self.n_clusters != "auto":
-            return range(int(self.n_clusters), int(self.n_clusters) + 1)
-        most = min(self.max_clusters, max(n_items - 1, 1))
-        return range(min(2, most), most + 1)
-
-    def _obvious(self, memberships: Memberships, part: Int[np.ndarray, " seen"]) -> Int[np.ndarray, " seen"] | None:
-        """Clusters that need no inference, if there are any."""
-        if self.n_clusters == 1:
-            return np.zeros(memberships.n_items, dtype=np.intp)
-        return determined_clusters(memberships, part) if self.n_clusters == "auto" else None
-
-    def _more_starts(self, memberships: Memberships, coordinates: fusing.Coordinates) -> Iterator[fusing.Coordinates]:
-        """Yield the coordinates from which the mixture starts again with the number of clusters found."""
-        known: dict[str | None, fusing.Coordinates] = {self.normalize: coordinates}
-        n_components = min(self._numbers(memberships.n_items)[-1], memberships.n_items)
-        return fusing.all_coordinates(memberships, n_components, known)
 
     def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
         """Memberships of the items that are in some grouping, their positions, and their parts."""
