@@ -61,7 +61,7 @@ from consilience.partitions.requirements import require_no_copies, require_same_
 from consilience.partitions.survey import hashes_of
 
 Places = Int[np.ndarray, " seen"]
-OF_ITEMS = ("embedding_", "part_", "groupings_", "_raw_clusters")
+OF_ITEMS = ("embedding_", "part_", "_raw_clusters")
 
 
 def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
@@ -129,6 +129,7 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
     restore(model, arranged)
     model.annotators_ = model.annotators_.sort_values("weight", ascending=False, kind="stable")
     del model.items_
+    vars(model).pop("groupings_", None)  # of an earlier fit in memory
     outcome.spread.parts.forget()
     parts.forget()
 
