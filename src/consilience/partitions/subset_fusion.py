@@ -129,7 +129,8 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
     restore(model, arranged)
     model.annotators_ = model.annotators_.sort_values("weight", ascending=False, kind="stable")
     del model.items_
-    vars(model).pop("groupings_", None)  # of an earlier fit in memory
+    if hasattr(model, "groupings_"):  # of an earlier fit in memory
+        del model.groupings_
     outcome.spread.parts.forget()
     parts.forget()
 
