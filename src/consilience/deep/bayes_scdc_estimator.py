@@ -47,19 +47,21 @@ class BayesSCDC(DeepClustering):
         that you expect.
     n_latent : "auto" or int, default="auto"
         d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
-    hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
+    hidden : "auto" or tuple of int, default="auto"
+        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
     networks : {"perceptron", "convolutional"}, default="perceptron"
         Kind of the networks. "convolutional", for pictures: the encoder begins, and the decoder ends, with two
         convolutions of stride 2 that have 16 and 32 channels; the hidden layers are between them and the latent space.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
-    n_init : int, default=1
-        Number of restarts, run in parallel; the one with the highest bound is kept. With modules of your own, the first
-        begins with their weights, and the others with the entries of each matrix in a random order.
+    n_init : "auto" or int, default="auto"
+        Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
+        and 50 features, else 1. With modules of your own, the first begins with their weights, and the others with the
+        entries of each matrix in a random order.
     n_epochs : "auto" or int, default="auto"
-        Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
+        Number of passes over the items. "auto": until the loss has settled, at most 25 passes or 3000 steps, whichever
+        is more.
     warm_epochs : "auto" or int, default="auto"
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
         positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
@@ -73,9 +75,9 @@ class BayesSCDC(DeepClustering):
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
         weight: half of the epochs prevents this.
-    implied_pairs : {"all", "independent"}, default="all"
-        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
+    implied_pairs : {"all", "independent"}, default="independent"
+        How the dependent pairs of a grouping count: as many as are "independent", m - 1 for m items; or "all" of them,
+        as if judged one by one, with which a single large grouping can outweigh features and all other people.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First components: a mixture of Gaussians of the positions after the warm start; clusters that a network learns
         from the judged pairs alone, which is better if people judge by something that accounts for little variance of
@@ -175,17 +177,17 @@ class BayesSCDC(DeepClustering):
         n_clusters: Count = 50,
         *,
         n_latent: Literal["auto"] | Integer = "auto",
-        hidden: Integers = (500, 500),
+        hidden: Literal["auto"] | Integers = "auto",
         networks: Literal["perceptron", "convolutional"] = "perceptron",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
-        n_init: Integer = 1,
+        n_init: Literal["auto"] | Integer = "auto",
         n_epochs: Literal["auto"] | Integer = "auto",
         warm_epochs: Literal["auto"] | Integer = "auto",
         batch_size: Integer = 256,
         annotated_batch_size: Integer = 128,
         annotated_weight: Real = 1.0,
         trust_epochs: Integer = 0,
-        implied_pairs: Literal["all", "independent"] = "all",
+        implied_pairs: Literal["all", "independent"] = "independent",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         merge_clusters: Flag = True,
         concentration: Real = 1.05,
