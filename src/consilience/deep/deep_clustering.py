@@ -74,6 +74,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
 
+    _later_parameters: ClassVar[dict[str, Any]] = {}
+    """Defaults of parameters that earlier versions lacked, so that their checkpoints can be continued."""
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
         "n_latent": AUTO | whole(1),
@@ -100,6 +103,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     @classmethod
     def as_published(cls, data: str, **changes: Any) -> Any:
         """Return an estimator with the settings of the paper's experiments (Luo et al. 2018, appendix B).
+
+        Settings that the appendix leaves open, or gives otherwise than the authors' program, follow the program.
 
         Parameters
         ----------
@@ -361,7 +366,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             "annotated_batch_size": int(self.annotated_batch_size),
             "descent": self.optimiser,
             "learning_rate": float(self.learning_rate),
-            "rate": float(self.rate),
+            "rate": self.rate if isinstance(self.rate, str) else float(self.rate),
             "rate_delay": float(self.rate_delay),
             "rate_decay": float(self.rate_decay),
             "trust_epochs": int(self.trust_epochs),
@@ -520,7 +525,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     def _identity(self, seed: int) -> dict[str, Any]:
         """Settings that make two fits of the same data identical."""
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
-        held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
+        given = self.get_params(deep=False)
+        left_out |= {name for name, default in self._later_parameters.items() if given[name] == default}
+        held = {name: value for name, value in given.items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
         if isinstance(self.optimiser, optax.GradientTransformation):
             own["optimiser"] = str(

@@ -22,6 +22,8 @@ from consilience.deep.networks import Perceptron
 from consilience.deep.pretraining import teach_classifier
 from consilience.estimators.parameters import NONE, Requirements, whole
 
+AS_IN_PAPER: dict[str, Any] = {"optimiser": "adam", "learning_rate": 1e-3, "warm_epochs": 0, "init": "random"}
+
 
 class SCDC(DeepClustering):
     """Clusters in the latent space of a network, guided by judged pairs of some items; by point estimates.
@@ -195,17 +197,10 @@ class SCDC(DeepClustering):
         self.random_state = random_state
 
     PUBLISHED: ClassVar = {
-        "faces": {
-            "n_clusters": 4,
-            "n_latent": 8,
-            "hidden": (40, 40),
-            "batch_size": 10,
-            "n_epochs": 20,
-            "warm_epochs": 0,
-            "init": "random",
-        },
-        "mnist": {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
-        | {"warm_epochs": 0, "init": "random"},
+        "faces": AS_IN_PAPER | {"n_clusters": 4, "n_latent": 8, "hidden": (40, 40), "batch_size": 10, "n_epochs": 20},
+        "mnist": AS_IN_PAPER
+        | {"n_clusters": 50, "n_latent": 8, "hidden": (500, 500), "likelihood": "bernoulli"}
+        | {"batch_size": 128, "n_epochs": 200},
     }
 
     def _model(self, n_features: int) -> SCDCModel:
@@ -248,12 +243,20 @@ class SCDCModel(DeepModel):
         return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.Reliability(right, right)
 
     def local(
-        self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray
+        self,
+        parameters: PyTree,
+        posterior: PyTree,
+        observed: Array,
+        messages: Array,
+        key: PRNGKeyArray,
+        within: PyTree = None,
     ) -> scdc.Local:
         """See `DeepModel.local`."""
         return scdc.local(parameters, posterior, observed, messages, key, n_candidates=self.n_candidates)
 
-    def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> scdc.Reliability:
+    def shared_step(
+        self, posterior: PyTree, found: Any, weight: Array, rate: Any, slope: PyTree = None
+    ) -> scdc.Reliability:
         """See `DeepModel.shared_step`: does nothing, since gradients update all global variables."""
         return posterior
 
