@@ -30,7 +30,10 @@ PAPER = {
     (JUDGED, "BayesSCDC"): ".8424, .8120",
     (ALONE, "BayesSCDC"): ".7764, .7944",
 }
-PICTURES: dict[str, Any] = {"n_latent": 10, "likelihood": "bernoulli", "annotated_weight": 10.0, "n_epochs": 10}
+PICTURES: dict[str, Any] = {
+    "n_latent": 10, "hidden": (500, 500), "likelihood": "bernoulli", "annotated_weight": 10.0, "implied_pairs": "all",
+    "n_epochs": 10, "n_init": 1,
+}  # fmt: skip
 
 
 def model_of(name: str, data: str, seed: int) -> Any:

@@ -25,7 +25,7 @@ PAPER = {  # accuracy, NMI, clusters left where given
 
 def models(seed: int) -> dict[str, Any]:
     return {
-        "BayesSCDC": BayesSCDC(15, n_latent=2, n_init=10, hidden=(40, 40), batch_size=50, random_state=seed),
+        "BayesSCDC": BayesSCDC(15, n_init=10, hidden=(40, 40), batch_size=50, random_state=seed),
         "as published": BayesSCDC.as_published("pinwheel", n_init=10, random_state=seed),
     }
 

@@ -16,7 +16,7 @@ LEAST_STEPS = 3000  # of all epochs together, at most: training ends before if i
 LEAST_EPOCHS = 25
 WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same for the warm start
 WINDOW = 250  # steps over which losses are averaged
-LEAST_GAIN = 0.01  # of a window, relative to all that was gained before
+LEAST_GAIN = 0.05  # of a window, relative to all that was gained before
 
 
 def widths(n_features: int) -> tuple[int, ...]:
