@@ -54,6 +54,8 @@ def test_a_fit_is_shortened_by_the_settings_that_it_has():
     assert with_settings(cell, {"max_iter": 3, "n_epochs": 1}).estimator.max_iter == 3
     assert with_settings(cell, {"n_epochs": 1}) is cell
     assert cell.estimator.max_iter is None
+    automatic = Cell("part", "data", "model", 0, Ridge(solver="auto"))
+    assert with_settings(automatic, {"solver": "svd"}) is automatic  # what the code decides is compared, too
 
 
 def test_the_files_of_a_commit():

@@ -609,7 +609,8 @@ def test_no_more_latent_dimensions_than_features(study):
 
 def test_bernoulli_pictures():
     pixels, z = halves(40)
-    model = BayesSCDC(3, **SMALL | {"n_epochs": 40, "warm_epochs": "auto"}, likelihood="bernoulli").fit(pixels)
+    settings = SMALL | {"n_init": 1, "n_epochs": 40, "warm_epochs": "auto"}
+    model = BayesSCDC(3, **settings, likelihood="bernoulli").fit(pixels)
     assert nmi(z, model.labels_) > 0.9
     features, _ = model.sample(5)
     assert ((features >= 0) & (features <= 1)).all()

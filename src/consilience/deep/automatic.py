@@ -1,7 +1,7 @@
-"""Values of parameters that are "auto": widths of the networks, numbers of restarts and epochs, and the end of training.
+"""Values of parameters that are "auto": widths of networks, numbers of restarts and epochs, and the end of training.
 
-Measured on data sets of 150 to 60 000 items (docs/papers/deep): few features need narrow networks, which train so quickly
-that ten of them cost little more than one. Of few items, a single start often ends in a poor maximum.
+As measured on 100 to 60 000 items (docs/papers/deep): narrow networks are enough for few features, and ten of them cost
+little more than one; of few items, a single start often ends in a poor maximum.
 """
 
 from __future__ import annotations

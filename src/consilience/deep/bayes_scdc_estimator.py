@@ -36,6 +36,8 @@ AS_IN_PAPER: dict[str, Any] = {
     "reliability_prior": (1.0, 1.0),
     "warm_epochs": 0,
     "init": "random",
+    "n_init": 1,
+    "implied_pairs": "all",
     "merge_clusters": False,
 }
 
@@ -83,9 +85,10 @@ class BayesSCDC(DeepClustering):
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
         weight: half of the epochs prevents this.
-    implied_pairs : {"all", "independent"}, default="independent"
-        How the dependent pairs of a grouping count: as many as are "independent", m - 1 for m items; or "all" of them,
-        as if judged one by one, with which a single large grouping can outweigh features and all other people.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First components: a mixture of Gaussians of the positions after the warm start; clusters that a network learns
         from the judged pairs alone, which is better if people judge by something that accounts for little variance of
@@ -223,7 +226,7 @@ class BayesSCDC(DeepClustering):
         annotated_batch_size: Integer = 128,
         annotated_weight: Real = 1.0,
         trust_epochs: Integer = 0,
-        implied_pairs: Literal["all", "independent"] = "independent",
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         start_variance: Real = 3.0,
         merge_clusters: Flag = True,

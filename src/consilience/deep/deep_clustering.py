@@ -96,7 +96,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         "rate": interval(0, 1, "right"),
         "rate_delay": POSITIVE,
         "rate_decay": NOT_NEGATIVE,
-        "implied_pairs": one_of("all", "independent"),
+        "implied_pairs": one_of("groups", "independent", "all"),
         "reliability_prior": TWO_POSITIVE,
     }
 

@@ -22,7 +22,14 @@ from consilience.deep.networks import Perceptron
 from consilience.deep.pretraining import teach_classifier
 from consilience.estimators.parameters import NONE, Requirements, whole
 
-AS_IN_PAPER: dict[str, Any] = {"optimiser": "adam", "learning_rate": 1e-3, "warm_epochs": 0, "init": "random"}
+AS_IN_PAPER: dict[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 1e-3,
+    "warm_epochs": 0,
+    "init": "random",
+    "n_init": 1,
+    "implied_pairs": "all",
+}
 
 
 class SCDC(DeepClustering):
@@ -64,9 +71,10 @@ class SCDC(DeepClustering):
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
         weight: half of the epochs prevents this.
-    implied_pairs : {"all", "independent"}, default="independent"
-        How the dependent pairs of a grouping count: as many as are "independent", m - 1 for m items; or "all" of them,
-        as if judged one by one, with which a single large grouping can outweigh features and all other people.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First clusters on which the classifier is trained: a mixture of Gaussians of the positions after the warm start;
         clusters that a network learns from the judged pairs alone, which is better if people judge by something that
@@ -156,7 +164,7 @@ class SCDC(DeepClustering):
         annotated_batch_size: Integer = 128,
         annotated_weight: Real = 1.0,
         trust_epochs: Integer = 0,
-        implied_pairs: Literal["all", "independent"] = "independent",
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         reliability_prior: Reals = (1.0, 1.0),
         optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
