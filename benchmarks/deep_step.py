@@ -34,7 +34,7 @@ from benchmarks.papers.deep_parts.pinwheel import pinwheel_points
 from consilience.deep import BayesSCDC
 model = BayesSCDC(random_state=0).fit(pinwheel_points(0)[0])
 seconds = time.perf_counter() - start
-print(f"{len(model.restart_bounds_)} restarts, {model.n_iter_} epochs: {seconds:.1f} s, imports and compilation included")
+print(f"{len(model.restart_bounds_)} restarts, {model.n_iter_} epochs: {seconds:.1f} s with imports and compilation")
 """
 
 
