@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Part, Record
 from benchmarks.papers.deep_parts.scores import HEAD, SHORT, line, scores
+from consilience import Pairs
 from consilience.deep import BayesSCDC
 from consilience.simulation import simulate_pairs
 
@@ -25,7 +26,7 @@ PAPER = {  # accuracy, NMI, clusters left where given
 
 def models(seed: int) -> dict[str, Any]:
     return {
-        "BayesSCDC": BayesSCDC(15, n_latent=2, n_init=10, hidden=(40, 40), batch_size=50, random_state=seed),
+        "BayesSCDC": BayesSCDC(15, n_init=10, hidden=(40, 40), batch_size=50, random_state=seed),
         "as published": BayesSCDC.as_published("pinwheel", n_init=10, random_state=seed),
     }
 
@@ -39,13 +40,16 @@ def cells() -> Iterator[Cell]:
 
 def compute(cell: Cell) -> dict[str, Any]:
     points, arm = pinwheel_points(cell.draw)
-    some = pd.Series(arm).sample(100, random_state=cell.draw)
-    pairs = None
-    if cell.data == JUDGED:
-        pairs = simulate_pairs(some, 20, 49, 0.9, random_state=cell.draw).reindex(pd.RangeIndex(500))
+    pairs = judgements(arm, cell.draw) if cell.data == JUDGED else None
     start = time.perf_counter()
     model = clone(cell.estimator).fit(pd.DataFrame(points), pairs)
     return scores(model, arm, time.perf_counter() - start)
+
+
+def judgements(arm: np.ndarray, draw: int) -> Pairs:
+    """Return those of the paper: 20 workers judge 49 pairs each of the same 100 points."""
+    some = pd.Series(arm).sample(100, random_state=draw)
+    return simulate_pairs(some, 20, 49, 0.9, random_state=draw).reindex(pd.RangeIndex(len(arm)))
 
 
 def pinwheel_points(seed: int, n_arms: int = 5, each: int = 100) -> tuple[np.ndarray, np.ndarray]:

@@ -26,6 +26,7 @@ from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import (
     Prior,
     Statistics,
+    at_rest,
     pair_weights,
     statistics,
     towards_statistics,
@@ -53,6 +54,7 @@ def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
     into = chosen(gains(prior, totals, lost_entropy(found.components, weight), across(joined, affinity)), joined)
     merged = jax.tree.map(lambda total: jnp.einsum("kl,k...->l...", into, total), totals)
     posterior = towards_statistics(prior, fit.posterior, merged, 1.0)._replace(joined=after(into, joined))
+    posterior = posterior if posterior.velocity is None else at_rest(posterior)
     return fit._replace(posterior=posterior, remembered=annotated @ into @ posterior.joined)
 
 
