@@ -402,52 +402,42 @@ class TestMomentum:
 
 
 class TestMerging:
-    def collapsed(self, found, eta, affinity_of):
-        """The bound with the global variables at their optimum, up to a constant."""
+    def collapsed(self, found, eta):
+        """The bound with the global variables at their optimum, up to a constant and the judged pairs."""
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(len(eta)))
         entropy = -(eta * jnp.log(jnp.maximum(eta, 1e-300))).sum()
-        return float(merging.evidence(prior(), totals).sum() + entropy + affinity_of(eta))
+        return float(merging.evidence(prior(), totals).sum() + entropy)
 
     def test_gain_is_the_change_of_the_bound(self):
         fit, data = problem(0, n_items=8)
         found, rng = survey(model(), data, fit), np.random.default_rng(0)
         eta = jnp.asarray(rng.dirichlet(np.full(4, 0.3), size=8) * 0.999 + 0.00025)
-        weights = bayes_scdc.pair_weights(fit.posterior)
-
-        def relational(eta):
-            return float((eta * data.judgements.messages(eta, *weights)).sum()) / 2
-
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(8))
-        affinity = eta.T @ data.judgements.messages(eta, *weights)
-        gain = merging.gains(prior(), totals, merging.lost_entropy(eta, jnp.ones(8)), affinity)
-        before = self.collapsed(found, eta, relational)
+        gain = merging.gains(prior(), totals, merging.lost_entropy(eta, jnp.ones(8)))
+        before = self.collapsed(found, eta)
         for kept, gone in [(0, 1), (2, 3), (1, 3)]:
             merged = np.array(eta)
             merged[:, kept] += merged[:, gone]
             merged[:, gone] = 0
-            change = self.collapsed(found, jnp.asarray(merged), relational) - before
+            change = self.collapsed(found, jnp.asarray(merged)) - before
             if np.isfinite(gain[kept, gone]):  # both own an item
                 np.testing.assert_allclose(gain[kept, gone], change, atol=1e-6)
         assert np.isfinite(gain).any()
 
-    def test_chooses_pairs_that_share_no_cluster(self):
-        gain = np.full((5, 5), -1.0)
-        for (one, other), value in {(0, 1): 5.0, (1, 2): 9.0, (3, 4): 1.0}.items():
+    def test_merges_the_best_pair_of_each_cluster(self):
+        gain = np.full((6, 6), -1.0)
+        for (one, other), value in {(0, 1): 5.0, (1, 2): 9.0, (3, 4): 1.0, (2, 3): 20.0, (4, 5): -1.0}.items():
             gain[one, other] = gain[other, one] = value
         np.fill_diagonal(gain, -np.inf)
-        into = np.asarray(merging.chosen(jnp.asarray(gain), jnp.eye(5)))
-        assert into.argmax(1).tolist() == [0, 1, 1, 3, 3]
+        joined = jnp.eye(6)[jnp.array([0, 0, 0, 3, 3, 3])]  # 2 and 3 are in different clusters
+        into = np.asarray(merging.chosen(jnp.asarray(gain), joined))
+        assert into.argmax(1).tolist() == [0, 1, 1, 3, 3, 5]
         np.testing.assert_array_equal(into.sum(1), 1)
-        together = jnp.eye(5).at[3].set(jnp.eye(5)[2])  # 3 is in the cluster of 2, which is merged already
-        assert np.asarray(merging.chosen(jnp.asarray(gain), together)).argmax(1).tolist() == [0, 1, 1, 3, 4]
+        np.testing.assert_array_equal(merging.chosen(jnp.asarray(gain), jnp.eye(6)), np.eye(6))
 
     def test_without_positive_gain_nothing_changes(self):
-        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), jnp.eye(3)), np.eye(3))
-
-    def test_merging_two_components_merges_their_clusters(self):
-        joined = jnp.eye(4)[jnp.array([0, 0, 2, 3])]
-        into = jnp.eye(4)[jnp.array([0, 1, 1, 3])]
-        assert np.asarray(merging.after(into, joined)).argmax(1).tolist() == [0, 0, 0, 3]
+        one_cluster = jnp.eye(3)[jnp.zeros(3, int)]
+        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), one_cluster), np.eye(3))
 
 
 class TestJoining:
@@ -485,8 +475,7 @@ class TestJoining:
 
         both = jnp.array([[1.0, 0.0], [1.0, 0.0]])
         change = relational(both) - relational(jnp.eye(2))
-        assert merging.across(jnp.eye(2), affinity)[0, 1] == pytest.approx(change)
-        assert merging.across(both, affinity)[0, 1] == 0
+        assert affinity[0, 1] == pytest.approx(change)
 
     def test_better_current_clusters_are_kept(self):
         affinity = jnp.array([[0.0, 1.0], [1.0, 0.0]])
@@ -496,3 +485,29 @@ class TestJoining:
 
     def test_without_judgements(self):
         np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))
+
+    @pytest.mark.parametrize(("n_judgements", "clusters"), [(1, [0, 0, 2, 2]), (8, [0, 1, 0, 1])])
+    def test_a_suggestion_counts_as_one_judgement(self, n_judgements, clusters):
+        """One item for each component; people say that 0 and 2, and 1 and 3, are the same, against the suggestion."""
+        right = jnp.array([[4.0, 1.0]])
+        posterior = Posterior(None, None, right, right, jnp.eye(4))
+        pairs = {(0, 2): True, (1, 3): True, (0, 1): False, (2, 3): False}
+        a, b = np.array(list(pairs)).repeat(n_judgements, 0).T
+        said = np.array(list(pairs.values())).repeat(n_judgements)
+        judged = PairJudgements(
+            n_pairs=jnp.array([float(len(a))]),
+            n_same=jnp.array([float(said.sum())]),
+            n_rows=len(a),
+            item_a=jnp.asarray(a),
+            item_b=jnp.asarray(b),
+            annotator=jnp.zeros(len(a), int),
+            said_same=jnp.asarray(said, float),
+        )
+        data = Data(jnp.zeros((8, 2)), jnp.arange(4), jnp.arange(4, 8), judged)
+        components = jnp.eye(4)[jnp.arange(8) % 4] * 0.98 + 0.005
+        fit = Fit(None, None, posterior, jnp.eye(4), None, None)
+        found = merging.join_as_suggested(data, fit, components, jnp.array([0, 0, 2, 2]))
+        joined = np.asarray(found.posterior.joined)
+        expected = np.equal.outer(clusters, clusters)
+        np.testing.assert_array_equal(joined @ joined.T > 0, expected)
+        np.testing.assert_allclose(found.remembered, components[4:] @ joined)

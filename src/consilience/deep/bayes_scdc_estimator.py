@@ -47,8 +47,8 @@ class BayesSCDC(DeepClustering):
 
     For rich data with few annotated items, or none: pictures, spectra, texts as counts. The judgements of some items
     shape the space in which all are clustered. Items that people put together may be in several regions of the latent
-    space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: with
-    judgements, two clusters are merged if that raises the bound; without, Gaussians that share items form a cluster.
+    space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: Gaussians that
+    people put together form a cluster, and where few or none judged, Gaussians that share items.
 
     Parameters
     ----------
@@ -96,9 +96,10 @@ class BayesSCDC(DeepClustering):
     start_variance : float, default=3.0
         Variance of the means of random first components. The authors' program has a standard deviation of 3.
     merge_clusters : bool, default=True
-        With judgements, whether two clusters are merged if that raises the bound, into one Gaussian or a mixture of
-        their Gaussians. Without, whether Gaussians that share items are joined after training, see
-        `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper has no such steps.
+        Whether Gaussians form clusters: during training those that people put together, some of which become one
+        Gaussian if that raises the bound; after training also those that share items, unless judgements say otherwise,
+        see `consilience.deep.merging` and `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper
+        has no such steps.
     concentration : float, default=1.05
         α₀ of the Dirichlet prior of the components' shares.
     cluster_count : float, default=0.5
@@ -153,8 +154,9 @@ class BayesSCDC(DeepClustering):
     n_clusters_ : int
         Number of clusters that own items.
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
+        n_pairs (judged; those of groupings as they count, see `implied_pairs`), sensitivity and specificity (posterior
+        means) with the ends of their 95 % credible intervals (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats,
+        of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_ : DataFrame, one row for each Gaussian
@@ -163,14 +165,14 @@ class BayesSCDC(DeepClustering):
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
-        Bounds after training. Without judgements, `lower_bound_` may be lower than the best: see `merge_clusters`.
+        Bounds after training. Gaussians are joined after that, so that `lower_bound_` may be lower than the best.
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
         Loss of each epoch, nats per item, and number of clusters that own items after it.
     image_shape_ : tuple of int
         Shape of a picture; () if the features are not pictures.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     notes_ : list of str
-        What limits the answer: few items.
+        What limits the answer: few items, a single cluster, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
@@ -402,12 +404,12 @@ class BayesModel(DeepModel):
         return fit if data.judgements is None else merging.merge(self, data, fit)
 
     def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
-        """See `DeepModel.joined`: without judgements, components form one cluster if they share items.
+        """See `DeepModel.joined`: components that share items form one cluster, unless judgements say otherwise.
 
-        Several mixtures of the positions vote. The components kept are those that agree best with the votes: the
-        trained ones, or, if training has spoiled them, those of a mixture.
+        Several mixtures of the positions vote. Without judgements, the components kept are those that agree best with
+        the votes: the trained ones, or, if training has spoiled them, those of a mixture.
         """
-        if data.judgements is not None or not self.merges:
+        if not self.merges:
             return fit, found
         rng = np.random.default_rng(np.asarray(jax.random.key_data(fit.key)))
         positions = np.nan_to_num(np.asarray(found.latent.mean, float))
@@ -415,6 +417,10 @@ class BayesModel(DeepModel):
         mixtures = joining.mixtures_of(positions, n_components, rng=rng)
         votes = joining.agree(mixtures).votes
         trained = np.asarray(found.components, float)
+        if data.judgements is not None:
+            suggested = jnp.asarray(joining.clusters_of_components(trained, votes))
+            fit = merging.join_as_suggested(data, fit, found.components, suggested)
+            return fit, survey(self, data, fit)
         kept = max([trained, *mixtures], key=lambda one: joining.agreement(one, votes))
         components = np.zeros((len(kept), self.n_clusters))
         components[:, : kept.shape[1]] = kept

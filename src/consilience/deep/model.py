@@ -205,7 +205,7 @@ class DeepModel(eqx.Module):
         return fit
 
     def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
-        """Trained fit and its local result, with components joined to clusters where no judgement did that."""
+        """Trained fit and its local result, with components joined to clusters where judgements did not."""
         return fit, found
 
     @property
