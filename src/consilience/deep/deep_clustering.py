@@ -29,6 +29,7 @@ from consilience.deep.components import Components, moments_of_clusters, owned_c
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
 from consilience.deep.networks import LIKELIHOODS, Same
+from consilience.deep.notes import notes
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import FeatureScaleWarning, InputError
@@ -55,7 +56,6 @@ from consilience.inference.randomness import spawn_generator, spawn_seeds
 
 INITS = ("mixture", "judgements", "random")
 LEARNING_RATE = 1e-3  # by default
-FEW_ITEMS = 1000  # with fewer, simpler models are often better
 MOST_LATENT = 10  # dimensions of the latent space, if their number is "auto"
 NEVER = -1e9  # nats: log probability of a cluster that is never predicted
 INTERVAL = (0.025, 0.975)
@@ -222,7 +222,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -240,7 +240,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -266,7 +266,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -471,7 +471,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.restart_bounds_, self.lower_bound_ = bounds, bound
         self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
         self.n_iter_ = course.n_epochs
-        self.notes_ = _notes(data)
         self.state_ = checkpoints.to_arrays(fit)
         responsibilities = np.empty(found.responsibilities.shape)
         responsibilities[np.asarray(data.rows)] = found.responsibilities
@@ -487,6 +486,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
         self._trained_annotators = _trained(arranged)
         self.annotators_ = _annotators(self._trained_annotators, data.judgements, *map(np.asarray, right))
+        self.notes_ = notes(data, self.annotators_, self.n_clusters_, int(self.n_clusters))
         self._restore(arranged)
         forecasts.keep(self, arranged.given)
 
@@ -543,14 +543,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
                 f"leave it at {LEARNING_RATE}."
             )
-
-
-def _notes(data: Data) -> list[str]:
-    """What limits the answer."""
-    if data.n_items >= FEW_ITEMS:
-        return []
-    others = "k-means or a mixture of Gaussians" if data.judgements is None else "PartitionLabelModel or MECC"
-    return [f"{data.n_items:,} items are few for a network to learn from. Compare the clusters with those of {others}."]
 
 
 def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:

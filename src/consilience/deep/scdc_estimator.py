@@ -109,8 +109,9 @@ class SCDC(DeepClustering):
     n_clusters_ : int
         Number of clusters that own items.
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
+        n_pairs (judged; those of groupings as they count, see `implied_pairs`), sensitivity and specificity (posterior
+        means) with the ends of their 95 % credible intervals (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats,
+        of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
@@ -122,7 +123,7 @@ class SCDC(DeepClustering):
     image_shape_ : as in `BayesSCDC`
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     notes_ : list of str
-        What limits the answer: few items.
+        What limits the answer: few items, a single cluster, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
