@@ -28,6 +28,7 @@ def models(seed: int) -> dict[str, Any]:
     return {
         "BayesSCDC": BayesSCDC(15, n_init=10, hidden=(40, 40), batch_size=50, random_state=seed),
         "as published": BayesSCDC.as_published("pinwheel", n_init=10, random_state=seed),
+        "full gradient": BayesSCDC.as_published("pinwheel", n_init=10, full_gradient=True, random_state=seed),
     }
 
 

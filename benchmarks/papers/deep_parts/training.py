@@ -15,15 +15,14 @@ from benchmarks.experiments import Cell, Part, Record
 from benchmarks.papers.deep_parts import pinwheel
 from benchmarks.papers.deep_parts.digits import N_SAMPLES, packed, unpacked
 from benchmarks.papers.deep_parts.scores import scores
+from benchmarks.papers.deep_parts.sheets import images
 from benchmarks.papers.paper_plots.deep import draw_samples
-from consilience.datasets import load_mnist_crowd
 from consilience.deep import BayesSCDC
 from consilience.inspection.plots.style import SMALL, colour, marker, tidy
 
 EPOCHS = (1, 7, 25, 200)
 PINWHEEL, DIGITS = "pinwheel", "digits"
 DRAW = 10
-N_IMAGES = 6000  # with all that people sorted
 SETTINGS: dict[str, Any] = {"n_init": 1, "random_state": DRAW}
 MODELS = {
     PINWHEEL: BayesSCDC(15, hidden=(40, 40), batch_size=50, **SETTINGS),
@@ -56,18 +55,6 @@ def compute(cell: Cell) -> dict[str, Any]:
         drawn = [model.sample(N_SAMPLES, cluster=k, random_state=k)[0] for k in range(model.n_clusters_)]
         shown = {"images": packed(np.concatenate(drawn)), "shares": np.asarray(model.weights_, float)}
     return shown | scores(model, truth, seconds)
-
-
-def images(seed: int) -> tuple[pd.DataFrame, np.ndarray, Any]:
-    """Return the images that people sorted and some of the others, their digits, and the sorts."""
-    crowd = load_mnist_crowd(all_images=True)
-    names = crowd.annotations.items
-    sorted_ones = np.flatnonzero(names.isin(crowd.annotations.to_frame()["item"]))
-    others = np.setdiff1d(np.arange(len(names)), sorted_ones)
-    more = np.random.default_rng(seed).choice(others, N_IMAGES - len(sorted_ones), replace=False)
-    rows = np.sort(np.concatenate([sorted_ones, more]))
-    pixels = pd.DataFrame(np.asarray(crowd.data, float)[rows] / 255, index=names[rows])
-    return pixels, np.asarray(crowd.target)[rows], crowd.annotations.restrict(items=names[rows])
 
 
 def rows_of(record: Record, data: str) -> list[dict[str, Any]]:
