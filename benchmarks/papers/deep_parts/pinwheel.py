@@ -78,6 +78,8 @@ def quotes(record: Record) -> dict[str, Any]:
     rows = record.frame("pinwheel")
     ours = {data: rows[(rows["data"] == data) & (rows["model"] == "BayesSCDC")] for data in PAPER}
     published = rows[rows["model"] == "as published"]
+    of_published = published.groupby("data")[["accuracy", "ami"]].mean()
+    full = rows[rows["model"] == "full gradient"].groupby("data")[["accuracy", "ami"]].mean()
     return {
         "draws": len(DRAWS),
         "judged": ours[JUDGED]["accuracy"].mean(),
@@ -85,6 +87,10 @@ def quotes(record: Record) -> dict[str, Any]:
         "clusters": ours[JUDGED]["clusters"].tolist(),
         "clusters_alone": ours[ALONE]["clusters"].tolist(),
         "published": published["accuracy"].max(),
+        "published_judged": of_published.loc[JUDGED].to_dict(),
+        "published_alone": of_published.loc[ALONE].to_dict(),
+        "full_judged": full.loc[JUDGED].to_dict(),
+        "full_alone": full.loc[ALONE].to_dict(),
     }
 
 

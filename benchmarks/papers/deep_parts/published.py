@@ -49,7 +49,7 @@ def table(record: Record) -> list[str]:
 def quotes(record: Record) -> dict[str, Any]:
     rows = record.frame("published")
     return {
-        f"{name}, {data}": {score: own[score].mean() for score in ("accuracy", "nmi", "ami")}
+        f"{name}, {data}": {score: own[score].mean() for score in ("accuracy", "nmi", "ami", "clusters")}
         for (data, name), own in rows.groupby(["data", "model"])
     }
 
