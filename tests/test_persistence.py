@@ -394,12 +394,17 @@ def test_pipelines_of_columns_are_restored_exactly(remainder, output, by_name, t
     assert same(loaded[0].get_feature_names_out(), pipeline[0].get_feature_names_out())
 
 
+def test_pickle_is_only_named_where_it_works(tmp_path):
+    with pytest.raises(InputError, match=r"it contains a value of type \S+\.$"):
+        save(unfitted(random_state=lambda: 0), tmp_path / "model.zip")
+
+
 @pytest.mark.parametrize(
     ("step", "held"), [(Normalizer(), r"sklearn\.\S+\.Normalizer"), (FunctionTransformer(np.log1p), r"numpy\.ufunc")]
 )
 def test_other_steps_and_functions_inside_columns_are_refused(step, held, tmp_path):
     pipeline = make_pipeline(ColumnTransformer([("a", step, ["length"])]), unfitted())
-    with pytest.raises(InputError, match=rf"cannot be saved: it contains a value of type {held}\.$"):
+    with pytest.raises(InputError, match=rf"cannot be saved: it contains a value of type {held}\. Python's pickle"):
         save(pipeline, tmp_path / "model.zip")
     assert not (tmp_path / "model.zip").exists()
 
@@ -444,7 +449,7 @@ def test_numpy_reads_the_arrays_of_a_file(model, saved):
         (
             unfitted(random_state=np.random.PCG64(0)),
             r"^The 'random_state' of PartitionLabelModel cannot be saved: it contains a value of type "
-            r"numpy\.random\._pcg64\.PCG64\.$",
+            r"numpy\.random\._pcg64\.PCG64\. Python's pickle can keep it, for those who trust the file\.$",
         ),
         (None, r"Got NoneType instead\.$"),
     ],

@@ -42,6 +42,34 @@ def test_sorts_that_say_nothing_are_unknown():
     assert not found["random"].any()
 
 
+@pytest.mark.parametrize(("n_annotators", "tested"), [(8, False), (100, True)])
+def test_nothing_is_said_of_people_who_share_hardly_any_items(n_annotators, tested, read):
+    """Careful people who sort 36 of 1000 items each: eight of them have one item in common with another on average."""
+    truth = np.arange(1000) % 5
+    sorts = simulate_crowd(truth, n_annotators=n_annotators, items_each=36, accuracy=0.94, random_state=0)
+    found = random_sorters(sorts)
+    assert (found["tested"].mean() > 0.9) == tested
+    assert not found["random"].any()
+    assert found.loc[~found["tested"], "probability"].isna().all()
+    if not tested:
+        assert (found["p_value"] > 0.05).sum() > 3
+        text = read(report(SubsetFusion(5, random_state=0).fit(sorts), certainty=None)).root.text
+        assert "at chance" not in findings_text(text)
+        assert "Whether 8 of 8 annotators sorted at random cannot be told" in text
+        assert "agree better with the tree" not in text
+
+
+def findings_text(text):
+    """The text without the explanation of the test."""
+    return text.replace("is at chance tests", "").replace("an annotator at chance can have", "")
+
+
+def test_expected_agreement_is_that_of_a_copy_of_the_others():
+    groupings = Groupings.from_matrix(np.column_stack([np.arange(30) % 3] * 6))
+    found = random_sorters(groupings)
+    np.testing.assert_allclose(found["z"], found["expected_z"], rtol=0.05)
+
+
 def test_agreement_is_that_of_pairs_put_together():
     groupings = Groupings.from_lists([[["a", "b", "c"], ["d"]], [["a", "b"], ["c", "d"]]])
     share = np.arange(16.0).reshape(4, 4)

@@ -17,6 +17,14 @@ are not random, and all is repeated twice. The probability does not rise with z:
 that of the mean. Nobody is marked whose agreement fewer than one random sort in twenty reaches. If the others are not
 above random sorts by two standard deviations on average (μ < 2), random and careful people cannot be told apart: the
 probabilities are unknown, and nobody is marked.
+
+The same holds for a person who shares too few items with the others, or where the others agree too little. Somebody who
+puts two items together as often as the others do has the expected z
+
+    E z = Σ (s_ij - s̄)² / σ₀   over the pairs of items that u saw and others saw, too,
+
+with s̄ the mean of s_ij over all pairs, and σ₀ the standard deviation of T_u of random sorts. It must be 3.8: then
+somebody who agrees six tenths as much is above 19 of 20 random sorts, three times out of four.
 """
 
 from __future__ import annotations
@@ -42,6 +50,8 @@ FARTHEST = 30.0  # standard deviations, beyond which a density is as good as zer
 EM_STEPS = 100
 PRIOR_RANDOM, PRIOR_NOT = 1.0, 4.0
 LEAST_MEAN, LEAST_SPREAD = 2.0, 1.0
+CAREFUL = 1.645  # z that one random sort in twenty exceeds
+LEAST_EXPECTED = 3.8  # z of somebody who sorts like the others; with less, nothing is said of a person
 MOST_SKEW = 3.0
 
 # for each grouping of a person its items, and which two of them are together, as places among them: (items, (2, pairs))
@@ -86,11 +96,19 @@ def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFra
     probability = np.zeros(n)
     for _ in range(PASSES):
         weight = 1 - np.nan_to_num(probability)
-        z, skew, p_value = _against_random(groupings, sorts, weight, rng)
-        probability = _posterior(z, skew)
+        z, skew, p_value, expected = _against_random(groupings, sorts, weight, rng)
+        tested = expected >= LEAST_EXPECTED
+        probability = _posterior(np.where(tested, z, np.nan), skew)
     marked = (np.nan_to_num(probability) >= THRESHOLD) & (np.nan_to_num(p_value) >= P_VALUE)
     return pd.DataFrame(
-        {"z": z, "p_value": p_value, "probability": probability, "random": marked},
+        {
+            "z": z,
+            "p_value": p_value,
+            "probability": probability,
+            "random": marked,
+            "expected_z": expected,
+            "tested": tested,
+        },
         index=groupings.annotators.rename("annotator"),
     )
 
@@ -114,10 +132,10 @@ def _sorts_of(groupings: Groupings) -> list[Sort]:
 
 def _against_random(
     groupings: Groupings, sorts: list[Sort], weight: Float[np.ndarray, " annotators"], rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return z, the skewness of the random sorts and the p-value of each annotator."""
+) -> tuple[np.ndarray, ...]:
+    """Return z, the skewness of the random sorts, the p-value, and the z expected of each annotator."""
     together, seen = _counts(groupings, sorts, weight)
-    found = np.full((groupings.n_annotators, 3), np.nan)
+    found = np.full((groupings.n_annotators, 4), np.nan)
     for annotator, sort in enumerate(sorts):
         own_together, own_seen = _counts_of(sort, groupings.n_items)
         share = _share(together - weight[annotator] * own_together, seen - weight[annotator] * own_seen)
@@ -127,8 +145,9 @@ def _against_random(
             continue
         scores = (drawn - drawn.mean()) / spread
         p_value = (1 + (drawn >= observed - 1e-9 * max(abs(observed), 1)).sum()) / (1 + len(drawn))
-        found[annotator] = (observed - drawn.mean()) / spread, np.clip((scores**3).mean(), 0, MOST_SKEW), p_value
-    return found[:, 0], found[:, 1], found[:, 2]
+        skew = np.clip((scores**3).mean(), 0, MOST_SKEW)
+        found[annotator] = (observed - drawn.mean()) / spread, skew, p_value, _signal(sort, share) / spread
+    return tuple(found.T)
 
 
 def _counts(groupings: Groupings, sorts: list[Sort], weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,6 +189,11 @@ def _agreements(sort: Sort, share: np.ndarray, rng: np.random.Generator) -> tupl
     return observed, drawn
 
 
+def _signal(sort: Sort, share: np.ndarray) -> float:
+    """Return by how much the agreement of somebody who sorts like the others is expected to exceed a random one's."""
+    return sum(float((share[np.ix_(items, items)] ** 2).sum()) / 2 for items, _ in sort)
+
+
 def _posterior(z: Float[np.ndarray, " annotators"], skew: np.ndarray) -> Float[np.ndarray, " annotators"]:
     """Return the probability that each annotator is random, by EM; NaN where z is."""
     known = np.isfinite(z)
@@ -178,7 +202,7 @@ def _posterior(z: Float[np.ndarray, " annotators"], skew: np.ndarray) -> Float[n
         return probability
     z, skew = z[known], skew[known]
     random = _density(z, skew)
-    careful = z > 1.645
+    careful = z > CAREFUL
     share = (PRIOR_RANDOM + (~careful).sum()) / (PRIOR_RANDOM + PRIOR_NOT + len(z))
     mean, spread = _moments(z, careful.astype(float))
     for _ in range(EM_STEPS):

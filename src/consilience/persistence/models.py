@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from importlib import import_module, metadata
 from inspect import Parameter, signature
@@ -246,7 +247,17 @@ def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:
     try:
         return encode(value)
     except UnknownValueError as error:
-        raise InputError(f"The {name!r} of {type(owner).__name__} cannot be saved: it contains {error}.") from error
+        pickled = " Python's pickle can keep it, for those who trust the file." if _can_be_pickled(value) else ""
+        text = f"The {name!r} of {type(owner).__name__} cannot be saved: it contains {error}.{pickled}"
+        raise InputError(text) from error
+
+
+def _can_be_pickled(value: Any) -> bool:
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def _decode_estimator(content: Any, decode: Decoder) -> Any:

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with
+from consilience.inference.memberships import presented
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.report.cuts import Judge, Tree
@@ -18,6 +19,7 @@ from consilience.inspection.report.explorer import FEWEST, MOST
 from consilience.metrics.clusterings import ari
 
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
+LEAST_SEEN = 2.0  # times that a pair of items was seen, on average of those that were; or the tree fits single people
 LITTLE = 0.02  # agreement below the best that makes no difference to a reader
 BEST = "best"
 AS_GOOD = "nearly as good"
@@ -141,6 +143,8 @@ def _mean_and_error(
 def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
+    None, too, if most pairs of items were seen by one person only: the tree then fits each person's own groups.
+
     annotations : groupings, or None if the model keeps them.
     """
     try:
@@ -150,7 +154,11 @@ def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tupl
     places = co_occurrence.places
     if not FEWEST <= len(places) <= MOST:
         return None
-    judge = Judge.of(co_occurrence.memberships.of_items(places))
+    memberships = co_occurrence.memberships.of_items(places)
+    seen = presented(memberships).tocoo()
+    if not (seen.row != seen.col).any() or seen.data[seen.row != seen.col].mean() < LEAST_SEEN:
+        return None
+    judge = Judge.of(memberships)
     codes = clusters.codes[places]
     n_found = len(np.unique(codes))
     found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))

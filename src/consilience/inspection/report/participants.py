@@ -30,8 +30,8 @@ RANDOM_READING = (
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
     "{person}'s own sort counts as one of them, so the share is never below 1 in {n_sorts} (more where {items} are "
     "very many). Probably random: how probable it is that this {person} sorted at random, given how well the {people} "
-    "agree in general; from 50% they are marked. Whoever is marked may have sorted by a principle of their own: look "
-    "at their groups before leaving them out. "
+    "agree in general; from 50% they are marked. Untested: too few {items} in common or too little agreement to tell. "
+    "Whoever is marked may have sorted by a principle of their own: look at their groups before leaving them out. "
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
@@ -117,19 +117,26 @@ def standing_out(subject: Subject) -> Bool[np.ndarray, " annotators"]:
     owner, n = annotations.annotator_of_group, annotations.n_annotators
     odd = (np.bincount(owner, sizes > 0, n) <= 1) | (np.bincount(owner, sizes > 1, n) == 0)
     if subject.random_sorters is not None:
-        odd |= (subject.random_sorters["p_value"] >= P_VALUE).to_numpy()
+        odd |= _is_at_chance(subject.random_sorters).to_numpy()
     if subject.can.fuses:
         odd |= subject.annotators["remark"].reindex(annotations.annotators).fillna("").to_numpy() != ""
     return odd
 
 
 def at_chance(subject: Subject) -> list[Any]:
-    """Return those whose agreement with the others is no rarer than P_VALUE among random sorts, the least first."""
+    """Return those whose agreement with the others is no rarer than P_VALUE among random sorts, the least first.
+
+    Those who share too few items with the others to tell are not among them.
+    """
     found = subject.random_sorters
     if found is None:
         return []
     share = found["p_value"]
-    return share[share >= P_VALUE].sort_values(ascending=False, kind="stable").index.tolist()
+    return share[_is_at_chance(found)].sort_values(ascending=False, kind="stable").index.tolist()
+
+
+def _is_at_chance(found: pd.DataFrame) -> pd.Series:
+    return (found["p_value"] >= P_VALUE) & found["tested"]
 
 
 def are_many_at_chance(subject: Subject) -> bool:
@@ -141,14 +148,30 @@ def chance_in_short(subject: Subject) -> list[str]:
     """Say who is at chance, by which rule, and who of them probably sorted at random; nothing if nobody is."""
     names, n_people = at_chance(subject), subject.annotations.n_annotators
     if not names:
-        return []
+        return _untested_in_short(subject)
     words, one = current_words(), len(names) == 1
     half = 2 * len(names) - n_people
     of_panel = "" if half < 0 else ", most of the panel," if half else ", half of the panel,"
     return [
         f"{len(names):,} of {words.n_annotators(n_people)}{of_panel} {'sorts' if one else 'sort'} at chance: of random "
         f"sorts into groups of the same sizes, 1 in {1 / P_VALUE:.0f} or more agree with the others at least as well "
-        f"as theirs ({_some(names)}). {_probably_random(subject)}"
+        f"as theirs ({_some(names)}). {_probably_random(subject)}",
+        *_untested_in_short(subject),
+    ]
+
+
+def _untested_in_short(subject: Subject) -> list[str]:
+    """Say of how many people nobody can tell whether they sort at random, if they are many."""
+    found, words = subject.random_sorters, current_words()
+    if found is None:
+        return []
+    n_untested = int((found["p_value"].notna() & ~found["tested"]).sum())
+    if n_untested < MANY * len(found):
+        return []
+    who = f"{n_untested:,} of {words.n_annotators(len(found))}"
+    return [
+        f"Whether {who} sorted at random cannot be told: they have too few {words.items} in common with the others, or "
+        "agree with them too little, for a test."
     ]
 
 
@@ -312,7 +335,8 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
     cells.append(number(person["agreement"]))
     if judged:
         share = person["random_p_value"]
-        cells.append(_share(share) + (" (at chance)" if share >= P_VALUE else ""))
+        remark = "" if np.isnan(share) else " (untested)" if not person["tested"] else " (at chance)"
+        cells.append(_share(share) + (remark if share >= P_VALUE or not person["tested"] else ""))
         cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
     cells += [minutes(person["seconds"])] if "seconds" in person else []
     cells.append(Cell(names=(name_text(person["nearest"]),)))
@@ -340,7 +364,7 @@ def people_frame(subject: Subject, found: Representatives) -> pd.DataFrame:
     if subject.random_sorters is not None:
         random = subject.random_sorters
         frame["random_p_value"], frame["random_probability"] = random["p_value"], random["probability"]
-        frame["random"] = random["random"]
+        frame["random"], frame["tested"] = random["random"], random["tested"]
     if subject.seconds is not None:
         frame["seconds"] = subject.seconds
     if subject.can.has_views:
