@@ -435,6 +435,36 @@ class TestMerging:
         np.testing.assert_array_equal(into.sum(1), 1)
         np.testing.assert_array_equal(merging.chosen(jnp.asarray(gain), jnp.eye(6)), np.eye(6))
 
+    def test_share_of_unjudged_items(self):
+        size, judged = jnp.array([10.0, 30.0, 0.0]), jnp.array([10.0, 10.0, 0.0])
+        share = merging.share_of_unjudged(size, judged)
+        np.testing.assert_allclose(share[:2, :2], [[0, 0.5], [0.5, 2 / 3]])
+        assert np.isfinite(share).all()
+
+    @pytest.mark.parametrize(("n_judgements", "n_left"), [(0, 2), (1, 2), (40, 1)])
+    def test_components_are_merged_only_where_people_say_enough(self, n_judgements, n_left, monkeypatch):
+        """Of two components that the bound would merge, two items were judged, once or again and again."""
+        monkeypatch.setattr(merging, "gains", lambda *_: jnp.where(jnp.eye(2) > 0, -jnp.inf, 1.0))
+        fit, data = problem(0, n_items=60)
+        alike = jax.tree.map(lambda part: jnp.stack([part[0], part[0]]), fit.posterior.components)
+        right = jnp.array([[4.0, 1.0]])
+        posterior = fit.posterior._replace(
+            concentration=jnp.full(2, 5.0), components=alike, sensitivity=right, specificity=right, joined=jnp.eye(2)
+        )
+        judged = PairJudgements(
+            n_pairs=jnp.array([float(n_judgements)]),
+            n_same=jnp.array([float(n_judgements)]),
+            n_rows=n_judgements,
+            item_a=jnp.zeros(n_judgements, int),
+            item_b=jnp.ones(n_judgements, int),
+            annotator=jnp.zeros(n_judgements, int),
+            said_same=jnp.ones(n_judgements),
+        )
+        data = Data(data.observed, jnp.arange(2, 60), jnp.arange(2), judged)
+        merged = merging.merge(model(), data, fit._replace(posterior=posterior, remembered=jnp.full((2, 2), 0.5)))
+        sizes = merged.posterior.concentration - prior().concentration
+        assert (sizes > merging.LEAST_SIZE).sum() == n_left
+
     def test_without_positive_gain_nothing_changes(self):
         one_cluster = jnp.eye(3)[jnp.zeros(3, int)]
         np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), one_cluster), np.eye(3))

@@ -2,8 +2,8 @@
 
 **Joining.** Which components form a cluster together affects only the judged pairs: with q(z) fixed, joining clusters a
 and b adds Σ w_ij η_ia η_jb over the judged pairs across them to the bound. Starting from one cluster per component, the
-two of highest gain are joined, again and again. Judgements that fit worse than chance do not count. After training, what
-the features say does: it is as if one more person, right nine times out of ten, had put Gaussians that share items
+two of highest gain are joined, again and again. Judgements that fit worse than chance do not count. After training,
+what the features say does: it is as if one more person, right nine times out of ten, had put Gaussians that share items
 together (`consilience.deep.joining`). Many judgements outweigh that; few leave most Gaussians to it.
 
 **Merging.** With q(x) fixed and the global variables at their optimum, the bound of components with statistics s is
@@ -11,8 +11,10 @@ together (`consilience.deep.joining`). Many judgements outweigh that; few leave 
     Σ_k ln Z(η⁰ + s_k) + Σ_k lnΓ(α₀ + n_k) + H[q(z)] + Σ of judged pairs,   n_k = Σ_i E z_ik
 
 up to terms that merging does not change. The functions below give the exact change of the first three when two
-components of a cluster are merged; the last does not change. Components of different clusters are never merged. The
-bound prefers few Gaussians: where few items are judged, it would merge neighbours that people keep apart, for good.
+components of a cluster are merged; the last does not change. The bound prefers few Gaussians, and a merger is for good.
+So components of different clusters are never merged, and those of a cluster only if the judged pairs across them weigh
+more than that one person's judgement, times the share of their items that nobody judged: few pairs, which may be wrong,
+must not decide on many other items.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
     affinity = annotated.T @ (messages * weight_annotated[:, None])
     joined = better(join(affinity), fit.posterior.joined, affinity)
     totals = statistics(found.components, found.latent, weight)
-    into = chosen(gains(prior, totals, lost_entropy(found.components, weight)), joined)
+    gain = gains(prior, totals, lost_entropy(found.components, weight))
+    least = SUGGESTED * share_of_unjudged(found.components.sum(0), annotated.sum(0))
+    into = chosen(jnp.where(affinity > least, gain, -jnp.inf), joined)
     merged = jax.tree.map(lambda total: jnp.einsum("kl,k...->l...", into, total), totals)
     posterior = towards_statistics(prior, fit.posterior, merged, 1.0)._replace(joined=joined)
     posterior = posterior if posterior.velocity is None else at_rest(posterior)
@@ -110,6 +114,12 @@ def join(affinity: Pairs) -> Joined:
 def better(one: Joined, other: Joined, affinity: Pairs) -> Joined:
     """Of two joinings, return the one with the larger bound of judged pairs within clusters."""
     return jnp.where(_within(one, affinity) >= _within(other, affinity), one, other)
+
+
+def share_of_unjudged(size: Float[Array, " components"], judged: Float[Array, " components"]) -> Pairs:
+    """Share of the items of two components, for each two, that nobody judged, from expected numbers of items."""
+    total = jnp.maximum(size[:, None] + size[None, :], LEAST_SIZE)
+    return 1 - (judged[:, None] + judged[None, :]) / total
 
 
 def gains(prior: Prior, found: Statistics, entropy: Pairs) -> Pairs:
