@@ -486,6 +486,16 @@ class TestJoining:
     def test_without_judgements(self):
         np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))
 
+    def test_judgements_that_fit_worse_than_chance_join_nothing(self):
+        """Where people keep apart what is in one cluster, "apart" would be evidence for joining the rest."""
+        better, worse = jnp.array([8.0, 2.0]), jnp.array([2.0, 8.0])
+        posterior = Posterior(None, None, jnp.stack([better, worse]), jnp.stack([better, worse]), jnp.eye(2))
+        for clipped, full in zip(
+            merging.weights_for_joining(posterior), bayes_scdc.pair_weights(posterior), strict=True
+        ):
+            assert clipped[0] == full[0] != 0
+            assert clipped[1] == 0 != full[1]
+
     @pytest.mark.parametrize(("n_judgements", "clusters"), [(1, [0, 0, 2, 2]), (8, [0, 1, 0, 1])])
     def test_a_suggestion_counts_as_one_judgement(self, n_judgements, clusters):
         """One item for each component; people say that 0 and 2, and 1 and 3, are the same, against the suggestion."""

@@ -2,9 +2,9 @@
 
 **Joining.** Which components form a cluster together affects only the judged pairs: with q(z) fixed, joining clusters a
 and b adds Σ w_ij η_ia η_jb over the judged pairs across them to the bound. Starting from one cluster per component, the
-two of highest gain are joined, again and again. At the end of a fit, what the features say counts, too: it is as if
-one more person, right nine times out of ten, had put Gaussians that share items together (`consilience.deep.joining`).
-Many judgements outweigh that; few leave most Gaussians to it.
+two of highest gain are joined, again and again. Judgements that fit worse than chance do not count. After training, what
+the features say does: it is as if one more person, right nine times out of ten, had put Gaussians that share items
+together (`consilience.deep.joining`). Many judgements outweigh that; few leave most Gaussians to it.
 
 **Merging.** With q(x) fixed and the global variables at their optimum, the bound of components with statistics s is
 
@@ -28,6 +28,7 @@ from jaxtyping import Bool, Float
 
 from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import (
+    Posterior,
     Prior,
     Statistics,
     at_rest,
@@ -52,7 +53,7 @@ def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
     prior, weight = model.prior, data.weights(model.annotated_weight)
     found = survey(model, data, fit)
     annotated, weight_annotated = found.components[len(data.plain) :], weight[len(data.plain) :]
-    messages = data.all_messages(annotated, pair_weights(fit.posterior))
+    messages = data.all_messages(annotated, weights_for_joining(fit.posterior))
     affinity = annotated.T @ (messages * weight_annotated[:, None])
     joined = better(join(affinity), fit.posterior.joined, affinity)
     totals = statistics(found.components, found.latent, weight)
@@ -69,12 +70,22 @@ def join_as_suggested(data: Data, fit: Fit, components: Float[Array, "items comp
     components : responsibilities of all items, unjudged ones first. cluster : suggested for each component.
     """
     annotated = components[len(data.plain) :]
-    affinity = annotated.T @ data.all_messages(annotated, pair_weights(fit.posterior))
+    affinity = annotated.T @ data.all_messages(annotated, weights_for_joining(fit.posterior))
     owns = components.sum(0) > LEAST_SIZE
     alike = jnp.where(cluster[:, None] == cluster[None, :], SUGGESTED, -SUGGESTED)
     affinity += jnp.where(owns[:, None] & owns[None, :], alike, 0.0)
     joined = better(join(affinity), fit.posterior.joined, affinity)
     return fit._replace(posterior=fit.posterior._replace(joined=joined), remembered=annotated @ joined)
+
+
+def weights_for_joining(posterior: Posterior) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
+    """Weights of a judgement "same", not below 0, and of one "apart", not above 0.
+
+    Where the clusters are not what people judge by, the reliabilities that fit them reverse what people say. Components
+    would then be joined since people keep them apart, which fits such reliabilities even better.
+    """
+    same, apart = pair_weights(posterior)
+    return jnp.maximum(same, 0.0), jnp.minimum(apart, 0.0)
 
 
 def join(affinity: Pairs) -> Joined:

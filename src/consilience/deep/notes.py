@@ -39,9 +39,7 @@ def _on_few_items(data: Data) -> str:
 
 
 def _on_one_cluster(data: Data) -> str:
+    found = f"All {data.n_items:,} items are in one cluster. The warm start may be too short: try more warm_epochs."
     if data.judgements is None:
-        return (
-            f"All {data.n_items:,} items are in one cluster. Either their features show no more, or the warm start was "
-            "too short: try more warm_epochs, or ask people about some of the items."
-        )
-    return f"All {data.n_items:,} items are in one cluster. Try {FROM_JUDGEMENTS}; or more warm_epochs."
+        return f"{found} Or their features show no more: ask people about some of the items."
+    return f"{found} If that does not help, try {FROM_JUDGEMENTS}."
