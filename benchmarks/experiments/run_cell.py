@@ -2,8 +2,7 @@
 
     python -P benchmarks/experiments/run_cell.py MODULE KEY SETTINGS
 
-KEY and SETTINGS are JSON; those of the settings that the estimator has replace its own, except where these are "auto":
-what the code then decides is part of what is compared.
+KEY and SETTINGS are JSON; those of the settings that the estimator has replace its own.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ def main() -> None:
 
 
 def with_settings(cell: Any, settings: Mapping[str, Any]) -> Any:
-    """Return the cell with these settings of its estimator, as far as it has them and they are not "auto"."""
+    """Return the cell with these settings of its estimator, as far as it has them."""
     known = {} if cell.estimator is None else cell.estimator.get_params(deep=False)
-    own = {name: value for name, value in settings.items() if name in known and known[name] != "auto"}
+    own = {name: value for name, value in settings.items() if name in known}
     return replace(cell, estimator=clone(cell.estimator).set_params(**own)) if own else cell
 
 
