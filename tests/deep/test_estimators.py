@@ -319,7 +319,7 @@ def test_blobs_that_annotators_put_together_are_one_cluster():
     heap = np.arange(200) % 4
     X = pd.DataFrame(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[heap] + 0.15 * rng.normal(size=(200, 2)))
     cluster = pd.Series(heap % 2)
-    said = simulate_pairs(cluster[:60], 3, 200, 0.9, random_state=0)
+    said = simulate_pairs(cluster[:60], 3, 200, 0.9, random_state=0).reindex(X.index)
     settings = SMALL | {"hidden": (16, 16), "n_epochs": 40, "warm_epochs": 40}
     model = BayesSCDC(4, n_init=3, **settings).fit(X, said)
     assert model.n_clusters_ == 2
