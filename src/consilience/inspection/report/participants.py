@@ -334,13 +334,19 @@ def _cells_of_person(name: Any, person: pd.Series, judged: bool) -> list[Any]:
     cells = [name_cell(name, "flag" if marked else ""), f"{person['n_groups']:,}", f"{person['n_items']:,}"]
     cells.append(number(person["agreement"]))
     if judged:
-        share = person["random_p_value"]
-        remark = "" if np.isnan(share) else " (untested)" if not person["tested"] else " (at chance)"
-        cells.append(_share(share) + (remark if share >= P_VALUE or not person["tested"] else ""))
+        cells.append(_share(person["random_p_value"]) + _remark(person))
         cells.append(Cell(_share(person["random_probability"]), tone="flag" if marked else ""))
     cells += [minutes(person["seconds"])] if "seconds" in person else []
     cells.append(Cell(names=(name_text(person["nearest"]),)))
     return [*cells, *([f"{person['view']}"] if "view" in person else [])]
+
+
+def _remark(person: pd.Series) -> str:
+    if np.isnan(person["random_p_value"]):
+        return ""
+    if not person["tested"]:
+        return " (untested)"
+    return " (at chance)" if person["random_p_value"] >= P_VALUE else ""
 
 
 def _share(value: float) -> str:
