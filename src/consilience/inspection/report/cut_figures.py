@@ -143,7 +143,7 @@ def _mean_and_error(
 def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
-    None, too, if most pairs of items were seen by one person only: the tree then fits each person's own groups.
+    None, too, if pairs of items were seen fewer than twice on average: the tree then fits each person's own groups.
 
     annotations : groupings, or None if the model keeps them.
     """
