@@ -2,7 +2,8 @@
 
     python -P benchmarks/experiments/run_cell.py MODULE KEY SETTINGS
 
-KEY and SETTINGS are JSON; those of the settings that the estimator has replace its own.
+KEY and SETTINGS are JSON; those of the settings that the estimator has replace its own, except where these are "auto":
+what the code then decides is part of what is compared.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def main() -> None:
 
 
 def with_settings(cell: Any, settings: Mapping[str, Any]) -> Any:
-    """Return the cell with these settings of its estimator, as far as it has them."""
+    """Return the cell with these settings of its estimator, as far as it has them and they are not "auto"."""
     known = {} if cell.estimator is None else cell.estimator.get_params(deep=False)
-    own = {name: value for name, value in settings.items() if name in known}
+    own = {name: value for name, value in settings.items() if name in known and known[name] != "auto"}
     return replace(cell, estimator=clone(cell.estimator).set_params(**own)) if own else cell
 
 

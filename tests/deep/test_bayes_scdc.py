@@ -21,7 +21,7 @@ from consilience.deep.bayes_scdc import Parameters, Posterior
 from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
-from consilience.deep.training import survey
+from consilience.deep.training import batches, survey, train
 from tests.deep.precision import enable_x64
 
 SLOPE, OFFSET, NOISE = 2.0, -1.0, 0.5
@@ -236,53 +236,238 @@ def test_gradient_passes_through_the_fixed_point():
     )
 
 
+@pytest.fixture
+def exact_fixed_point(monkeypatch):
+    """Items settle to the last digits, so that the bound can be differentiated numerically."""
+    monkeypatch.setattr(bayes_scdc, "SWEEP_TOL", 1e-14)
+
+
+def through_the_fixed_point(posterior, data, weight, added=0.0, max_sweeps=500):
+    """Weighted bound of items as a function of the statistics that enter (12) and (14) only."""
+    messages = jnp.asarray(np.random.default_rng(3).normal(size=(data.n_items, 2)))
+
+    def of(within):
+        found = bayes_scdc.local(
+            exact_networks(), posterior, data.observed, messages, jax.random.key(0), within, max_sweeps
+        )
+        return (weight * found.bound).sum() + added * density_at(found, data, weight)
+
+    return jax.jit(of)
+
+
+def density_at(found, data, weight):
+    mean, variance = found.latent.mean[:, 0], found.latent.covariance[:, 0, 0]
+    error = (data.observed[:, 0] - SLOPE * mean - OFFSET) ** 2 + SLOPE**2 * variance
+    return -(weight * error).sum() / NOISE**2 / 2
+
+
+class TestFullGradient:
+    def test_second_term_is_the_slope_of_the_bound(self, exact_fixed_point):
+        """Each natural parameter is paired with its statistic: −½ E Σ⁻¹ with S + κ m mᵀ, for example."""
+        fit, data = problem(0, n_items=5)
+        weight = jnp.arange(1.0, 6.0)
+        of = through_the_fixed_point(fit.posterior, data, weight)
+        within = bayes_scdc.expected_statistics(fit.posterior)
+        found = bayes_scdc.second_term(jax.grad(of)(within))
+        step = 1e-5
+
+        def slope(change):
+            more = of(jax.tree.map(lambda at, by: at + step * by, within, change))
+            less = of(jax.tree.map(lambda at, by: at - step * by, within, change))
+            return float(more - less) / (2 * step)
+
+        still = jax.tree.map(jnp.zeros_like, within)
+        for k in range(2):
+            one = jnp.eye(2)[k]
+            gaussians = still.gaussians
+            changes = {
+                "linear": gaussians._replace(linear=one[:, None]),
+                "outer": gaussians._replace(precision=-2 * one[:, None, None]),
+                "strength": gaussians._replace(constant=one),
+            }
+            for name, change in changes.items():
+                expected = slope(still._replace(gaussians=change))
+                value = np.squeeze(getattr(found.components, name)[k])
+                np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-7, err_msg=name)
+            expected = slope(still._replace(log_shares=one))
+            np.testing.assert_allclose(found.concentration[k], expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_array_equal(found.components.degrees, found.components.strength)
+        assert min(np.abs(part).max() for part in jax.tree.leaves(found)) > 0.01
+
+    def test_second_term_vanishes_where_the_potential_is_the_likelihood(self, exact_fixed_point):
+        """The items then maximise the bound itself, not a surrogate of it."""
+        fit, data = problem(1, n_items=5)
+        within = bayes_scdc.expected_statistics(fit.posterior)
+        exact = jax.grad(through_the_fixed_point(fit.posterior, data, jnp.ones(5), added=1.0))(within)
+        for part in jax.tree.leaves(exact):
+            np.testing.assert_allclose(part, 0, atol=1e-8)
+
+    def test_outer_products_are_symmetric(self):
+        gaussians = families.ExpectedGaussian(jnp.zeros((1, 2)), jnp.array([[[1.0, 4.0], [0.0, 3.0]]]), jnp.zeros(1))
+        term = bayes_scdc.second_term(bayes_scdc.Expected(gaussians, jnp.zeros(1)))
+        np.testing.assert_array_equal(term.components.outer[0], [[-2.0, -4.0], [-4.0, -6.0]])
+
+    def test_a_training_step_has_the_second_term(self):
+        fit, data = problem(0, n_items=6)
+        full = replace(model(), full_gradient=True, batch_size=6, annotated_batch_size=6, descent="momentum")
+        fit = fit._replace(optimiser=full.optimiser.init(fit.parameters))
+        moved, found, slope = trained_once(full, data, fit)
+        alone = bayes_scdc.mixture_step(prior(), fit.posterior, found, jnp.ones(6), 0.1)
+        term = bayes_scdc.second_term(slope)
+        np.testing.assert_allclose(moved.concentration, alone.concentration + 0.1 * term.concentration, rtol=1e-6)
+        for ours, plain, more in zip(moved.components, alone.components, term.components, strict=True):
+            np.testing.assert_allclose(ours, plain + 0.1 * more, rtol=1e-6)
+        assert np.abs(term.components.linear).max() > 0.01
+
+
+def trained_once(full, data, fit):
+    """Mixture after an epoch of one step of all items, and local result and slope at its start."""
+    after, _ = jax.jit(train)(full, data, fit)
+    key_steps = jax.random.split(fit.key, 4)[2]
+    order = np.asarray(batches(jax.random.split(fit.key, 4)[1], 6, 6, 1)[0])
+    key_local = jax.random.split(jax.random.split(key_steps, 1)[0])[1]
+    messages = data.all_messages(fit.remembered, full.pair_weights(fit.posterior))[order]
+
+    def of(within):
+        found = full.local(fit.parameters, fit.posterior, data.observed[order], messages, key_local, within)
+        return found.bound.sum(), found
+
+    slope, found = jax.grad(of, has_aux=True)(full.expected(fit.posterior))
+    return after.posterior, found, slope
+
+
+class TestMomentum:
+    def local(self, seed=0):
+        fit, data = problem(seed, n_items=6)
+        return bayes_scdc.at_rest(fit.posterior), survey(model(), data, fit)
+
+    def mixture(self, posterior):
+        return jax.tree.leaves((posterior.concentration, posterior.components))
+
+    def test_steps_accumulate(self):
+        """Against steps by hand: v ← .9 v + .02 (η⁰ + statistics − η), η ← η + v."""
+        posterior, found = self.local()
+        optimum = bayes_scdc.mixture_step(prior(), posterior._replace(velocity=None), found, jnp.ones(6), 1.0)
+        targets = [np.asarray(part) for part in self.mixture(optimum)]
+        ours = [np.asarray(part) for part in self.mixture(posterior)]
+        speed = [np.zeros_like(part) for part in ours]
+        for _ in range(3):
+            posterior = bayes_scdc.mixture_step(prior(), posterior, found, jnp.ones(6), 0.02, momentum=0.9)
+            speed = [0.9 * v + 0.02 * (to - at) for v, to, at in zip(speed, targets, ours, strict=True)]
+            ours = [at + v for at, v in zip(ours, speed, strict=True)]
+        for part, expected in zip(self.mixture(posterior), ours, strict=True):
+            np.testing.assert_allclose(part, expected, rtol=1e-12)
+        for part, expected in zip(jax.tree.leaves(posterior.velocity), speed, strict=True):
+            np.testing.assert_allclose(part, expected, rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"concentration": jnp.array([-2.0, 0.0])},
+            {"outer": jnp.array([[[-50.0]], [[0.0]]])},
+            {"strength": jnp.array([-2.0, 0.0])},
+            {"degrees": jnp.array([-9.0, 0.0])},
+            {"linear": jnp.array([[jnp.nan], [0.0]])},
+        ],
+        ids=lambda wrong: next(iter(wrong)),
+    )
+    def test_a_component_that_would_be_invalid_takes_a_convex_step(self, wrong):
+        posterior, found = self.local()
+        still = posterior.velocity
+        of_shares = {name: part for name, part in wrong.items() if name == "concentration"}
+        of_components = {name: part for name, part in wrong.items() if name != "concentration"}
+        fast = still._replace(components=still.components._replace(**of_components), **of_shares)
+        plain = bayes_scdc.mixture_step(prior(), posterior._replace(velocity=None), found, jnp.ones(6), 0.1)
+        after = bayes_scdc.mixture_step(
+            prior(), posterior._replace(velocity=fast), found, jnp.ones(6), 0.1, momentum=0.9
+        )
+        slow = bayes_scdc.mixture_step(prior(), posterior, found, jnp.ones(6), 0.1, momentum=0.9)
+        for part, convex, other in zip(*map(self.mixture, (after, plain, slow)), strict=True):
+            np.testing.assert_array_equal(part[0], convex[0])
+            np.testing.assert_allclose(part[1], other[1], rtol=1e-12)  # the other component goes on
+        assert all((part[0] == 0).all() for part in jax.tree.leaves(after.velocity))
+        assert all((part[1] != 0).all() for part in jax.tree.leaves(after.velocity))
+
+    def test_many_fast_steps_stay_valid(self):
+        """With a rate of 1 and a momentum of .95, steps overshoot by far."""
+        posterior, found = self.local()
+        step = jax.jit(lambda one: bayes_scdc.mixture_step(prior(), one, found, jnp.ones(6), 1.0, momentum=0.95))
+        for _ in range(60):
+            posterior = step(posterior)
+            _, count, scale, degrees = families.standard(posterior.components)
+            assert (posterior.concentration >= prior().concentration).all()
+            assert (count >= prior().component.strength).all()
+            assert (degrees >= 1.5).all()
+            assert (scale > 0).all()
+
+
 class TestMerging:
-    def collapsed(self, found, eta, affinity_of):
-        """The bound with the global variables at their optimum, up to a constant."""
+    def collapsed(self, found, eta):
+        """The bound with the global variables at their optimum, up to a constant and the judged pairs."""
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(len(eta)))
         entropy = -(eta * jnp.log(jnp.maximum(eta, 1e-300))).sum()
-        return float(merging.evidence(prior(), totals).sum() + entropy + affinity_of(eta))
+        return float(merging.evidence(prior(), totals).sum() + entropy)
 
     def test_gain_is_the_change_of_the_bound(self):
         fit, data = problem(0, n_items=8)
         found, rng = survey(model(), data, fit), np.random.default_rng(0)
         eta = jnp.asarray(rng.dirichlet(np.full(4, 0.3), size=8) * 0.999 + 0.00025)
-        weights = bayes_scdc.pair_weights(fit.posterior)
-
-        def relational(eta):
-            return float((eta * data.judgements.messages(eta, *weights)).sum()) / 2
-
         totals = bayes_scdc.statistics(eta, found.latent, jnp.ones(8))
-        affinity = eta.T @ data.judgements.messages(eta, *weights)
-        gain = merging.gains(prior(), totals, merging.lost_entropy(eta, jnp.ones(8)), affinity)
-        before = self.collapsed(found, eta, relational)
+        gain = merging.gains(prior(), totals, merging.lost_entropy(eta, jnp.ones(8)))
+        before = self.collapsed(found, eta)
         for kept, gone in [(0, 1), (2, 3), (1, 3)]:
             merged = np.array(eta)
             merged[:, kept] += merged[:, gone]
             merged[:, gone] = 0
-            change = self.collapsed(found, jnp.asarray(merged), relational) - before
+            change = self.collapsed(found, jnp.asarray(merged)) - before
             if np.isfinite(gain[kept, gone]):  # both own an item
                 np.testing.assert_allclose(gain[kept, gone], change, atol=1e-6)
         assert np.isfinite(gain).any()
 
-    def test_chooses_pairs_that_share_no_cluster(self):
-        gain = np.full((5, 5), -1.0)
-        for (one, other), value in {(0, 1): 5.0, (1, 2): 9.0, (3, 4): 1.0}.items():
+    def test_merges_the_best_pair_of_each_cluster(self):
+        gain = np.full((6, 6), -1.0)
+        for (one, other), value in {(0, 1): 5.0, (1, 2): 9.0, (3, 4): 1.0, (2, 3): 20.0, (4, 5): -1.0}.items():
             gain[one, other] = gain[other, one] = value
         np.fill_diagonal(gain, -np.inf)
-        into = np.asarray(merging.chosen(jnp.asarray(gain), jnp.eye(5)))
-        assert into.argmax(1).tolist() == [0, 1, 1, 3, 3]
+        joined = jnp.eye(6)[jnp.array([0, 0, 0, 3, 3, 3])]  # 2 and 3 are in different clusters
+        into = np.asarray(merging.chosen(jnp.asarray(gain), joined))
+        assert into.argmax(1).tolist() == [0, 1, 1, 3, 3, 5]
         np.testing.assert_array_equal(into.sum(1), 1)
-        together = jnp.eye(5).at[3].set(jnp.eye(5)[2])  # 3 is in the cluster of 2, which is merged already
-        assert np.asarray(merging.chosen(jnp.asarray(gain), together)).argmax(1).tolist() == [0, 1, 1, 3, 4]
+        np.testing.assert_array_equal(merging.chosen(jnp.asarray(gain), jnp.eye(6)), np.eye(6))
+
+    def test_share_of_unjudged_items(self):
+        size, judged = jnp.array([10.0, 30.0, 0.0]), jnp.array([10.0, 10.0, 0.0])
+        share = merging.share_of_unjudged(size, judged)
+        np.testing.assert_allclose(share[:2, :2], [[0, 0.5], [0.5, 2 / 3]])
+        assert np.isfinite(share).all()
+
+    @pytest.mark.parametrize(("n_judgements", "n_left"), [(0, 2), (1, 2), (40, 1)])
+    def test_components_are_merged_only_where_people_say_enough(self, n_judgements, n_left, monkeypatch):
+        """Of two components that the bound would merge, two items were judged, once or again and again."""
+        monkeypatch.setattr(merging, "gains", lambda *_: jnp.where(jnp.eye(2) > 0, -jnp.inf, 1.0))
+        fit, data = problem(0, n_items=60)
+        alike = jax.tree.map(lambda part: jnp.stack([part[0], part[0]]), fit.posterior.components)
+        right = jnp.array([[4.0, 1.0]])
+        posterior = fit.posterior._replace(
+            concentration=jnp.full(2, 5.0), components=alike, sensitivity=right, specificity=right, joined=jnp.eye(2)
+        )
+        judged = PairJudgements(
+            n_pairs=jnp.array([float(n_judgements)]),
+            n_same=jnp.array([float(n_judgements)]),
+            n_rows=n_judgements,
+            item_a=jnp.zeros(n_judgements, int),
+            item_b=jnp.ones(n_judgements, int),
+            annotator=jnp.zeros(n_judgements, int),
+            said_same=jnp.ones(n_judgements),
+        )
+        data = Data(data.observed, jnp.arange(2, 60), jnp.arange(2), judged)
+        merged = merging.merge(model(), data, fit._replace(posterior=posterior, remembered=jnp.full((2, 2), 0.5)))
+        sizes = merged.posterior.concentration - prior().concentration
+        assert (sizes > merging.LEAST_SIZE).sum() == n_left
 
     def test_without_positive_gain_nothing_changes(self):
-        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), jnp.eye(3)), np.eye(3))
-
-    def test_merging_two_components_merges_their_clusters(self):
-        joined = jnp.eye(4)[jnp.array([0, 0, 2, 3])]
-        into = jnp.eye(4)[jnp.array([0, 1, 1, 3])]
-        assert np.asarray(merging.after(into, joined)).argmax(1).tolist() == [0, 0, 0, 3]
+        one_cluster = jnp.eye(3)[jnp.zeros(3, int)]
+        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), one_cluster), np.eye(3))
 
 
 class TestJoining:
@@ -320,8 +505,7 @@ class TestJoining:
 
         both = jnp.array([[1.0, 0.0], [1.0, 0.0]])
         change = relational(both) - relational(jnp.eye(2))
-        assert merging.across(jnp.eye(2), affinity)[0, 1] == pytest.approx(change)
-        assert merging.across(both, affinity)[0, 1] == 0
+        assert affinity[0, 1] == pytest.approx(change)
 
     def test_better_current_clusters_are_kept(self):
         affinity = jnp.array([[0.0, 1.0], [1.0, 0.0]])
@@ -331,3 +515,39 @@ class TestJoining:
 
     def test_without_judgements(self):
         np.testing.assert_array_equal(merging.join(jnp.zeros((3, 3))), np.eye(3))
+
+    def test_judgements_that_fit_worse_than_chance_join_nothing(self):
+        """Where people keep apart what is in one cluster, "apart" would be evidence for joining the rest."""
+        better, worse = jnp.array([8.0, 2.0]), jnp.array([2.0, 8.0])
+        posterior = Posterior(None, None, jnp.stack([better, worse]), jnp.stack([better, worse]), jnp.eye(2))
+        for clipped, full in zip(
+            merging.weights_for_joining(posterior), bayes_scdc.pair_weights(posterior), strict=True
+        ):
+            assert clipped[0] == full[0] != 0
+            assert clipped[1] == 0 != full[1]
+
+    @pytest.mark.parametrize(("n_judgements", "clusters"), [(1, [0, 0, 2, 2]), (8, [0, 1, 0, 1])])
+    def test_a_suggestion_counts_as_one_judgement(self, n_judgements, clusters):
+        """One item for each component; people say that 0 and 2, and 1 and 3, are the same, against the suggestion."""
+        right = jnp.array([[4.0, 1.0]])
+        posterior = Posterior(None, None, right, right, jnp.eye(4))
+        pairs = {(0, 2): True, (1, 3): True, (0, 1): False, (2, 3): False}
+        a, b = np.array(list(pairs)).repeat(n_judgements, 0).T
+        said = np.array(list(pairs.values())).repeat(n_judgements)
+        judged = PairJudgements(
+            n_pairs=jnp.array([float(len(a))]),
+            n_same=jnp.array([float(said.sum())]),
+            n_rows=len(a),
+            item_a=jnp.asarray(a),
+            item_b=jnp.asarray(b),
+            annotator=jnp.zeros(len(a), int),
+            said_same=jnp.asarray(said, float),
+        )
+        data = Data(jnp.zeros((8, 2)), jnp.arange(4), jnp.arange(4, 8), judged)
+        components = jnp.eye(4)[jnp.arange(8) % 4] * 0.98 + 0.005
+        fit = Fit(None, None, posterior, jnp.eye(4), None, None)
+        found = merging.join_as_suggested(data, fit, components, jnp.array([0, 0, 2, 2]))
+        joined = np.asarray(found.posterior.joined)
+        expected = np.equal.outer(clusters, clusters)
+        np.testing.assert_array_equal(joined @ joined.T > 0, expected)
+        np.testing.assert_allclose(found.remembered, components[4:] @ joined)

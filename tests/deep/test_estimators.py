@@ -20,6 +20,7 @@ from sklearn.base import clone
 import consilience
 from consilience import Groupings, Pairs, load, save
 from consilience.deep import SCDC, BayesSCDC, restarts
+from consilience.deep.model import Data
 from consilience.deep.training import survey
 from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
@@ -330,12 +331,124 @@ def test_blobs_that_annotators_put_together_are_one_cluster():
     assert (model.predict(drawn) == of).mean() > 0.9
 
 
+UNMERGED = {"init": "random", "merge_clusters": False}  # a merger sets the velocity to 0
+AS_PUBLISHED = UNMERGED | {"rate": "published", "rate_momentum": 0.9, "full_gradient": True, "max_sweeps": 4}
+
+
+@pytest.fixture(scope="module")
+def driven(study):
+    """A fit whose steps have momentum and the full gradient."""
+    X, said, _ = study
+    return BayesSCDC(4, **SMALL | AS_PUBLISHED, start_variance=9.0).fit(X, said)
+
+
+class TestSteps:
+    """Steps of the components and their shares with momentum, the full gradient and few sweeps."""
+
+    def test_are_finite_and_differ_from_the_convex_ones(self, driven, study):
+        X, said, _ = study
+        plain = BayesSCDC(4, **SMALL, **UNMERGED).fit(X, said)
+        assert np.isfinite(driven.losses_).all()
+        assert np.isfinite(driven.lower_bound_)
+        assert not np.allclose(driven.losses_, plain.losses_)
+        assert driven.state_.keys() - plain.state_.keys() == {
+            ".posterior.velocity.concentration",
+            *(f".posterior.velocity.components.{name}" for name in ("linear", "outer", "strength", "degrees")),
+        }
+
+    def test_settings_given_as_they_are_by_default_change_nothing(self, study):
+        X, said, _ = study
+        given = {"rate": 0.1, "rate_momentum": 0, "full_gradient": False, "max_sweeps": 20, "start_variance": 3}
+        one, other = (BayesSCDC(4, **SMALL, **settings).fit(X, said) for settings in ({}, given))
+        assert one.state_.keys() == other.state_.keys()
+        for name, array in one.state_.items():
+            np.testing.assert_array_equal(other.state_[name], array, err_msg=name)
+
+    def test_are_cloned_saved_and_loaded(self, driven, study, tmp_path):
+        X, _, _ = study
+        assert clone(driven).get_params() == driven.get_params()
+        save(driven, tmp_path / "model.zip")
+        copy = load(tmp_path / "model.zip")
+        assert copy.get_params() == driven.get_params()
+        np.testing.assert_array_equal(copy.predict_proba(X), driven.predict_proba(X))
+        assert copy.state_[".posterior.velocity.concentration"].any()
+
+    def test_a_resumed_fit_continues_with_its_velocity(self, driven, study, tmp_path, monkeypatch):
+        X, said, _ = study
+        settings = SMALL | AS_PUBLISHED | {"start_variance": 9.0, "checkpoint": tmp_path / "fit.npz"}
+        advance = restarts.advance
+
+        def interrupted(model, data, course, n_epochs):
+            if course.n_epochs == 2:
+                raise KeyboardInterrupt
+            return advance(model, data, course, n_epochs)
+
+        monkeypatch.setattr(restarts, "advance", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            BayesSCDC(4, **settings).fit(X, said)
+        monkeypatch.setattr(restarts, "advance", advance)
+        monkeypatch.setattr(restarts, "begin", None)  # it must not start again
+        resumed = BayesSCDC(4, **settings).fit(X, said)
+        for name, array in driven.state_.items():
+            np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
+
+    def test_checkpoints_of_versions_without_them_can_be_continued(self):
+        """Parameters that these lacked are no part of what identifies a fit, unless they are set."""
+        later = BayesSCDC._later_parameters
+        assert later.items() <= BayesSCDC().get_params().items()
+        assert not later.keys() & BayesSCDC()._identity(0).keys()
+        for name, value in {
+            "rate_momentum": 0.5,
+            "full_gradient": True,
+            "max_sweeps": 4,
+            "start_variance": 9.0,
+        }.items():
+            assert BayesSCDC(**{name: value})._identity(0)[name] == value
+
+    @pytest.mark.slow
+    def test_merged_components_start_at_rest(self, study):
+        X, said, _ = study
+        model = BayesSCDC(4, **SMALL | {"n_epochs": 1}, rate_momentum=0.9).fit(X, said)  # merged after its only epoch
+        assert not model.state_[".posterior.velocity.concentration"].any()
+
+    @pytest.mark.slow
+    def test_components_taken_from_a_mixture_can_be_saved(self, study, tmp_path):
+        X, _, _ = study
+        model = BayesSCDC(4, **SMALL, rate_momentum=0.9).fit(X)
+        save(model, tmp_path / "model.zip")
+        np.testing.assert_array_equal(load(tmp_path / "model.zip").predict_proba(X), model.predict_proba(X))
+
+    @pytest.mark.parametrize(("n_items", "rate"), [(500, 0.02), (60_000, 1 / 6000), (5, 1.0)])
+    def test_the_published_rate_depends_on_the_number_of_items(self, n_items, rate):
+        data = Data(jnp.zeros((n_items, 1)), jnp.arange(n_items), jnp.empty(0, int), None)
+        assert BayesSCDC(n_latent=1, rate="published")._model(1).first_rate(data) == pytest.approx(rate)
+        assert BayesSCDC(n_latent=1, rate=0.3)._model(1).first_rate(data) == 0.3
+
+    @pytest.mark.parametrize(
+        ("name", "value", "expected"),
+        [
+            ("rate", "auto", "'published' or a number in (0, 1]. Got 'auto' instead."),
+            ("rate_momentum", 1.0, "a number in [0, 1). Got 1.0 instead."),
+            ("full_gradient", 1, "True or False. Got 1 instead."),
+            ("max_sweeps", 0, "a positive int. Got 0 instead."),
+            ("start_variance", 0.0, "a positive number. Got 0.0 instead."),
+        ],
+    )
+    def test_wrong_parameters_raise(self, name, value, expected, study):
+        X, said, _ = study
+        with pytest.raises(InputError) as caught:
+            BayesSCDC(**{name: value}).fit(X, said)
+        assert str(caught.value) == f"The '{name}' parameter of BayesSCDC must be {expected}"
+
+
 class TestPublishedSettings:
     def test_models_train(self, study):
         X, said, _ = study
         changes = {"hidden": (16,), "n_epochs": 3, "random_state": 0}
         model = BayesSCDC.as_published("pinwheel", **changes).fit(X, said)
         assert (model.n_latent, model.optimiser, model.init, model.n_epochs) == (2, "momentum", "random", 3)
+        assert (model.rate, model.rate_momentum, model.max_sweeps, model.start_variance) == ("published", 0.9, 4, 9.0)
+        assert model.concentration == 1.05
         assert model.lower_bound_ > -1000
         other = BayesSCDC.as_published("pinwheel", **changes | {"random_state": 1}).fit(X, said)
         assert np.abs(model.component_means_[0] - other.component_means_[0]).max() > 0.01
@@ -496,7 +609,8 @@ def test_no_more_latent_dimensions_than_features(study):
 
 def test_bernoulli_pictures():
     pixels, z = halves(40)
-    model = BayesSCDC(3, **SMALL | {"n_epochs": 40, "warm_epochs": "auto"}, likelihood="bernoulli").fit(pixels)
+    settings = SMALL | {"n_init": 1, "n_epochs": 40, "warm_epochs": "auto"}
+    model = BayesSCDC(3, **settings, likelihood="bernoulli").fit(pixels)
     assert nmi(z, model.labels_) > 0.9
     features, _ = model.sample(5)
     assert ((features >= 0) & (features <= 1)).all()

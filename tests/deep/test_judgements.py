@@ -50,6 +50,30 @@ def test_equals_the_numpy_evidence(annotations, implied):
     np.testing.assert_allclose(ours.n_same, evidence.n_same, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("groups", "weight"),
+    [
+        ([[0, 1, 2], [3, 4], [5]], 3 / 6),  # each item is compared with one of each group
+        ([[0, 1, 2, 3, 4, 5]], 2 / 6),
+        ([[0, 1]], 1),
+        ([[0], [1]], 1),
+        ([[0], [1], [2]], 1),  # and no pair counts more than once
+    ],
+)
+def test_pairs_of_a_grouping_weigh_by_its_groups(groups, weight):
+    said = Groupings.from_lists([groups], annotators=["a"])
+    items = annotated_items(said)
+    n = len(items)
+    ours = judgements(said, items, implied="groups")
+    assert float(ours.n_pairs[0]) == pytest.approx(weight * n * (n - 1) / 2)
+    eta = jnp.eye(n)  # every item in a cluster of its own: a message names the other items
+    same = np.zeros((n, n))
+    for group in groups:
+        same[np.ix_(group, group)] = 1
+    expected = weight * np.where(same > 0, 2.0, -1.0) * (1 - np.eye(n))
+    np.testing.assert_allclose(ours.messages(eta, jnp.array([2.0]), jnp.array([-1.0])), expected, atol=1e-6)
+
+
 def test_annotated_items_are_those_in_a_pair():
     assert 11 not in annotated_items(groupings())
     frame = pd.DataFrame({"item_a": ["a"], "item_b": ["b"], "annotator": ["x"], "same": [True]})

@@ -77,6 +77,12 @@ def test_other_shapes_are_refused(shape, message):
         BayesSCDC(2, **SMALL).fit(np.zeros(shape))
 
 
+def test_a_list_of_pictures_is_refused():
+    greys, _ = squares()
+    with pytest.raises(InputError, match=r"list of pictures. Pass one array of them, numpy.stack\(pictures\)"):
+        BayesSCDC(2, **SMALL).fit(list(greys))
+
+
 def test_new_pictures_must_have_the_shape_of_those_fitted():
     with pytest.raises(InputError, match=r"fitted on pictures of shape \(9, 7\). Got pictures of shape \(7, 9\)"):
         pictures.as_table(np.zeros((2, 7, 9)), pictures.Format((9, 7)))

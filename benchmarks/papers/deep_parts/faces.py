@@ -27,17 +27,17 @@ from consilience.inspection.plots.style import FAINT, SMALL, colour, marker, tid
 from consilience.semisupervised import MCVC, MECC, InductiveConsensus, ITMLClustering, MPCKMeans, SemiCrowd
 
 LISTENING: dict[str, Any] = {
-    "init": "judgements", "n_latent": 20, "annotated_weight": 10.0, "batch_size": 128, "random_state": 0
+    "init": "judgements", "n_latent": 20, "annotated_weight": 10.0, "implied_pairs": "all", "batch_size": 128,
+    "n_init": 1, "random_state": 0,
 }  # fmt: skip
 MODELS = {
     "DeepMCVC": DeepMCVC(4, max_views=1, random_state=0),
     "BayesSCDC": BayesSCDC(12, hidden=(80, 80), n_epochs=200, **LISTENING),
     "SCDC": SCDC(4, hidden=(40, 40), **LISTENING),
 }
-OF_FEATURES: dict[str, Any] = {"n_latent": 10, "random_state": 0}  # the default for twenty features
 AT_DEFAULTS = {
-    "BayesSCDC, defaults": BayesSCDC(12, **OF_FEATURES),
-    "SCDC, defaults": SCDC(4, **OF_FEATURES),
+    "BayesSCDC, defaults": BayesSCDC(random_state=0),
+    "SCDC, defaults": SCDC(4, random_state=0),
 }
 CHOOSING = range(100, 103)  # draws on which the settings of peers are chosen
 AT = (500, 2000)  # numbers of pairs at which they are

@@ -30,6 +30,11 @@ def scores(model: Any, truth: np.ndarray, seconds: float) -> dict[str, Any]:
     return found
 
 
+def spread(values: pd.Series) -> str:
+    """Return mean and standard deviation, or a single value."""
+    return mean_sd(values) if len(values) > 1 else f"{values.iloc[0]:.3f}"
+
+
 def line(name: str, rows: pd.DataFrame, paper: str) -> str:
     """Return mean and deviation over seeds, with the paper's values."""
     clusters = f"{rows['clusters'].mean():.1f} ({rows['clusters'].min()} to {rows['clusters'].max()})"

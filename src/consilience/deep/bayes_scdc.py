@@ -38,17 +38,24 @@ Updates
     π, μΣ:  η ← (1 − ρ) η + ρ (η⁰ + scaled statistics)                                             (26, 27)
     τ:      the same                                                                               (28, 29)
 
+With momentum, v ← momentum · v + ρ (target − η), η ← η + v for π and μΣ. With the full gradient, the target is
+η⁰ + scaled statistics + the second term of (17): the gradient of the bound of the items in E t(μ, Σ) and E ln π where
+these enter through (12) and (14) only.
+
 Decided here
 ------------
 (12) and (14) alternate to a tolerance, and gradients pass through the fixed point itself by its implicit derivative,
 not through a number of sweeps. All judged pairs of an item count in every step: E[c(z)] of all annotated items is
 remembered, and messages are computed from the remembered values, so that a minibatch of annotated items does not need
-their partners. The term of (17) by which η* depends on the globals is left out, as in the paper's appendix.
+their partners. The second term of (17) is left out by default, as in the paper's appendix; of τ it always is. Neither
+a step with momentum nor one with the second term is convex, so that η can leave the valid set: a component that would
+takes the convex step towards η⁰ + scaled statistics instead, and its velocity is then 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -56,16 +63,15 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.scipy.special import logsumexp
-from jaxtyping import Float, PRNGKeyArray
+from jaxtyping import Bool, Float, PRNGKeyArray
 
 from consilience.deep import exponential_family as families
 from consilience.deep.exponential_family import ExpectedGaussian, Gaussian, NormalWishart
 from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
-from consilience.deep.linear_algebra import cholesky
+from consilience.deep.linear_algebra import cholesky, inverse_and_log_determinant
 from consilience.deep.networks import Encoder, Likelihood, Potential, apply
 
-MAX_SWEEPS = 20  # of (12) and (14), and for the derivative of their fixed point
-SPREAD = 3.0  # variance of the component means of a random start
+MAX_SWEEPS = 20  # of (12) and (14), and for the derivative of their fixed point, by default
 UNSETTLED = 0.1  # relative change of the derivative above which an item gets that of one sweep
 SWEEP_TOL = 1e-4  # mean change of the items' responsibilities, relative to the largest, at which they have settled
 
@@ -87,14 +93,32 @@ class Parameters(eqx.Module):
     likelihood: Likelihood
 
 
+class Mixture(NamedTuple):
+    """Natural parameters of q(π) and q(μ, Σ), or a change of them."""
+
+    concentration: Float[Array, " components"]
+    components: NormalWishart
+
+
 class Posterior(NamedTuple):
-    """q of the global variables, in natural parameters; see the module docstring."""
+    """q of the global variables, in natural parameters; see the module docstring.
+
+    velocity : of the steps of π and μΣ, if they have momentum.
+    """
 
     concentration: Float[Array, " components"]
     components: NormalWishart
     sensitivity: Float[Array, "annotators 2"]
     specificity: Float[Array, "annotators 2"]
     joined: Float[Array, "components clusters"]
+    velocity: Mixture | None = None
+
+
+class Expected(NamedTuple):
+    """E t(μ, Σ) and E ln π, or the gradient in them."""
+
+    gaussians: ExpectedGaussian
+    log_shares: Float[Array, " components"]
 
 
 class Statistics(NamedTuple):
@@ -157,18 +181,18 @@ def sweep(responsibilities: Responsibilities, evidence: Evidence) -> Responsibil
     return jax.nn.softmax(log_densities(latent, expected) + offsets, axis=1)
 
 
-@jax.custom_vjp
-def settled(start: Responsibilities, evidence: Evidence) -> Responsibilities:
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def settled(start: Responsibilities, evidence: Evidence, max_sweeps: int = MAX_SWEEPS) -> Responsibilities:
     """E[z] at the fixed point of `sweep`, with the derivative of the fixed point."""
-    return _repeat(lambda responsibilities: sweep(responsibilities, evidence), start)
+    return _repeat(lambda responsibilities: sweep(responsibilities, evidence), start, max_sweeps)
 
 
-def _settled_forward(start: Responsibilities, evidence: Evidence) -> tuple[Responsibilities, tuple]:
-    found = settled(start, evidence)
+def _settled_forward(start: Responsibilities, evidence: Evidence, max_sweeps: int) -> tuple[Responsibilities, tuple]:
+    found = settled(start, evidence, max_sweeps)
     return found, (found, evidence)
 
 
-def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
+def _settled_backward(max_sweeps: int, kept: tuple, pull: Responsibilities) -> tuple:
     """With T the sweep: u = pull + (∂T/∂η)ᵀ u, then (∂T/∂evidence)ᵀ u.
 
     For an item between two clusters that has not settled, u can diverge: its derivative is then that of one sweep.
@@ -179,7 +203,7 @@ def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
     def step(u: Responsibilities) -> Responsibilities:
         return pull + transposed(u)[0]
 
-    u = _repeat(step, pull)
+    u = _repeat(step, pull, max_sweeps)
     calm = jnp.abs(step(u) - u).max(1) <= UNSETTLED * jnp.abs(pull).max(1)  # False for NaN
     return jnp.zeros_like(found), transposed(jnp.where(calm[:, None], u, pull))[1]
 
@@ -187,7 +211,7 @@ def _settled_backward(kept: tuple, pull: Responsibilities) -> tuple:
 settled.defvjp(_settled_forward, _settled_backward)
 
 
-def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
+def _repeat(step: Callable[[Array], Array], start: Array, max_sweeps: int) -> Array:
     """Repeat a step until the mean change of the items is at most a share of the start's size.
 
     The mean, since a single item between two clusters can move for long.
@@ -196,7 +220,7 @@ def _repeat(step: Callable[[Array], Array], start: Array) -> Array:
 
     def moves(carry: tuple) -> Array:
         _, change, n = carry
-        return (change > enough) & (n < MAX_SWEEPS)
+        return (change > enough) & (n < max_sweeps)
 
     def advance(carry: tuple) -> tuple:
         before, _, n = carry
@@ -213,19 +237,34 @@ def local(
     observed: Array,
     messages: Float[Array, "items clusters"],
     key: PRNGKeyArray,
+    within: Expected | None = None,
+    max_sweeps: int = MAX_SWEEPS,
 ) -> Local:
-    """q of items, and their contribution to the bound at one draw of each position."""
-    expected = families.expected_gaussian(posterior.components)
-    offsets = families.expected_log(posterior.concentration) + messages @ posterior.joined.T
+    """q of items, and their contribution to the bound at one draw of each position.
+
+    within : expected statistics in the fixed point of (12) and (14), for the derivative in these; by default those of
+        the posterior, which are used outside of the fixed point in any case.
+    """
+    expected, log_shares = expected_statistics(posterior)
+    said = messages @ posterior.joined.T
+    offsets = log_shares + said
+    inner, inner_offsets = (expected, offsets) if within is None else (within.gaussians, within.log_shares + said)
     potential = apply(parameters.encoder, observed)
     start = jax.nn.softmax(log_densities(_alone(potential), expected) + offsets, axis=1)
-    latent = positions(settled(jax.lax.stop_gradient(start), (potential, expected, offsets)), potential, expected)
+    responsibilities = settled(jax.lax.stop_gradient(start), (potential, inner, inner_offsets), max_sweeps)
+    latent = positions(responsibilities, potential, inner)
     logits = log_densities(latent, expected) + offsets
     root = cholesky(latent.covariance)
     drawn = latent.mean + jnp.einsum("nij,nj->ni", root, jax.random.normal(key, latent.mean.shape))
     bound = parameters.likelihood.log_probability(observed, drawn) + latent.entropy + logsumexp(logits, axis=1)
     components = jax.nn.softmax(logits, axis=1)
     return Local(bound, components @ posterior.joined, latent, components)
+
+
+def expected_statistics(posterior: Posterior) -> Expected:
+    """E t(μ, Σ) and E ln π."""
+    gaussians = families.expected_gaussian(posterior.components)
+    return Expected(gaussians, families.expected_log(posterior.concentration))
 
 
 def second_moments(latent: Gaussian) -> Float[Array, "items dims dims"]:
@@ -251,10 +290,81 @@ def statistics(responsibilities: Responsibilities, latent: Gaussian, weight: Flo
 
 
 def mixture_step(
-    prior: Prior, posterior: Posterior, found: Local, weight: Float[Array, " items"], rate: Any
+    prior: Prior,
+    posterior: Posterior,
+    found: Local,
+    weight: Float[Array, " items"],
+    rate: Any,
+    *,
+    momentum: float = 0.0,
+    slope: Expected | None = None,
 ) -> Posterior:
-    """(26) and (27): a step of size `rate`, from items that each count `weight` times."""
-    return towards_statistics(prior, posterior, statistics(found.components, found.latent, weight), rate)
+    """(26) and (27): a step of size `rate`, from items that each count `weight` times.
+
+    momentum : of the posterior's velocity. slope : gradient of the bound through the fixed point, see `second_term`.
+    """
+    totals = statistics(found.components, found.latent, weight)
+    convex = towards_statistics(prior, posterior, totals, rate)
+    if posterior.velocity is None and slope is None:
+        return convex
+    target = Mixture(prior.concentration + totals.size, with_statistics(prior.component, totals))
+    if slope is not None:
+        target = jax.tree.map(jnp.add, target, second_term(slope))
+    return _driven(prior, posterior, target, rate, momentum, convex)
+
+
+def second_term(slope: Expected) -> Mixture:
+    """Second term of (17), from the gradient of the bound in E t(μ, Σ) and E ln π through (12) and (14).
+
+    Each natural parameter has the derivative in its expected statistic: κm that in E Σ⁻¹μ, S + κmmᵀ that in −½ E Σ⁻¹,
+    and both κ and ν that in `ExpectedGaussian.constant`, the sum of their statistics.
+    """
+    of_precision, of_constant = slope.gaussians.precision, slope.gaussians.constant
+    outer = -of_precision - jnp.swapaxes(of_precision, -1, -2)
+    return Mixture(slope.log_shares, NormalWishart(slope.gaussians.linear, outer, of_constant, of_constant))
+
+
+def _driven(
+    prior: Prior, posterior: Posterior, target: Mixture, rate: Any, momentum: float, convex: Posterior
+) -> Posterior:
+    """Step with velocity towards a target; `convex` for components that this would make invalid."""
+    ours = Mixture(posterior.concentration, posterior.components)
+    still = jax.tree.map(jnp.zeros_like, ours)
+    before = still if posterior.velocity is None else posterior.velocity
+    velocity = jax.tree.map(lambda v, to, at: momentum * v + rate * (to - at), before, target, ours)
+    moved = jax.tree.map(jnp.add, ours, velocity)
+    valid = _are_valid(prior, ours, moved)
+    kept = _where(valid, moved, Mixture(convex.concentration, convex.components))
+    velocity = None if posterior.velocity is None else _where(valid, velocity, still)
+    return posterior._replace(concentration=kept.concentration, components=kept.components, velocity=velocity)
+
+
+def _are_valid(prior: Prior, before: Mixture, after: Mixture) -> Bool[Array, " components"]:
+    """Whether S is positive definite, and α, κ and ν have neither fallen below the prior's nor, if there, fallen."""
+    ours, earlier, least = after.components, before.components, prior.component
+    _, log_determinant = inverse_and_log_determinant(families.standard(ours)[2])
+    return (
+        jnp.isfinite(log_determinant)
+        & (after.concentration >= jnp.minimum(prior.concentration, before.concentration))
+        & (ours.strength >= jnp.minimum(least.strength, earlier.strength))
+        & (ours.degrees >= jnp.minimum(least.degrees, earlier.degrees))
+    )
+
+
+def _where(chosen: Bool[Array, " components"], one: Mixture, other: Mixture) -> Mixture:
+    """Components of the one mixture if chosen, else of the other."""
+
+    def of_part(ours: Array, theirs: Array) -> Array:
+        return jnp.where(chosen.reshape(-1, *[1] * (ours.ndim - 1)), ours, theirs)
+
+    found: Mixture = jax.tree.map(of_part, one, other)
+    return found
+
+
+def at_rest(posterior: Posterior) -> Posterior:
+    """The posterior with a velocity of 0."""
+    still = jax.tree.map(jnp.zeros_like, Mixture(posterior.concentration, posterior.components))
+    return posterior._replace(velocity=still)
 
 
 def towards_statistics(prior: Prior, posterior: Posterior, found: Statistics, rate: Any) -> Posterior:
@@ -306,11 +416,11 @@ def start(
     return towards_statistics(prior, empty, statistics(first, latent, jnp.ones(len(first))), 1.0)
 
 
-def random_start(prior: Prior, n_components: int, right: Array, key: PRNGKeyArray) -> Posterior:
+def random_start(prior: Prior, n_components: int, right: Array, key: PRNGKeyArray, *, variance: float) -> Posterior:
     """The paper's start: components with random means around 0, one item each, and almost equal shares."""
     of_shares, of_means = jax.random.split(key)
     n_latent = prior.component.linear.shape[-1]
-    means = SPREAD**0.5 * jax.random.normal(of_means, (n_components, n_latent))
+    means = variance**0.5 * jax.random.normal(of_means, (n_components, n_latent))
     ones = jnp.ones(n_components)
     scale = jnp.broadcast_to((n_latent + 1) * jnp.eye(n_latent), (n_components, n_latent, n_latent))
     components = families.normal_wishart(means, ones, scale, (n_latent + 1) * ones)

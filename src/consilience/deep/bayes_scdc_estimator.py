@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,14 +21,23 @@ from consilience.deep.judgements import Agreement, Judgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.pretraining import teach_positions
 from consilience.deep.training import survey
-from consilience.estimators.parameters import POSITIVE, TRUTH, Requirements, one_of
+from consilience.estimators.parameters import POSITIVE, TRUTH, Requirements, interval, one_of, whole
 
 AS_IN_PAPER: dict[str, Any] = {
     "optimiser": "momentum",
-    "rate": 1e-4,
+    "learning_rate": 1e-3,
+    "rate": "published",
     "rate_decay": 0.0,
+    "rate_momentum": 0.9,
+    "max_sweeps": 4,
+    "start_variance": 9.0,
+    "concentration": 1.05,
+    "cluster_count": 0.5,
+    "reliability_prior": (1.0, 1.0),
     "warm_epochs": 0,
     "init": "random",
+    "n_init": 1,
+    "implied_pairs": "all",
     "merge_clusters": False,
 }
 
@@ -37,8 +47,8 @@ class BayesSCDC(DeepClustering):
 
     For rich data with few annotated items, or none: pictures, spectra, texts as counts. The judgements of some items
     shape the space in which all are clustered. Items that people put together may be in several regions of the latent
-    space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: with
-    judgements, two clusters are merged if that raises the bound; without, Gaussians that share items form a cluster.
+    space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: Gaussians that
+    people put together form a cluster, and where few or none judged, Gaussians that share items.
 
     Parameters
     ----------
@@ -47,19 +57,21 @@ class BayesSCDC(DeepClustering):
         that you expect.
     n_latent : "auto" or int, default="auto"
         d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
-    hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
+    hidden : "auto" or tuple of int, default="auto"
+        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
     networks : {"perceptron", "convolutional"}, default="perceptron"
         Kind of the networks. "convolutional", for pictures: the encoder begins, and the decoder ends, with two
         convolutions of stride 2 that have 16 and 32 channels; the hidden layers are between them and the latent space.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
-    n_init : int, default=1
-        Number of restarts, run in parallel; the one with the highest bound is kept. With modules of your own, the first
-        begins with their weights, and the others with the entries of each matrix in a random order.
+    n_init : "auto" or int, default="auto"
+        Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
+        and 50 features, else 1. With modules of your own, the first begins with their weights, and the others with the
+        entries of each matrix in a random order.
     n_epochs : "auto" or int, default="auto"
-        Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
+        Number of passes over the items. "auto": until the loss has settled, at most 25 passes or 3000 steps, whichever
+        is more.
     warm_epochs : "auto" or int, default="auto"
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
         positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
@@ -73,17 +85,21 @@ class BayesSCDC(DeepClustering):
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
         weight: half of the epochs prevents this.
-    implied_pairs : {"all", "independent"}, default="all"
-        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First components: a mixture of Gaussians of the positions after the warm start; clusters that a network learns
         from the judged pairs alone, which is better if people judge by something that accounts for little variance of
         the features; or, as in the paper, random ones.
+    start_variance : float, default=3.0
+        Variance of the means of random first components. The authors' program has a standard deviation of 3.
     merge_clusters : bool, default=True
-        With judgements, whether two clusters are merged if that raises the bound, into one Gaussian or a mixture of
-        their Gaussians. Without, whether Gaussians that share items are joined after training, see
-        `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper has no such steps.
+        Whether Gaussians form clusters: during training those that people put together, some of which become one
+        Gaussian if that raises the bound; after training also those that share items, unless judgements say otherwise,
+        see `consilience.deep.merging` and `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper
+        has no such steps.
     concentration : float, default=1.05
         α₀ of the Dirichlet prior of the components' shares.
     cluster_count : float, default=0.5
@@ -96,8 +112,23 @@ class BayesSCDC(DeepClustering):
         `consilience.save`; a `checkpoint` includes its state.
     learning_rate : float, default=0.001
         Learning rate of the networks, with "adam" and "momentum".
-    rate, rate_delay, rate_decay : float
-        Step size of the global variables, rate / (1 + steps/rate_delay)^rate_decay; 1 is a full update.
+    rate : float or "published", default=0.1
+        Step size of the global variables at first; 1 is a full update. "published": 10 / n_items, at most 1, as in the
+        authors' program.
+    rate_delay, rate_decay : float
+        The step size is rate / (1 + steps/rate_delay)^rate_decay.
+    rate_momentum : float, default=0.0
+        Momentum of the steps of the components and their shares, v ← momentum · v + rate · (target − η), η ← η + v; the
+        authors' program has 0.9. A component whose scale matrix would no longer be positive definite, or whose
+        Dirichlet parameter, κ or ν would fall below the prior's, takes a step without momentum, and its velocity is
+        then 0.
+    full_gradient : bool, default=False
+        Whether the steps of the components and their shares include the second term of the paper's equation (17): how
+        the bound of the items depends on them through the items' positions. The paper's appendix leaves it out. A
+        component that the term would make invalid, as above, takes a step without it.
+    max_sweeps : int, default=20
+        Largest number of alternations of an item's position and components, and of those for their derivative. The
+        authors' program has 4.
     warm_weight : float, default=0.1
         Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     encoder, decoder : Equinox modules, optional
@@ -123,8 +154,9 @@ class BayesSCDC(DeepClustering):
     n_clusters_ : int
         Number of clusters that own items.
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
+        n_pairs (judged; those of groupings as they count, see `implied_pairs`), sensitivity and specificity (posterior
+        means) with the ends of their 95 % credible intervals (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats,
+        of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_ : DataFrame, one row for each Gaussian
@@ -133,14 +165,14 @@ class BayesSCDC(DeepClustering):
     lower_bound_ : float
         Bound on ln p(features, judgements), nats, at one draw of each latent position.
     restart_bounds_ : ndarray, shape (n_init,)
-        Bounds after training. Without judgements, `lower_bound_` may be lower than the best: see `merge_clusters`.
+        Bounds after training. Gaussians are joined after that, so that `lower_bound_` may be lower than the best.
     losses_, clusters_left_ : ndarrays, shape (n_iter_,)
         Loss of each epoch, nats per item, and number of clusters that own items after it.
     image_shape_ : tuple of int
         Shape of a picture; () if the features are not pictures.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     notes_ : list of str
-        What limits the answer: few items.
+        What limits the answer: few items, a single cluster, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
@@ -168,6 +200,17 @@ class BayesSCDC(DeepClustering):
         "cluster_count": POSITIVE,
         "merge_clusters": TRUTH,
         "networks": one_of("perceptron", "convolutional"),
+        "rate": one_of("published") | interval(0, 1, "right"),
+        "rate_momentum": interval(0, 1, "left"),
+        "full_gradient": TRUTH,
+        "max_sweeps": whole(1),
+        "start_variance": POSITIVE,
+    }
+    _later_parameters: ClassVar[dict[str, Any]] = {
+        "rate_momentum": 0.0,
+        "full_gradient": False,
+        "max_sweeps": bayes_scdc.MAX_SWEEPS,
+        "start_variance": 3.0,
     }
 
     def __init__(
@@ -175,27 +218,31 @@ class BayesSCDC(DeepClustering):
         n_clusters: Count = 50,
         *,
         n_latent: Literal["auto"] | Integer = "auto",
-        hidden: Integers = (500, 500),
+        hidden: Literal["auto"] | Integers = "auto",
         networks: Literal["perceptron", "convolutional"] = "perceptron",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
-        n_init: Integer = 1,
+        n_init: Literal["auto"] | Integer = "auto",
         n_epochs: Literal["auto"] | Integer = "auto",
         warm_epochs: Literal["auto"] | Integer = "auto",
         batch_size: Integer = 256,
         annotated_batch_size: Integer = 128,
         annotated_weight: Real = 1.0,
         trust_epochs: Integer = 0,
-        implied_pairs: Literal["all", "independent"] = "all",
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
         init: Literal["mixture", "judgements", "random"] = "mixture",
+        start_variance: Real = 3.0,
         merge_clusters: Flag = True,
         concentration: Real = 1.05,
         cluster_count: Real = 0.5,
         reliability_prior: Reals = (1.0, 1.0),
         optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
-        rate: Real = 0.1,
+        rate: Literal["published"] | Real = 0.1,
         rate_delay: Real = 2000.0,
         rate_decay: Real = 0.7,
+        rate_momentum: Real = 0.0,
+        full_gradient: Flag = False,
+        max_sweeps: Integer = bayes_scdc.MAX_SWEEPS,
         warm_weight: Real = 0.1,
         encoder: Any = None,
         decoder: Any = None,
@@ -217,6 +264,7 @@ class BayesSCDC(DeepClustering):
         self.trust_epochs = trust_epochs
         self.implied_pairs = implied_pairs
         self.init = init
+        self.start_variance = start_variance
         self.merge_clusters = merge_clusters
         self.concentration = concentration
         self.cluster_count = cluster_count
@@ -226,6 +274,9 @@ class BayesSCDC(DeepClustering):
         self.rate = rate
         self.rate_delay = rate_delay
         self.rate_decay = rate_decay
+        self.rate_momentum = rate_momentum
+        self.full_gradient = full_gradient
+        self.max_sweeps = max_sweeps
         self.warm_weight = warm_weight
         self.encoder = encoder
         self.decoder = decoder
@@ -235,15 +286,21 @@ class BayesSCDC(DeepClustering):
 
     PUBLISHED: ClassVar = {
         "pinwheel": AS_IN_PAPER
-        | {"n_clusters": 15, "n_latent": 2, "hidden": (40, 40), "batch_size": 50, "n_epochs": 20}
-        | {"concentration": 0.05 / 15},
+        | {"n_clusters": 15, "n_latent": 2, "hidden": (40, 40), "batch_size": 50, "n_epochs": 20},
         "mnist": AS_IN_PAPER
-        | {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
-        | {"concentration": 0.05 / 50},
+        | {"n_clusters": 50, "n_latent": 8, "hidden": (500, 500), "likelihood": "bernoulli"}
+        | {"batch_size": 128, "n_epochs": 200},
     }
 
     def _model(self, n_features: int) -> BayesModel:
-        return BayesModel(**self._settings(n_features), merges=bool(self.merge_clusters))
+        return BayesModel(
+            **self._settings(n_features),
+            merges=bool(self.merge_clusters),
+            rate_momentum=float(self.rate_momentum),
+            full_gradient=bool(self.full_gradient),
+            max_sweeps=int(self.max_sweeps),
+            start_variance=float(self.start_variance),
+        )
 
     def _prior(self) -> bayes_scdc.Prior:
         return bayes_scdc.prior_of(
@@ -265,7 +322,16 @@ class BayesSCDC(DeepClustering):
 
 
 class BayesModel(DeepModel):
-    """The model of `bayes_scdc`; its prior is a `bayes_scdc.Prior`."""
+    """The model of `bayes_scdc`; its prior is a `bayes_scdc.Prior`.
+
+    rate_momentum : of the steps of the mixture. full_gradient : whether these have the second term of (17).
+    max_sweeps : of the items' fixed point. start_variance : of the means of random first components.
+    """
+
+    rate_momentum: float = eqx.field(static=True)
+    full_gradient: bool = eqx.field(static=True)
+    max_sweeps: int = eqx.field(static=True)
+    start_variance: float = eqx.field(static=True)
 
     mixes: ClassVar[bool] = True
 
@@ -280,18 +346,34 @@ class BayesModel(DeepModel):
         """See `DeepModel.start`."""
         right = first_reliability(n_annotators)
         if self.init == "random":
-            return parameters, bayes_scdc.random_start(self.prior, self.n_clusters, right, key)
-        return parameters, bayes_scdc.start(self.prior, first, joined, latent, right)
+            posterior = bayes_scdc.random_start(self.prior, self.n_clusters, right, key, variance=self.start_variance)
+        else:
+            posterior = bayes_scdc.start(self.prior, first, joined, latent, right)
+        return parameters, bayes_scdc.at_rest(posterior) if self.rate_momentum else posterior
 
     def local(
-        self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray
+        self,
+        parameters: PyTree,
+        posterior: PyTree,
+        observed: Array,
+        messages: Array,
+        key: PRNGKeyArray,
+        within: PyTree = None,
     ) -> bayes_scdc.Local:
         """See `DeepModel.local`."""
-        return bayes_scdc.local(parameters, posterior, observed, messages, key)
+        return bayes_scdc.local(parameters, posterior, observed, messages, key, within, self.max_sweeps)
 
-    def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> bayes_scdc.Posterior:
+    def expected(self, posterior: PyTree) -> bayes_scdc.Expected | None:
+        """See `DeepModel.expected`."""
+        return bayes_scdc.expected_statistics(posterior) if self.full_gradient else None
+
+    def shared_step(
+        self, posterior: PyTree, found: Any, weight: Array, rate: Any, slope: PyTree = None
+    ) -> bayes_scdc.Posterior:
         """See `DeepModel.shared_step`."""
-        return bayes_scdc.mixture_step(self.prior, posterior, found, weight, rate)
+        return bayes_scdc.mixture_step(
+            self.prior, posterior, found, weight, rate, momentum=self.rate_momentum, slope=slope
+        )
 
     def reliability_step(
         self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any
@@ -322,12 +404,12 @@ class BayesModel(DeepModel):
         return fit if data.judgements is None else merging.merge(self, data, fit)
 
     def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
-        """See `DeepModel.joined`: without judgements, components form one cluster if they share items.
+        """See `DeepModel.joined`: components that share items form one cluster, unless judgements say otherwise.
 
-        Several mixtures of the positions vote. The components kept are those that agree best with the votes: the
-        trained ones, or, if training has spoiled them, those of a mixture.
+        Several mixtures of the positions vote. Without judgements, the components kept are those that agree best with
+        the votes: the trained ones, or, if training has spoiled them, those of a mixture.
         """
-        if data.judgements is not None or not self.merges:
+        if not self.merges:
             return fit, found
         rng = np.random.default_rng(np.asarray(jax.random.key_data(fit.key)))
         positions = np.nan_to_num(np.asarray(found.latent.mean, float))
@@ -335,6 +417,10 @@ class BayesModel(DeepModel):
         mixtures = joining.mixtures_of(positions, n_components, rng=rng)
         votes = joining.agree(mixtures).votes
         trained = np.asarray(found.components, float)
+        if data.judgements is not None:
+            suggested = jnp.asarray(joining.clusters_of_components(trained, votes))
+            fit = merging.join_as_suggested(data, fit, found.components, suggested)
+            return fit, survey(self, data, fit)
         kept = max([trained, *mixtures], key=lambda one: joining.agreement(one, votes))
         components = np.zeros((len(kept), self.n_clusters))
         components[:, : kept.shape[1]] = kept
@@ -343,5 +429,6 @@ class BayesModel(DeepModel):
         if kept is not trained:
             first, right = jnp.asarray(components, jnp.float32), fit.posterior.sensitivity
             posterior = bayes_scdc.start(self.prior, first, joined, found.latent, right)
+            posterior = bayes_scdc.at_rest(posterior) if self.rate_momentum else posterior
         fit = fit._replace(posterior=posterior)
         return fit, survey(self, data, fit)

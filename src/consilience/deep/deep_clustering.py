@@ -24,11 +24,12 @@ from consilience.annotations.canonical import Arrangement, arrange, arrange_item
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
-from consilience.deep import checkpoints, pictures, restarts
+from consilience.deep import automatic, checkpoints, pictures, restarts
 from consilience.deep.components import Components, moments_of_clusters, owned_components
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
 from consilience.deep.networks import LIKELIHOODS, Same
+from consilience.deep.notes import notes
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import FeatureScaleWarning, InputError
@@ -53,12 +54,8 @@ from consilience.inference.clusters import by_falling_size
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator, spawn_seeds
 
-LEAST_STEPS = 3000  # least number of steps of all epochs together, if their number is "auto"
-LEAST_EPOCHS = 25  # least number of epochs, if it is "auto"
-WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same for the warm start
 INITS = ("mixture", "judgements", "random")
 LEARNING_RATE = 1e-3  # by default
-FEW_ITEMS = 1000  # with fewer, simpler models are often better
 MOST_LATENT = 10  # dimensions of the latent space, if their number is "auto"
 NEVER = -1e9  # nats: log probability of a cluster that is never predicted
 INTERVAL = (0.025, 0.975)
@@ -77,17 +74,20 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
 
+    _later_parameters: ClassVar[dict[str, Any]] = {}
+    """Defaults of parameters that earlier versions lacked, so that their checkpoints can be continued."""
+
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
         "n_latent": AUTO | whole(1),
-        "hidden": WIDTHS,
+        "hidden": AUTO | WIDTHS,
         "likelihood": one_of(*LIKELIHOODS),
         "n_epochs": AUTO | whole(1),
         "warm_epochs": AUTO | whole(0),
         "trust_epochs": whole(0),
         "warm_weight": NOT_NEGATIVE,
         "init": one_of(*INITS),
-        "n_init": RESTARTS,
+        "n_init": AUTO | RESTARTS,
         "batch_size": whole(1),
         "annotated_batch_size": whole(1),
         "annotated_weight": POSITIVE,
@@ -96,13 +96,15 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         "rate": interval(0, 1, "right"),
         "rate_delay": POSITIVE,
         "rate_decay": NOT_NEGATIVE,
-        "implied_pairs": one_of("all", "independent"),
+        "implied_pairs": one_of("groups", "independent", "all"),
         "reliability_prior": TWO_POSITIVE,
     }
 
     @classmethod
     def as_published(cls, data: str, **changes: Any) -> Any:
         """Return an estimator with the settings of the paper's experiments (Luo et al. 2018, appendix B).
+
+        Settings that the appendix leaves open, or gives otherwise than the authors' program, follow the program.
 
         Parameters
         ----------
@@ -162,7 +164,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         data, arranged = self._study(X, y, missing)
         model = self._checked_model(data)
         n_epochs, n_warm = self._lengths(model, data)
-        keys = jax.random.split(jax.random.key(seed), self.n_init)
+        keys = jax.random.split(jax.random.key(seed), self._n_restarts(data))
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), data)
         with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
@@ -171,7 +173,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 course = restarts.begin(model, data, keys, n_warm, epochs.update)
             else:
                 epochs.update(n_warm + course.n_epochs)
-            while course.n_epochs < n_epochs:
+            while course.n_epochs < n_epochs and not self._has_settled(model, data, course):
                 course = restarts.advance(model, data, course, n_epochs)
                 if file is not None:
                     checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
@@ -220,7 +222,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -238,7 +240,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -264,7 +266,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
         Parameters
         ----------
-        X : DataFrame or array, shape (n_items, n_features)
+        X : DataFrame or array, shape (n_items, n_features); or pictures of the shape fitted
 
         Returns
         -------
@@ -353,7 +355,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             "n_features": n_features,
             "n_latent": self._n_latent,
             "n_clusters": int(self.n_clusters),
-            "hidden": tuple(map(int, self.hidden)),
+            "hidden": automatic.widths(n_features) if self.hidden == "auto" else tuple(map(int, self.hidden)),
             "networks": str(getattr(self, "networks", "perceptron")),
             "image_shape": tuple(self._pictures.shape),
             "likelihood": str(self.likelihood),
@@ -364,7 +366,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             "annotated_batch_size": int(self.annotated_batch_size),
             "descent": self.optimiser,
             "learning_rate": float(self.learning_rate),
-            "rate": float(self.rate),
+            "rate": self.rate if isinstance(self.rate, str) else float(self.rate),
             "rate_delay": float(self.rate_delay),
             "rate_decay": float(self.rate_decay),
             "trust_epochs": int(self.trust_epochs),
@@ -384,14 +386,19 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         return model
 
     def _lengths(self, model: DeepModel, data: Data) -> tuple[int, int]:
-        """Number of epochs, and of epochs of the warm start."""
-        auto = (
-            max(LEAST_EPOCHS, -(-LEAST_STEPS // model.n_steps(data))),
-            max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // model.n_warm_steps(data))),
-        )
+        """Largest number of epochs, and number of those of the warm start."""
+        auto = automatic.most_epochs(model.n_steps(data)), automatic.n_warm_epochs(model.n_warm_steps(data))
         given = self.n_epochs, self.warm_epochs
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
+
+    def _n_restarts(self, data: Data) -> int:
+        return automatic.n_restarts(*data.observed.shape) if self.n_init == "auto" else int(self.n_init)
+
+    def _has_settled(self, model: DeepModel, data: Data, course: Course) -> bool:
+        """Whether training ends before its last epoch: if their number is "auto", when the loss falls no more."""
+        trusting = course.losses[int(self.trust_epochs) :]
+        return self.n_epochs == "auto" and automatic.has_settled(trusting, model.n_steps(data))
 
     def _study(self, X: Any, annotations: Any, missing: Any, *, reset: bool = True) -> tuple[Data, Arrangement[Any]]:
         """Data of a fit in canonical order, and their arrangement."""
@@ -464,7 +471,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.restart_bounds_, self.lower_bound_ = bounds, bound
         self.losses_, self.clusters_left_ = course.losses[:, best], course.left[:, best]
         self.n_iter_ = course.n_epochs
-        self.notes_ = _notes(data)
         self.state_ = checkpoints.to_arrays(fit)
         responsibilities = np.empty(found.responsibilities.shape)
         responsibilities[np.asarray(data.rows)] = found.responsibilities
@@ -480,6 +486,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
         self._trained_annotators = _trained(arranged)
         self.annotators_ = _annotators(self._trained_annotators, data.judgements, *map(np.asarray, right))
+        self.notes_ = notes(data, self.annotators_, self.n_clusters_, int(self.n_clusters))
         self._restore(arranged)
         forecasts.keep(self, arranged.given)
 
@@ -518,7 +525,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     def _identity(self, seed: int) -> dict[str, Any]:
         """Settings that make two fits of the same data identical."""
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
-        held = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
+        given = self.get_params(deep=False)
+        left_out |= {name for name, default in self._later_parameters.items() if given[name] == default}
+        held = {name: value for name, value in given.items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
         if isinstance(self.optimiser, optax.GradientTransformation):
             own["optimiser"] = str(
@@ -534,14 +543,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
                 f"leave it at {LEARNING_RATE}."
             )
-
-
-def _notes(data: Data) -> list[str]:
-    """What limits the answer."""
-    if data.n_items >= FEW_ITEMS:
-        return []
-    others = "k-means or a mixture of Gaussians" if data.judgements is None else "PartitionLabelModel or MECC"
-    return [f"{data.n_items:,} items are few for a network to learn from. Compare the clusters with those of {others}."]
 
 
 def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:

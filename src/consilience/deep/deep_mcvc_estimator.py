@@ -63,8 +63,8 @@ class DeepMCVC(ViewEstimator):
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     stick_concentration : float, default=1.0
         γ: the larger, the more views.
-    implied_pairs : {"all", "independent"}, default="all"
-        How the pairs of a grouping count; see `MCVC`.
+    implied_pairs : {"groups", "independent", "all"}, default="all"
+        How the pairs of a grouping count; see `BayesSCDC`.
     n_init : int, default=10
         Number of restarts, run in parallel; the one with the highest bound is kept.
     n_sweeps : int, default=200
@@ -113,7 +113,7 @@ class DeepMCVC(ViewEstimator):
         "hidden": WIDTHS,
         "n_init": RESTARTS,
         "n_sweeps": whole(1),
-        "implied_pairs": one_of("all", "independent"),
+        "implied_pairs": one_of("groups", "independent", "all"),
         "weight_deviation": POSITIVE,
         "stick_concentration": POSITIVE,
         "learning_rate": POSITIVE,
@@ -129,7 +129,7 @@ class DeepMCVC(ViewEstimator):
         weight_deviation: Real = 1.0,
         reliability_prior: Reals = (10.0, 1.0),
         stick_concentration: Real = 1.0,
-        implied_pairs: Literal["all", "independent"] = "all",
+        implied_pairs: Literal["groups", "independent", "all"] = "all",
         n_init: Integer = 10,
         n_sweeps: Integer = 200,
         learning_rate: Real = 0.01,

@@ -122,8 +122,8 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
     ----------
     annotations : Pairs or Groupings
     items : positions of the annotated items
-    implied : {"all", "independent"}
-        How the pairs of a grouping count; see `consilience.inference.pair_evidence`.
+    implied : {"groups", "independent", "all"}
+        How the pairs of a grouping count; see `weights_of_pairs`.
     """
     number = np.full(annotations.n_items, -1)
     number[items] = np.arange(len(items))
@@ -140,7 +140,7 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
         )
     memberships = Memberships.of(annotations)
     sizes, group_sizes = memberships.grouping_sizes, memberships.group_sizes
-    weight = 2 / np.maximum(sizes, 2) if implied == "independent" else np.ones(len(sizes))
+    weight = weights_of_pairs(memberships, implied)
     by, of_group = memberships.annotator_of_grouping, memberships.grouping_of_group
     n = memberships.n_annotators
     row = number[memberships.item] >= 0  # an item that is alone in its groupings is in no pair
@@ -156,6 +156,21 @@ def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotate
         annotator_of_grouping=jnp.asarray(by),
         weight=_floats(weight),
     )
+
+
+def weights_of_pairs(memberships: Memberships, implied: str) -> Float[np.ndarray, " groupings"]:
+    """Weight of each pair that a grouping implies.
+
+    A person who sorts m items makes m decisions, not m (m - 1) / 2: after the first items of each group, the next one
+    is compared with the groups, and not with all items in them.
+
+    implied : "groups", as if each item were compared with one item of each group, or with two items if there is only
+        one group; "independent", as if it were compared with two items, so that m items imply m - 1 pairs; "all", 1.
+    """
+    sizes = np.maximum(memberships.grouping_sizes, 2)
+    n_groups = np.bincount(memberships.grouping_of_group, minlength=len(sizes))
+    compared = {"groups": np.maximum(n_groups, 2), "independent": 2, "all": sizes}[implied]
+    return np.asarray(np.minimum(compared / sizes, 1.0))
 
 
 def first_reliability(n_annotators: int) -> Float[Array, "annotators 2"]:

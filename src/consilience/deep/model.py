@@ -30,6 +30,8 @@ DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
     "momentum": partial(optax.sgd, momentum=0.9),
 }
 
+RATE_OF_ALL_ITEMS = 10.0  # step size of the global variables times the number of items, in the authors' program
+
 
 class Data(eqx.Module):
     """Items, and the judgements of some of them.
@@ -104,7 +106,7 @@ class DeepModel(eqx.Module):
     encoder, decoder : modules of the user's instead.
     init : source of the first clusters, "mixture" or "judgements"; or "random", if they are left to `start`.
     descent : optimiser of the parameters, a key of `DESCENTS` or a transformation of Optax with its own rate.
-    rate, rate_delay, rate_decay : step size of the global variables, rate / (1 + step/delay)^decay.
+    rate, rate_delay, rate_decay : step size of the global variables, rate / (1 + step/delay)^decay; see `first_rate`.
     trust_epochs : first epochs, in which the reliability of annotators is not updated.
     annotated_weight : factor on the weight of annotated items; 1 gives the bound.
     warm_weight : of the divergence of q(x) from N(0, I) in the warm start.
@@ -126,7 +128,7 @@ class DeepModel(eqx.Module):
     annotated_batch_size: int = eqx.field(static=True)
     descent: str | optax.GradientTransformation = eqx.field(static=True)
     learning_rate: float = eqx.field(static=True)
-    rate: float = eqx.field(static=True)
+    rate: float | str = eqx.field(static=True)
     rate_delay: float = eqx.field(static=True)
     rate_decay: float = eqx.field(static=True)
     trust_epochs: int = eqx.field(static=True)
@@ -147,12 +149,28 @@ class DeepModel(eqx.Module):
         """Parameters and q of the global variables, from first components, their clusters, and positions."""
 
     @abstractmethod
-    def local(self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray) -> Any:
-        """q of items and their contribution to the bound, a `LocalResult`."""
+    def local(
+        self,
+        parameters: PyTree,
+        posterior: PyTree,
+        observed: Array,
+        messages: Array,
+        key: PRNGKeyArray,
+        within: PyTree = None,
+    ) -> Any:
+        """q of items and their contribution to the bound, a `LocalResult`.
+
+        within : what `expected` returns, if q of items is to be differentiated in that.
+        """
 
     @abstractmethod
-    def shared_step(self, posterior: PyTree, found: Any, weight: Float[Array, " items"], rate: Any) -> PyTree:
-        """One step of the global variables, from items that each count `weight` times."""
+    def shared_step(
+        self, posterior: PyTree, found: Any, weight: Float[Array, " items"], rate: Any, slope: PyTree = None
+    ) -> PyTree:
+        """One step of the global variables, from items that each count `weight` times.
+
+        slope : gradient of the bound in what `expected` returns, through q of items.
+        """
 
     @abstractmethod
     def reliability_step(self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any) -> PyTree:
@@ -174,12 +192,20 @@ class DeepModel(eqx.Module):
     def taught(self, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:
         """Fit trained to predict the first clusters from the features, if the model does that."""
 
+    def expected(self, posterior: PyTree) -> PyTree:
+        """Expected statistics of the global variables if `shared_step` needs the gradient in them, else None."""
+        return None
+
+    def first_rate(self, data: Data) -> float:
+        """Step size of the global variables at first; that of the authors' program depends on the number of items."""
+        return min(RATE_OF_ALL_ITEMS / data.n_items, 1.0) if isinstance(self.rate, str) else self.rate
+
     def merged(self, data: Data, fit: Fit) -> Fit:
         """Fit with clusters merged; called if the model `merges`."""
         return fit
 
     def joined(self, data: Data, fit: Fit, found: Any) -> tuple[Fit, Any]:
-        """Trained fit and its local result, with components joined to clusters where no judgement did that."""
+        """Trained fit and its local result, with components joined to clusters where judgements did not."""
         return fit, found
 
     @property

@@ -67,9 +67,20 @@ def as_table(X: Any, known: Format) -> Any:
 
 
 def is_pictures(X: Any) -> bool:
-    """Whether features are an array of more than two dimensions, or a Series of arrays."""
+    """Whether features are an array of more than two dimensions, or a Series of arrays.
+
+    Raises
+    ------
+    InputError
+        A list of arrays.
+    """
     if isinstance(X, pd.Series):
         return bool(len(X)) and isinstance(X.iloc[0], np.ndarray)
+    if isinstance(X, list | tuple) and len(X) and getattr(X[0], "ndim", 1) > 1:
+        raise InputError(
+            "Got a list of pictures. Pass one array of them, numpy.stack(pictures), or, to name them, "
+            "pandas.Series(pictures, index=names)."
+        )
     return isinstance(X, np.ndarray) and X.ndim > 2
 
 

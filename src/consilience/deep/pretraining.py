@@ -47,7 +47,7 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
 
     def loss(parameters: PyTree, posterior: PyTree, observed: Array, known: Array, key: Array) -> tuple:
         nothing = jnp.zeros((len(known), fit.remembered.shape[1]))
-        found = bayes_scdc.local(in_training(parameters, key), posterior, observed, nothing, key)
+        found = model.local(in_training(parameters, key), posterior, observed, nothing, key)
         q = jnp.take_along_axis(found.responsibilities, known[:, None], axis=1)[:, 0]
         return -(found.bound + WEIGHT * jnp.log(q + LEAST_PROBABILITY)).mean(), found
 
@@ -60,7 +60,7 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
         change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         weight = jnp.full(len(rows), data.n_items / len(rows))
         posterior = bayes_scdc.mixture_step(
-            model.prior, posterior, _restricted(posterior, found, known), weight, model.rate
+            model.prior, posterior, _restricted(posterior, found, known), weight, model.first_rate(data)
         )
         return (optax.apply_updates(parameters, change), optimiser, posterior), None
 

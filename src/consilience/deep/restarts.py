@@ -77,7 +77,7 @@ def blank(model: DeepModel, n_annotators: int) -> Fit:
 def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, float, Float[np.ndarray, " restarts"]]:
     """Return the fit with the highest bound, its local result for all items, its bound, and the bounds of all fits.
 
-    Where no judgement did, its components are joined to clusters, which may change its bound.
+    At the end its components are joined to clusters, which may change its bound.
     """
     bounds = np.asarray(_bounds(model, data, course.fits), float)
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0

@@ -22,6 +22,15 @@ from consilience.deep.networks import Perceptron
 from consilience.deep.pretraining import teach_classifier
 from consilience.estimators.parameters import NONE, Requirements, whole
 
+AS_IN_PAPER: dict[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 1e-3,
+    "warm_epochs": 0,
+    "init": "random",
+    "n_init": 1,
+    "implied_pairs": "all",
+}
+
 
 class SCDC(DeepClustering):
     """Clusters in the latent space of a network, guided by judged pairs of some items; by point estimates.
@@ -35,18 +44,20 @@ class SCDC(DeepClustering):
         K: number of clusters.
     n_latent : "auto" or int, default="auto"
         d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
-    hidden : tuple of int, default=(500, 500)
-        Widths of the hidden layers of the networks; (40, 40) is enough for a few dozen features.
+    hidden : "auto" or tuple of int, default="auto"
+        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
     n_candidates : int or None, default=None
         Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
         all, as in the paper.
-    n_init : int, default=1
-        Number of restarts, run in parallel; the one with the highest bound is kept.
+    n_init : "auto" or int, default="auto"
+        Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
+        and 50 features, else 1.
     n_epochs : "auto" or int, default="auto"
-        Number of passes over the items. "auto": at least 25, and as many as make 3000 steps.
+        Number of passes over the items. "auto": until the loss has settled, at most 25 passes or 3000 steps, whichever
+        is more.
     warm_epochs : "auto" or int, default="auto"
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
         positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
@@ -60,9 +71,10 @@ class SCDC(DeepClustering):
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
         weight: half of the epochs prevents this.
-    implied_pairs : {"all", "independent"}, default="all"
-        How the dependent pairs of a grouping count: "all" of them, as if judged one by one, or as many as
-        are "independent": m - 1 for m items.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First clusters on which the classifier is trained: a mixture of Gaussians of the positions after the warm start;
         clusters that a network learns from the judged pairs alone, which is better if people judge by something that
@@ -97,8 +109,9 @@ class SCDC(DeepClustering):
     n_clusters_ : int
         Number of clusters that own items.
     annotators_ : DataFrame, one row for each annotator
-        n_pairs (judged), sensitivity and specificity (posterior means) with the ends of their 95 % credible intervals
-        (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats, of a judgement).
+        n_pairs (judged; those of groupings as they count, see `implied_pairs`), sensitivity and specificity (posterior
+        means) with the ends of their 95 % credible intervals (…_low, …_high), weight (ln α β / ((1 − α)(1 − β)), nats,
+        of a judgement).
     weights_, means_, covariances_ : ndarrays, shapes (n_clusters_,), (n_clusters_, n_latent), (…, n_latent)
         Share, mean and covariance of each cluster in the latent space.
     components_, component_means_, component_covariances_ : as in `BayesSCDC`; a Gaussian is a cluster
@@ -110,7 +123,7 @@ class SCDC(DeepClustering):
     image_shape_ : as in `BayesSCDC`
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     notes_ : list of str
-        What limits the answer: few items.
+        What limits the answer: few items, a single cluster, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
 
@@ -142,17 +155,17 @@ class SCDC(DeepClustering):
         n_clusters: Count = 10,
         *,
         n_latent: Literal["auto"] | Integer = "auto",
-        hidden: Integers = (500, 500),
+        hidden: Literal["auto"] | Integers = "auto",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
         n_candidates: Integer | None = None,
-        n_init: Integer = 1,
+        n_init: Literal["auto"] | Integer = "auto",
         n_epochs: Literal["auto"] | Integer = "auto",
         warm_epochs: Literal["auto"] | Integer = "auto",
         batch_size: Integer = 128,
         annotated_batch_size: Integer = 128,
         annotated_weight: Real = 1.0,
         trust_epochs: Integer = 0,
-        implied_pairs: Literal["all", "independent"] = "all",
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
         init: Literal["mixture", "judgements", "random"] = "mixture",
         reliability_prior: Reals = (1.0, 1.0),
         optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
@@ -193,17 +206,10 @@ class SCDC(DeepClustering):
         self.random_state = random_state
 
     PUBLISHED: ClassVar = {
-        "faces": {
-            "n_clusters": 4,
-            "n_latent": 8,
-            "hidden": (40, 40),
-            "batch_size": 10,
-            "n_epochs": 20,
-            "warm_epochs": 0,
-            "init": "random",
-        },
-        "mnist": {"n_clusters": 50, "n_latent": 8, "likelihood": "bernoulli", "batch_size": 128, "n_epochs": 200}
-        | {"warm_epochs": 0, "init": "random"},
+        "faces": AS_IN_PAPER | {"n_clusters": 4, "n_latent": 8, "hidden": (40, 40), "batch_size": 10, "n_epochs": 20},
+        "mnist": AS_IN_PAPER
+        | {"n_clusters": 50, "n_latent": 8, "hidden": (500, 500), "likelihood": "bernoulli"}
+        | {"batch_size": 128, "n_epochs": 200},
     }
 
     def _model(self, n_features: int) -> SCDCModel:
@@ -246,12 +252,20 @@ class SCDCModel(DeepModel):
         return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.Reliability(right, right)
 
     def local(
-        self, parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: PRNGKeyArray
+        self,
+        parameters: PyTree,
+        posterior: PyTree,
+        observed: Array,
+        messages: Array,
+        key: PRNGKeyArray,
+        within: PyTree = None,
     ) -> scdc.Local:
         """See `DeepModel.local`."""
         return scdc.local(parameters, posterior, observed, messages, key, n_candidates=self.n_candidates)
 
-    def shared_step(self, posterior: PyTree, found: Any, weight: Array, rate: Any) -> scdc.Reliability:
+    def shared_step(
+        self, posterior: PyTree, found: Any, weight: Array, rate: Any, slope: PyTree = None
+    ) -> scdc.Reliability:
         """See `DeepModel.shared_step`: does nothing, since gradients update all global variables."""
         return posterior
 

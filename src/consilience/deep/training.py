@@ -36,12 +36,13 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
     )
     stands_for = jnp.concatenate([_stands_for(len(data.plain), sizes[0]), _stands_for(len(data.annotated), sizes[1])])
     weight = stands_for * data.weights(model.annotated_weight, sizes)
-    rate = model.rate / (1 + fit.epoch * n_steps / model.rate_delay) ** model.rate_decay
+    rate = model.first_rate(data) / (1 + fit.epoch * n_steps / model.rate_delay) ** model.rate_decay
     rate_of_reliability = jnp.where(fit.epoch >= model.trust_epochs, rate, 0.0)
     fresh, judged = messages_every(data, fit.remembered.shape[1]), data.judgements
 
-    def loss(parameters: PyTree, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
-        found = model.local(in_training(parameters, key), posterior, observed, messages, key)
+    def loss(learned: tuple, posterior: PyTree, observed: Array, messages: Array, key: Array) -> tuple:
+        parameters, within = learned
+        found = model.local(in_training(parameters, key), posterior, observed, messages, key, within)
         return -(weight * found.bound).sum() / data.n_items, found
 
     def step(carry: tuple, batch: tuple) -> tuple:
@@ -57,12 +58,13 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
         rows = jnp.concatenate([data.plain[plain], data.annotated[annotated]])
         observed = parameters.likelihood.draw_observed(data.observed[rows], key_observed)
         own = jnp.concatenate([jnp.zeros((len(plain), remembered.shape[1])), messages[annotated]])
-        (value, found), gradient = jax.value_and_grad(loss, has_aux=True)(
-            parameters, posterior, observed, own, key_local
+        (value, found), (gradient, slope) = jax.value_and_grad(loss, has_aux=True)(
+            (parameters, model.expected(posterior)), posterior, observed, own, key_local
         )
+        slope = jax.tree.map(lambda part: -data.n_items * part, slope)
         change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         parameters = optax.apply_updates(parameters, change)
-        posterior = model.shared_step(posterior, found, weight, rate)
+        posterior = model.shared_step(posterior, found, weight, rate, slope)
         if judged is not None:
             after = found.responsibilities[len(plain) :]
             remembered = remembered.at[annotated].set(DAMPING * remembered[annotated] + (1 - DAMPING) * after)

@@ -1,0 +1,75 @@
+"""Values of parameters that are "auto"."""
+
+import numpy as np
+import pytest
+
+from consilience.deep import SCDC, BayesSCDC, automatic
+from consilience.simulation import simulate_pairs
+
+QUICK = {"n_latent": 2, "hidden": (8,), "batch_size": 16, "annotated_batch_size": 16, "warm_epochs": 2}
+N_STEPS = 4  # of an epoch of 60 items
+
+
+def blobs(n_items=60, *, seed=0):
+    """Three clusters in two dimensions, and their classes."""
+    rng = np.random.default_rng(seed)
+    classes = np.arange(n_items) % 3
+    return np.array([[-2.0, 0], [2, 0], [0, 3]])[classes] + 0.3 * rng.normal(size=(n_items, 2)), classes
+
+
+def curve(*means, n_steps=50):
+    """Losses that are constant over each window."""
+    return np.repeat(means, automatic.WINDOW // n_steps)[:, None]
+
+
+@pytest.mark.parametrize("kind", [BayesSCDC, SCDC])
+@pytest.mark.parametrize(("n_features", "expected"), [(2, (40, 40)), (50, (40, 40)), (51, (500, 500))])
+def test_networks_are_narrow_for_few_features(kind, n_features, expected):
+    X = np.random.default_rng(0).normal(size=(20, n_features))
+    model = kind(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X)
+    assert model._model(n_features).hidden == expected
+
+
+@pytest.mark.parametrize(("n_items", "n_features", "expected"), [(2000, 50, 10), (2001, 50, 1), (100, 51, 1)])
+def test_small_data_have_restarts(n_items, n_features, expected):
+    assert automatic.n_restarts(n_items, n_features) == expected
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        (curve(10, 5, 4.9), True),
+        (curve(10, 5, 4.5), False),
+        (curve(10, 5, 5.2), True),  # noise
+        (curve(10, 4.9), False),  # two windows and a first epoch are the least
+        (np.hstack([curve(10, 5, 4.9), curve(10, 9, 8)]), False),  # the second restart gains
+        (np.hstack([curve(10, 5, 4.9), np.nan * curve(10, 9, 8)]), True),  # it has failed
+    ],
+)
+def test_training_settles_when_no_restart_gains(losses, expected):
+    assert automatic.has_settled(losses, n_steps=50) is expected
+
+
+def test_training_ends_early_unless_its_length_is_given():
+    X, _ = blobs()
+    automatic_end = BayesSCDC(3, **QUICK, random_state=0).fit(X)
+    assert 2 * automatic.WINDOW // N_STEPS < automatic_end.n_iter_ < automatic.most_epochs(N_STEPS)
+    assert len(automatic_end.restart_bounds_) == automatic.RESTARTS
+    given = BayesSCDC(3, **QUICK, n_epochs=automatic_end.n_iter_ + 5, n_init=1, random_state=0).fit(X)
+    assert given.n_iter_ == automatic_end.n_iter_ + 5
+
+
+def test_losses_before_trust_do_not_count():
+    X, classes = blobs()
+    judged = simulate_pairs(classes, n_annotators=2, pairs_each=50, accuracy=0.9, random_state=0)
+    model = BayesSCDC(3, **QUICK, n_init=1, trust_epochs=200, random_state=0).fit(X, judged)
+    assert model.n_iter_ > 200 + 2 * automatic.WINDOW // N_STEPS
+
+
+def test_a_fit_that_ended_early_is_resumed_at_its_end(tmp_path):
+    X, _ = blobs()
+    settings = QUICK | {"n_init": 2, "checkpoint": tmp_path / "fit.npz", "random_state": 0}
+    first = BayesSCDC(3, **settings).fit(X)
+    again = BayesSCDC(3, **settings).fit(X)
+    assert again.n_iter_ == first.n_iter_
+    np.testing.assert_array_equal(again.responsibilities_, first.responsibilities_)
