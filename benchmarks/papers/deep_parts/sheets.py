@@ -17,8 +17,8 @@ from consilience.datasets import load_mnist_crowd
 from consilience.deep import BayesSCDC
 
 N_IMAGES = 6000
-NUMBERS = {"no sheet": 0, "2 sheets": 2, "5 sheets": 5, "10 sheets": 10, "20 sheets": 20, "40 sheets": 40, "all": None}
-DRAWS = range(10, 12)
+NUMBERS = {"no sheet": 0, "2 sheets": 2, "5 sheets": 5, "10 sheets": 10, "40 sheets": 40, "all": None}
+DRAWS = range(12, 14)
 DEEP = "BayesSCDC, defaults"
 
 
