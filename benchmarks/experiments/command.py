@@ -56,7 +56,7 @@ class Command:
     def read(self) -> argparse.Namespace:
         parser = argparse.ArgumentParser(prog=f"python -m {self.package}", description=self.description)
         parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"{', '.join(self.pages)}; by default all")
-        parser.add_argument("--parts", nargs="+", help="compute these parts only, and write nothing")
+        parser.add_argument("--parts", nargs="+", help="compute or confirm these parts only, and write nothing")
         jobs = 1 if self.is_timed else 2
         parser.add_argument("--jobs", type=int, default=jobs, help=f"fits at a time; by default {jobs}")
         parser.add_argument("--again", action="store_true", help="compute rows that are neither missing nor stale too")
@@ -120,10 +120,11 @@ class Command:
             command = [sys.executable, "-m", self.package, name, "--jobs", str(arguments.jobs)]
             command += [option for option in ("--confirm", "--again") if getattr(arguments, option.strip("-"))]
             command += ["--against", arguments.against] if arguments.against else []
+            command += ["--parts", *arguments.parts] if arguments.parts else []
             subprocess.run(command, env=os.environ | {"OPENBLAS_CORETYPE": kernel}, check=True)
             return []
         if arguments.confirm:
-            return pages.confirm(page, against=arguments.against)
+            return pages.confirm(page, against=arguments.against, parts=arguments.parts)
         count = pages.compute(page, arguments.parts, arguments.jobs, arguments.again)
         if arguments.parts is None:
             pages.write(page, page.record())

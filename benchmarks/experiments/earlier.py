@@ -19,13 +19,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.experiments.record import Cell
+from benchmarks.experiments.record import Cell, Key
 
 if TYPE_CHECKING:
     from benchmarks.experiments.page import Page, Part
 
 ROOT = Path(__file__).parents[2]
-RUN_CELL = Path(__file__).with_name("run_cell.py")
+RUN_CELL, LIST_CODES = (Path(__file__).with_name(name) for name in ("run_cell.py", "list_codes.py"))
 
 
 @contextmanager
@@ -50,13 +50,22 @@ def both_figures(page: Page, part: Part, cell: Cell, earlier: Path) -> list[dict
 
     One after the other, so that the second need not compile again what is the same.
     """
-    module = f"benchmarks.{page.package}.{page.name}"
-    command = [sys.executable, "-P", str(RUN_CELL), module, json.dumps(cell.key), json.dumps(dict(part.short))]
-    return [_figures(command, root) for root in (ROOT, earlier)]
+    arguments = [str(RUN_CELL), _module(page), json.dumps(cell.key), json.dumps(dict(part.short))]
+    return [_output(arguments, root) for root in (ROOT, earlier)]
 
 
-def _figures(command: list[str], root: Path) -> Any:
-    """Run a command with the modules of a folder; the last line of its output is JSON."""
+def codes(page: Page, earlier: Path) -> dict[Key, str]:
+    """Return the rows that held for the code in a folder: the code that each of its record names, by key."""
+    return {tuple(key): code for key, code in _output([str(LIST_CODES), _module(page)], earlier)}
+
+
+def _module(page: Page) -> str:
+    return f"benchmarks.{page.package}.{page.name}"
+
+
+def _output(arguments: list[str], root: Path) -> Any:
+    """Run a program with the modules of a folder; the last line of its output is JSON."""
+    command = [sys.executable, "-P", *arguments]
     path = {"PYTHONPATH": os.pathsep.join(map(str, (root / "src", root)))}
     run = subprocess.run(command, cwd=root, env=os.environ | path, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])

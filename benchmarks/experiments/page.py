@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from benchmarks.experiments.code import dependencies, fingerprint
-from benchmarks.experiments.earlier import both_figures, tree_of
+from benchmarks.experiments.earlier import both_figures, codes, tree_of
 from benchmarks.experiments.environment import commit, environment
 from benchmarks.experiments.record import Cell, Record, depends_of
 from consilience.inspection.plots.style import plain_text
@@ -154,28 +154,37 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
     return len(due)
 
 
-def confirm(page: Page, n_rows: int = 1, against: str | None = None) -> list[str]:
+def confirm(page: Page, n_rows: int = 1, against: str | None = None, parts: Iterable[str] | None = None) -> list[str]:
     """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
 
     A group is the rows of a model on a data set that were computed with the same code: a change may show on one data
     set and not on another. Groups whose figures differ stay stale. An interrupted run keeps what it confirmed.
 
     against : commit whose code gives the figures to compare with, on this machine; see `earlier`. By default those of
-        the record. Groups are then of all data sets that are alike.
+        the record. Groups are then of all data sets that are alike; rows of other code than the commit's stay stale.
+    parts : names of the parts to confirm; by default all
     """
     with nullcontext() if against is None else tree_of(against) as earlier:
-        return _confirm(page, n_rows, earlier)
+        return _confirm(page, n_rows, earlier, {part.name for part in page.parts} if parts is None else set(parts))
 
 
-def _confirm(page: Page, n_rows: int, earlier: Path | None) -> list[str]:
+def _confirm(page: Page, n_rows: int, earlier: Path | None, parts: set[str]) -> list[str]:
     record, lines = page.record(), []
     cells = [cell for _, cell in page.cells()]
     groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
+    codes_then = None if earlier is None else codes(page, earlier)
+    others: Counter[tuple[str, str]] = Counter()
     for part, cell, state in page.states(record):
-        if state.startswith("changed code"):
+        if not is_older(state) or part.name not in parts:
+            continue
+        if codes_then is not None and record.rows[cell.key]["code"] != codes_then.get(cell.key):
+            others[part.name, cell.model] += 1
+        else:
             data = cell.data if earlier is None else part.alike(cell.data)
             group = (part.name, data, cell.model, record.rows[cell.key]["code"])
             groups.setdefault(group, []).append((part, cell))
+    for (name, model), count in others.items():
+        lines.append(f"{page.name}, {name}, {model}: {count} rows of other code than the commit's: not compared")
     for (name, data, model, _), members in groups.items():
         members.sort(key=lambda member: record.rows[member[1].key]["seconds"])
         tried = members[:n_rows]

@@ -30,6 +30,15 @@ class Cell:
         self.draw, self.key = draw, ("part", "data", "model", draw)
 """
 
+LISTED = """
+from types import SimpleNamespace
+
+KEYS = [("part", "data", "Model", draw) for draw in range(2)]
+RECORD = SimpleNamespace(rows={key: {"code": "abc"} for key in KEYS})
+STATES = [(None, SimpleNamespace(key=key), state) for key, state in zip(KEYS, ["", "changed code: toy"])]
+PAGE = SimpleNamespace(record=lambda: RECORD, states=lambda record: STATES)
+"""
+
 
 def tree(folder, factor):
     """Write modules of a page whose figures depend on a factor."""
@@ -90,6 +99,7 @@ def test_data_sets_that_are_alike_are_confirmed_together(tmp_path, monkeypatch, 
 
     monkeypatch.setattr(page, "tree_of", folder)
     monkeypatch.setattr(page, "both_figures", run)
+    monkeypatch.setattr(page, "codes", lambda toy, root: codes_then)
 
     def page_by(compute):
         cells = [Cell("part", f"few, {number}", "Model", draw) for number in (1, 2) for draw in range(2)]
@@ -99,10 +109,53 @@ def test_data_sets_that_are_alike_are_confirmed_together(tmp_path, monkeypatch, 
         return found
 
     page.compute(page_by(double), n_jobs=1)
-    tried = []
+    tried, codes_then = [], {key: row["code"] for key, row in page.Record("toy", tmp_path).rows.items()}
     (line,) = page.confirm(page_by(triple), against="before")
     assert line.startswith(f"toy, part, few, Model: 4 rows {expected}")
     assert [root for _, root in tried] == ["before"]
+
+
+def test_rows_of_other_code_than_the_commits_are_not_compared(tmp_path, monkeypatch):
+    """The commit's code is not what they were computed with: that today's gives the same proves nothing of them."""
+    monkeypatch.setattr(page, "commit", lambda: "0123456789")
+    monkeypatch.setattr(code, "PACKAGES", ("tests",))
+
+    @contextmanager
+    def folder(revision):
+        yield tmp_path / revision
+
+    def toy(compute, other):
+        parts = tuple(
+            Part(name, lambda name=name: [Cell(name, "data", "Model", draw) for draw in range(2)], function)
+            for name, function in (("one", compute), ("other", other))
+        )
+        found = Page("toy", parts=parts, tables=lambda record: {})
+        object.__setattr__(found, "record", lambda: page.Record("toy", tmp_path))
+        return found
+
+    page.compute(toy(double, double), n_jobs=1)
+    first = page.Record("toy", tmp_path).rows["one", "data", "Model", 0]
+    tried = []
+    monkeypatch.setattr(page, "tree_of", folder)
+    monkeypatch.setattr(page, "codes", lambda toy, root: {("one", "data", "Model", 0): first["code"]})
+    monkeypatch.setattr(page, "both_figures", lambda toy, part, cell, root: tried.append(cell.key) or [1.0, 1.0])
+    found = page.confirm(toy(triple, triple), against="before", parts=["one"])
+    assert found == [
+        "toy, one, Model: 1 rows of other code than the commit's: not compared",
+        "toy, one, data, Model: 1 rows confirmed by 1",
+    ]
+    assert tried == [("one", "data", "Model", 0)]
+    states = {cell.key: state for _, cell, state in toy(triple, triple).states(page.Record("toy", tmp_path))}
+    assert [key for key, state in states.items() if not state] == [("one", "data", "Model", 0)]
+
+
+def test_the_codes_of_a_commit(tmp_path, monkeypatch):
+    """Only rows that held for its code."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "benchmarks" / "papers").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "papers" / "toy.py").write_text(LISTED)
+    toy = Page("toy", parts=(), tables=lambda record: {})
+    assert earlier.codes(toy, tmp_path) == {("part", "data", "Model", 0): "abc"}
 
 
 def test_against_is_for_confirm(monkeypatch, capsys):
