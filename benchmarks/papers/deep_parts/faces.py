@@ -69,10 +69,9 @@ def cells() -> Iterator[Cell]:
             for seed in DRAWS:
                 for name, model in MODELS.items():
                     yield Cell("faces", peers.data_of(where, n_pairs), name, seed, model)
-        for n_pairs in AT:
-            for seed in DRAWS[:N_DEFAULTS]:
-                for name, model in AT_DEFAULTS.items():
-                    yield Cell("faces", peers.data_of(where, n_pairs), name, seed, model)
+        for seed in DRAWS[:N_DEFAULTS]:
+            for name, model in AT_DEFAULTS.items():
+                yield Cell("faces", peers.data_of(where, max(N_PAIRS)), name, seed, model)
 
 
 def compute(cell: Cell) -> dict[str, Any]:
@@ -174,6 +173,7 @@ def quotes(record: Record) -> dict[str, Any]:
     own_of_some = by_draw(peers.results(record), "some")
     return {
         "draws": len(DRAWS),
+        "draws_at_defaults": N_DEFAULTS,
         "verdicts": {
             where: {name: [gaps[name, where, n].verdict for n in N_PAIRS] for name in MODELS} for where in PLACES
         },

@@ -48,10 +48,11 @@ def table(record: Record) -> list[str]:
 
 def quotes(record: Record) -> dict[str, Any]:
     rows = record.frame("published")
-    return {
+    found = {
         f"{name}, {data}": {score: own[score].mean() for score in ("accuracy", "nmi", "ami", "clusters")}
         for (data, name), own in rows.groupby(["data", "model"])
     }
+    return {"of": found, "epochs": N_EPOCHS}
 
 
 PART = Part("published", cells, compute, short=SHORT)
