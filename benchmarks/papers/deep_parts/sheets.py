@@ -42,15 +42,15 @@ def images(seed: int, n_sheets: int | None = None) -> tuple[pd.DataFrame, np.nda
     There are all images of the sheets, and others up to `N_IMAGES`.
     """
     crowd = load_mnist_crowd(all_images=True)
-    names, table = crowd.annotations.items, crowd.annotations.to_frame()
+    names, answers = crowd.annotations.items, crowd.annotations.to_frame()
     if n_sheets is not None:
-        sheets = table[["annotator", "grouping"]].drop_duplicates().sample(n_sheets, random_state=seed)
-        table = table.merge(sheets)
-    on_sheets = names.isin(table["item"])
+        sheets = answers[["annotator", "grouping"]].drop_duplicates().sample(n_sheets, random_state=seed)
+        answers = answers.merge(sheets)
+    on_sheets = names.isin(answers["item"])
     others = np.random.default_rng(seed).permutation(np.flatnonzero(~on_sheets))
     rows = np.sort(np.concatenate([np.flatnonzero(on_sheets), others[: N_IMAGES - on_sheets.sum()]]))
     pixels = pd.DataFrame(np.asarray(crowd.data, float)[rows] / 255, index=names[rows])
-    said = Groupings.from_frame(table).reindex(pixels.index) if len(table) else None
+    said = Groupings.from_frame(answers).reindex(pixels.index) if len(answers) else None
     return pixels, np.asarray(crowd.target)[rows], said
 
 
