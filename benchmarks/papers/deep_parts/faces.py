@@ -39,7 +39,7 @@ AT_DEFAULTS = {
     "BayesSCDC, defaults": BayesSCDC(random_state=0),
     "SCDC, defaults": SCDC(4, random_state=0),
 }
-N_DEFAULTS = 3  # draws at the defaults
+N_DEFAULTS = 2  # draws at the defaults
 CHOOSING = range(100, 103)  # draws on which the settings of peers are chosen
 AT = (500, 2000)  # numbers of pairs at which they are
 GRIDS: dict[str, list[Any]] = {
@@ -124,7 +124,10 @@ def best_peer(record: Record, where: str, n_pairs: int) -> pd.Series:
 
 def table(record: Record) -> list[str]:
     rows = record.frame("faces")
-    lines = [f"624 faces by pose: NMI by pairs that each of five annotators judged, mean ± sd of {len(DRAWS)} draws"]
+    lines = [
+        "624 faces by pose: NMI by pairs that each of five annotators judged, "
+        f"mean ± sd of {len(DRAWS)} draws (at defaults {N_DEFAULTS})"
+    ]
     for where, title in PLACES.items():
         lines += ["", f"{title:28s}" + "".join(f"{n_pairs:>16d}" for n_pairs in N_PAIRS)]
         for name in (*MODELS, *AT_DEFAULTS):

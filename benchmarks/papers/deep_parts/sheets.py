@@ -18,7 +18,7 @@ from consilience.deep import BayesSCDC
 
 N_IMAGES = 6000
 NUMBERS = {"no sheet": 0, "2 sheets": 2, "5 sheets": 5, "10 sheets": 10, "all": None}
-DRAWS = range(12, 14)
+DRAWS = range(12, 13)
 DEEP = "BayesSCDC, defaults"
 
 
@@ -57,7 +57,7 @@ def images(seed: int, n_sheets: int | None = None) -> tuple[pd.DataFrame, np.nda
 def table(record: Record) -> list[str]:
     rows = record.frame("sheets")
     lines = [
-        f"{N_IMAGES} digits, defaults alone, by the number of sheets of 36 that people sorted; a figure a seed",
+        f"{N_IMAGES} digits, defaults alone, by the number of sheets of 36 that people sorted; one draw",
         "",
     ]
     lines.append(f"{'':14s}{'judged':>8s}{'accuracy':>16s}{'NMI':>16s}{'clusters':>12s}{'a fit':>9s}")
