@@ -46,7 +46,7 @@ def claims(record: Record) -> list[Claim]:
         found = record.frame(part)
         accuracy = found[(found["data"] == data) & (found["model"] == name)]["accuracy"]
         reached = accuracy.mean() >= reported
-        reason = ": the appendix leaves starts and steps open" if name == "as published" else ""
+        reason = ": how its networks start is not published" if name == "as published" else ""
         given = " (given ten clusters)" if data == digits.ALONE and name == "SCDC" else ""
         text = f"{name}, {part} {data}: accuracy{given}"
         rows.append(Claim(text, f"{reported:.3f}", mean_sd(accuracy), "met" if reached else f"missed{reason}"))

@@ -19,6 +19,7 @@ from benchmarks.papers.deep_parts.sheets import images
 from benchmarks.papers.paper_plots.deep import draw_samples
 from consilience.deep import BayesSCDC
 from consilience.inspection.plots.style import SMALL, colour, marker, tidy
+from consilience.inspection.studies.clusters import matched_to
 
 EPOCHS = (1, 7, 25, 200)
 PINWHEEL, DIGITS = "pinwheel", "digits"
@@ -62,12 +63,14 @@ def rows_of(record: Record, data: str) -> list[dict[str, Any]]:
 
 
 def draw_pinwheel(record: Record) -> Figure:
-    """Draw the points and their positions in the latent space, with a colour and a shape for each cluster."""
+    """Draw the points and their latent positions; clusters have the colours and shapes of the last."""
     points, _ = pinwheel.pinwheel_points(DRAW)
     figure = Figure(figsize=(8.6, 4.5), layout="constrained")
     axes = figure.subplots(2, len(EPOCHS))
-    for column, (n_epochs, row) in enumerate(zip(EPOCHS, rows_of(record, PINWHEEL), strict=True)):
-        labels = np.asarray(row["labels"])
+    rows = rows_of(record, PINWHEEL)
+    last = np.asarray(rows[-1]["labels"])
+    for column, (n_epochs, row) in enumerate(zip(EPOCHS, rows, strict=True)):
+        labels = matched_to(last, np.asarray(row["labels"]))
         for axis, places in zip(axes[:, column], (points, np.asarray(row["positions"])), strict=True):
             for k in range(labels.max() + 1):
                 own = places[labels == k]
@@ -83,8 +86,9 @@ def draw_pinwheel(record: Record) -> Figure:
 
 def draw_digits(record: Record) -> Figure:
     """Draw the paper's figure 4a during training: images of the clusters."""
-    figure = Figure(figsize=(9.5, 8.4), layout="constrained")
-    for part, n_epochs, row in zip(figure.subfigures(len(EPOCHS), 1), EPOCHS, rows_of(record, DIGITS), strict=True):
+    figure = Figure(figsize=(8.6, 5), layout="constrained")
+    parts = figure.subfigures(2, 2, wspace=0.04).ravel()
+    for part, n_epochs, row in zip(parts, EPOCHS, rows_of(record, DIGITS), strict=True):
         shares = np.asarray(row["shares"])
         draw_samples(unpacked(row["images"], len(shares)), shares, ax=part)
         part.suptitle(f"{name(n_epochs)}: accuracy {row['accuracy']:.2f}", fontsize=9)
