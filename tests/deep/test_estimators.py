@@ -152,22 +152,27 @@ class TestFitted:
         np.testing.assert_array_equal(again.responsibilities_, fitted.responsibilities_[shuffled])
 
 
+def fit_until_interrupted(model, X, said, monkeypatch, n_epochs=2):
+    """Interrupt a fit after some epochs, as Ctrl-C does."""
+    advance = restarts.advance
+
+    def interrupted(model, data, course, until):
+        if course.n_epochs == n_epochs:
+            raise KeyboardInterrupt
+        return advance(model, data, course, until)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(restarts, "advance", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, said)
+
+
 class TestCheckpoint:
     def test_a_resumed_fit_equals_an_uninterrupted_one(self, study, tmp_path, monkeypatch):
         X, said, _ = study
         whole = BayesSCDC(4, **SMALL).fit(X, said)
         file = tmp_path / "fit.npz"
-        advance = restarts.advance
-
-        def interrupted(model, data, course, n_epochs):
-            if course.n_epochs == 2:
-                raise KeyboardInterrupt
-            return advance(model, data, course, n_epochs)
-
-        monkeypatch.setattr(restarts, "advance", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            BayesSCDC(4, **SMALL, checkpoint=file).fit(X, said)
-        monkeypatch.setattr(restarts, "advance", advance)
+        fit_until_interrupted(BayesSCDC(4, **SMALL, checkpoint=file), X, said, monkeypatch)
         monkeypatch.setattr(restarts, "begin", None)  # it must not start again
         resumed = BayesSCDC(4, **SMALL, checkpoint=str(file)).fit(X, said)
         assert resumed.state_.keys() == whole.state_.keys()
@@ -376,17 +381,7 @@ class TestSteps:
     def test_a_resumed_fit_continues_with_its_velocity(self, driven, study, tmp_path, monkeypatch):
         X, said, _ = study
         settings = SMALL | AS_PUBLISHED | {"start_variance": 9.0, "checkpoint": tmp_path / "fit.npz"}
-        advance = restarts.advance
-
-        def interrupted(model, data, course, n_epochs):
-            if course.n_epochs == 2:
-                raise KeyboardInterrupt
-            return advance(model, data, course, n_epochs)
-
-        monkeypatch.setattr(restarts, "advance", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            BayesSCDC(4, **settings).fit(X, said)
-        monkeypatch.setattr(restarts, "advance", advance)
+        fit_until_interrupted(BayesSCDC(4, **settings), X, said, monkeypatch)
         monkeypatch.setattr(restarts, "begin", None)  # it must not start again
         resumed = BayesSCDC(4, **settings).fit(X, said)
         for name, array in driven.state_.items():
