@@ -189,8 +189,15 @@ def quotes(record: Record) -> dict[str, Any]:
             paired(own_of_some.loc[n, name], truth.loc[n]).verdict == "above" for name in MODELS for n in N_PAIRS
         ),
         "comparisons": len(MODELS) * len(N_PAIRS),
-        "defaults": rows[rows["model"].isin(list(AT_DEFAULTS))].groupby("model")["nmi"].max().to_dict(),
+        "defaults": {where: of_defaults(rows, where) for where in PLACES},
     }
+
+
+def of_defaults(rows: pd.DataFrame, where: str) -> dict[str, float]:
+    """Return the mean NMI of models at their defaults."""
+    own = rows[(rows["data"] == peers.data_of(where, max(N_PAIRS))) & rows["model"].isin(list(AT_DEFAULTS))]
+    found: dict[str, float] = own.groupby("model")["nmi"].mean().to_dict()
+    return found
 
 
 def draw(record: Record) -> Figure:

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Part, Record
-from benchmarks.papers.deep_parts.scores import SHORT, scores
+from benchmarks.papers.deep_parts.scores import SHORT, scores, spread
 from consilience import Groupings
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import BayesSCDC
@@ -63,16 +63,18 @@ def table(record: Record) -> list[str]:
     lines.append(f"{'':14s}{'judged':>8s}{'accuracy':>16s}{'NMI':>16s}{'clusters':>12s}{'a fit':>9s}")
     for data in NUMBERS:
         own = rows[rows["data"] == data]
-        accuracy, nmi = (" ".join(f"{value:.3f}" for value in own[score]) for score in ("accuracy", "nmi"))
-        clusters = " ".join(f"{value:.0f}" for value in own["clusters"])
-        seconds = own["seconds"].mean()
-        lines.append(f"{data:14s}{own['judged'].mean():8.0f}{accuracy:>16s}{nmi:>16s}{clusters:>12s}{seconds:7.0f} s")
+        scored = f"{spread(own['accuracy']):>16s}{spread(own['nmi']):>16s}{own['clusters'].mean():12.1f}"
+        lines.append(f"{data:14s}{own['judged'].mean():8.0f}{scored}{own['seconds'].mean():7.0f} s")
     return lines
 
 
 def quotes(record: Record) -> dict[str, Any]:
-    rows = record.frame("sheets")
-    return {data: own["accuracy"].tolist() for data, own in rows.groupby("data")}
+    means = record.frame("sheets").groupby("data")[["accuracy", "clusters"]].mean()
+    worst = means["accuracy"].idxmin()
+    return {
+        "accuracy": means["accuracy"].to_dict(),
+        "worst": {"sheets": worst, "clusters": round(means.loc[worst, "clusters"])},
+    }
 
 
 PART = Part("sheets", cells, compute, short=SHORT)
