@@ -20,15 +20,16 @@ from benchmarks.experiments import Claim, Page, Record
 from benchmarks.experiments.statistics import mean_sd
 from benchmarks.papers.deep_parts import defaults, digits, faces, pinwheel, published, sheets, training
 
+IN_TABLE = (pinwheel, faces, digits, published, defaults, sheets)
+
 
 def tables(record: Record) -> dict[str, str]:
-    blocks = [part.table(record) for part in (pinwheel, faces, digits, published, defaults, sheets)]
+    blocks = [part.table(record) for part in IN_TABLE]
     return {"deep.txt": "\n\n\n".join("\n".join(block) for block in blocks) + "\n"}
 
 
 def quotes(record: Record) -> dict[str, Any]:
-    parts = (pinwheel, faces, digits, published, defaults, sheets, training)
-    return {part.PART.name: part.quotes(record) for part in parts}
+    return {part.PART.name: part.quotes(record) for part in IN_TABLE}
 
 
 def claims(record: Record) -> list[Claim]:

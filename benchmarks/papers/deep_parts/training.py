@@ -95,8 +95,4 @@ def draw_digits(record: Record) -> Figure:
     return figure
 
 
-def quotes(record: Record) -> dict[str, Any]:
-    return {data: [row["accuracy"] for row in rows_of(record, data)] for data in MODELS} | {"epochs": EPOCHS}
-
-
 PART = Part("training", cells, compute, short={"n_epochs": 1, "warm_epochs": 2})
