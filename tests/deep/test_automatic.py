@@ -36,6 +36,14 @@ def test_small_data_have_restarts(n_items, n_features, expected):
 
 
 @pytest.mark.parametrize(
+    ("n_steps", "n_features", "expected"),
+    [(4, 50, 125), (4, 51, 375), (24, 784, 63), (235, 784, 12)],
+)
+def test_many_features_have_a_longer_warm_start(n_steps, n_features, expected):
+    assert automatic.n_warm_epochs(n_steps, n_features) == expected
+
+
+@pytest.mark.parametrize(
     ("losses", "expected"),
     [
         (curve(10, 5, 4.9), True),

@@ -16,8 +16,8 @@ def data(n_items=FEW_ITEMS, *, judged=True):
     return Data(jnp.zeros((n_items, 2)), jnp.arange(len(annotated), n_items), annotated, said)
 
 
-def people(*right):
-    return pd.DataFrame({"sensitivity": right, "specificity": right})
+def people(*right, specificity=None):
+    return pd.DataFrame({"sensitivity": right, "specificity": right if specificity is None else specificity})
 
 
 NOBODY = people()
@@ -51,3 +51,17 @@ def test_judgements_of_most_people_without_weight(right, said):
     assert len(found) == said
     if said:
         assert found[0].startswith("Most people's judgements fit the clusters hardly better than chance")
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "specificity", "said"),
+    [
+        ((0.4, 0.4, 0.9), 0.97, True),
+        ((0.4, 0.6, 0.9), 0.97, False),  # most people leave the clusters whole
+        ((0.4, 0.4, 0.4), 0.8, False),  # some groups cross the clusters, so that these are not simply too coarse
+    ],
+)
+def test_clusters_that_most_people_divide(sensitivity, specificity, said):
+    found = notes(data(), people(*sensitivity, specificity=specificity), n_found=3, n_clusters=10)
+    assert [note.startswith("Most people divide the clusters") for note in found] == [True] * said
+    assert notes(data(), people(*sensitivity, specificity=specificity), n_found=1, n_clusters=1) == []

@@ -51,11 +51,11 @@ class Task:
 
 TASKS = {
     PINWHEEL: Task(PINWHEEL, DRAWS),
-    "digits": Task("digits", range(10, 13), likelihood="bernoulli"),
+    "digits": Task("digits", DRAWS, likelihood="bernoulli"),
     "wine, 8 people": Task("wine", DRAWS, 8),
     "iris, 6 people": Task("iris", DRAWS, 6),
     "breast tissue, 12 people": Task("breast tissue", DRAWS, 12),
-    "digits, 10 people": Task("digits", range(10, 13), 10, "bernoulli"),
+    "digits, 10 people": Task("digits", DRAWS, 10, "bernoulli"),
     "faces": Task("faces", range(10, 13)),
     MNIST: Task(MNIST, range(10, 11), likelihood="bernoulli", is_small=False),
     "MNIST, 48 people": Task(MNIST, range(10, 11), 48, "bernoulli", is_small=False),

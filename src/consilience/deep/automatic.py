@@ -2,6 +2,10 @@
 
 As measured on 100 to 60 000 items (docs/papers/deep): narrow networks are enough for few features, and ten of them cost
 little more than one; of few items, a single start often ends in a poor maximum.
+
+Many features need a longer warm start. An autoencoder of pictures leaves some dimensions of some items to N(0, I) at
+first, and learns them later. If training begins before, these dimensions are as broad as the Gaussians of the mixture,
+which grow with them, until one Gaussian has the items of several clusters.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ NARROW, WIDE = (40, 40), (500, 500)
 FEW_ITEMS, RESTARTS = 2000, 10
 LEAST_STEPS = 3000  # of all epochs together, at most: training ends before if it has settled
 LEAST_EPOCHS = 25
-WARM_STEPS, LEAST_WARM_EPOCHS = 500, 12  # the same for the warm start
+WARM_STEPS, WIDE_WARM_STEPS, LEAST_WARM_EPOCHS = 500, 1500, 12  # the same for the warm start: of few and many features
 WINDOW = 250  # steps over which losses are averaged
 LEAST_GAIN = 0.05  # of a window, relative to all that was gained before
 
@@ -34,9 +38,10 @@ def most_epochs(n_steps: int) -> int:
     return max(LEAST_EPOCHS, -(-LEAST_STEPS // n_steps))
 
 
-def n_warm_epochs(n_steps: int) -> int:
+def n_warm_epochs(n_steps: int, n_features: int) -> int:
     """Number of epochs of the warm start, of so many steps each."""
-    return max(LEAST_WARM_EPOCHS, -(-WARM_STEPS // n_steps))
+    least = WARM_STEPS if n_features <= FEW_FEATURES else WIDE_WARM_STEPS
+    return max(LEAST_WARM_EPOCHS, -(-least // n_steps))
 
 
 def has_settled(losses: Float[np.ndarray, "epochs restarts"], n_steps: int) -> bool:

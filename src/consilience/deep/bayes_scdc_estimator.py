@@ -74,8 +74,8 @@ class BayesSCDC(DeepClustering):
         is more.
     warm_epochs : "auto" or int, default="auto"
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
-        positions. "auto": at least 12, and as many as make 500 steps. If it is too short, all items may end in one
-        cluster.
+        positions. "auto": at least 12, and as many as make 500 steps; 1500 with more than 50 features. If it is too
+        short, different groups of items may end in one cluster, or all items.
     batch_size, annotated_batch_size : int
         Number of unjudged and of annotated items in a step.
     annotated_weight : float, default=1.0
@@ -172,7 +172,7 @@ class BayesSCDC(DeepClustering):
         Shape of a picture; () if the features are not pictures.
     items_, n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     notes_ : list of str
-        What limits the answer: few items, a single cluster, judgements that hardly count.
+        What limits the answer: few items, clusters that are too coarse, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
 

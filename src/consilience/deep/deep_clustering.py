@@ -387,7 +387,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _lengths(self, model: DeepModel, data: Data) -> tuple[int, int]:
         """Largest number of epochs, and number of those of the warm start."""
-        auto = automatic.most_epochs(model.n_steps(data)), automatic.n_warm_epochs(model.n_warm_steps(data))
+        n_warm_epochs = automatic.n_warm_epochs(model.n_warm_steps(data), model.n_features)
+        auto = automatic.most_epochs(model.n_steps(data)), n_warm_epochs
         given = self.n_epochs, self.warm_epochs
         n_epochs, n_warm = (own if value == "auto" else int(value) for own, value in zip(auto, given, strict=True))
         return n_epochs, n_warm
