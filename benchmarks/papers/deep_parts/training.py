@@ -95,4 +95,4 @@ def draw_digits(record: Record) -> Figure:
     return figure
 
 
-PART = Part("training", cells, compute, short={"n_epochs": 1, "warm_epochs": 2})
+PART = Part("training", cells, compute, short={"n_epochs": 1})
