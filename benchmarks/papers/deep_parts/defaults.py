@@ -51,7 +51,7 @@ class Task:
 
 TASKS = {
     PINWHEEL: Task(PINWHEEL, DRAWS),
-    "digits": Task("digits", DRAWS, likelihood="bernoulli"),
+    "digits": Task("digits", range(10, 13), likelihood="bernoulli"),
     "wine, 8 people": Task("wine", DRAWS, 8),
     "iris, 6 people": Task("iris", DRAWS, 6),
     "breast tissue, 12 people": Task("breast tissue", DRAWS, 12),
