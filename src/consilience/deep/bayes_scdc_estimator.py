@@ -79,8 +79,8 @@ class BayesSCDC(DeepClustering):
     batch_size, annotated_batch_size : int
         Number of unjudged and of annotated items in a step.
     annotated_weight : float, default=1.0
-        Factor on the weight of annotated items. 1 gives the bound; if only a few percent are annotated, 10 makes them
-        take effect sooner.
+        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
+        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
     trust_epochs : int, default=0
         Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
         clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
