@@ -16,6 +16,7 @@ import pandas as pd
 from benchmarks.experiments import Page, Part, Record
 from benchmarks.speed import (
     deep,
+    deep_step,
     labels,
     machine,
     pairs,
@@ -58,6 +59,8 @@ PARTS = (
     Part("deep", deep.cells_of_deep, deep.compute_deep),
     Part("deep_growth", deep.cells_of_deep_growth, deep.compute_deep_growth),
     Part("deep_start", deep.cells_of_deep_start, deep.compute_deep_start),
+    Part("deep_step", deep_step.cells_of_deep_step, deep_step.compute_deep_step),
+    Part("deep_restarts", deep_step.cells_of_deep_restarts, deep_step.compute_deep_restarts),
 )
 
 
@@ -114,6 +117,14 @@ def targets(record: Record) -> Iterator[Target]:
     for row in by_model(record, "fusion").values():
         text = "Coordinates of ``SubsetFusion``: seconds of the dense definition / sparse matrices"
         yield at_least(text, row["ratio"][subset_groupings.DENSE], 100)
+    for model, row in by_model(record, "deep_step").items():
+        text = f"``{model}``, {row['data']}: seconds / those of the arithmetic of its networks"
+        found = at_most(text, 1 / row["ratio"][deep_step.NETWORKS], deep_step.MOST_RATIO, ".2f")
+        yield replace(found, measured=f"{found.measured}, of the processor {row['busy_ratio']:.2f}")
+    for model, row in by_model(record, "deep_restarts").items():
+        run = row["runs"][model]
+        text = f"``{model}``, {row['data']}, {run['restarts']} restarts, with imports and compilation: seconds"
+        yield at_most(text, run["seconds"], deep_step.MOST_SECONDS, ".1f")
 
 
 def at_least(text: str, value: float, least: float) -> Target:
@@ -163,6 +174,8 @@ def tables(record: Record) -> dict[str, str]:
         "deep": table_of_comparisons(record, "deep"),
         "deep_growth": table_of_growth(record, "deep_growth"),
         "deep_start": table_of_start(record),
+        "deep_step": table_of_comparisons(record, "deep_step"),
+        "deep_restarts": table_of_comparisons(record, "deep_restarts", ("restarts", "epochs")),
     }
     return {name: "\n".join(lines) for name, lines in found.items() if lines}
 

@@ -24,6 +24,8 @@ COLUMNS = {  # title and format of what a run may have
     "alone": ("alone", ".3g"),
     "nmi": ("NMI", ".3f"),
     "raises": ("", ""),
+    "restarts": ("restarts", ".0f"),
+    "epochs": ("epochs", ".0f"),
 }
 ALWAYS = ("seconds", "slowest", "busy")
 

@@ -18,6 +18,7 @@ from scipy.stats import invgamma, norm
 from consilience.deep import BayesSCDC, bayes_scdc, merging
 from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import Parameters, Posterior
+from consilience.deep.exponential_family import ExpectedGaussian
 from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Given, Likelihood, Potential
@@ -234,6 +235,19 @@ def test_gradient_passes_through_the_fixed_point():
     np.testing.assert_allclose(
         jax.jit(jax.grad(value))(potential.linear), jax.jit(jax.grad(deep))(potential.linear), rtol=5e-3, atol=1e-4
     )
+
+
+def test_transposed_sweep_is_the_derivative_of_a_sweep():
+    rng = np.random.default_rng(4)
+    roots = rng.normal(size=(3, 2, 2))
+    precision = jnp.asarray(roots @ roots.swapaxes(1, 2) + np.eye(2))
+    expected = ExpectedGaussian(jnp.asarray(rng.normal(size=(3, 2))), precision, jnp.asarray(rng.normal(size=3)))
+    potential = Potential(jnp.asarray(rng.normal(size=(5, 2))), jnp.asarray(rng.uniform(0.2, 1, size=(5, 2))))
+    evidence = potential, expected, jnp.asarray(rng.normal(size=(5, 3)))
+    found = jnp.asarray(rng.dirichlet(np.ones(3), size=5))
+    pull = jnp.asarray(rng.normal(size=(5, 3)))
+    _, derived = jax.vjp(lambda responsibilities: bayes_scdc.sweep(responsibilities, evidence), found)
+    np.testing.assert_allclose(bayes_scdc.transposed_sweep(found, evidence)(pull), derived(pull)[0], atol=1e-10)
 
 
 @pytest.fixture

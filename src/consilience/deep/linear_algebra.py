@@ -7,8 +7,6 @@ about ten rows elimination is as fast.
 
 from __future__ import annotations
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -18,11 +16,29 @@ Matrices = Float[Array, "*batch dims dims"]
 
 
 @jax.custom_vjp
+@jax.jit
 def inverse_and_log_determinant(matrix: Matrices) -> tuple[Array, Array]:
-    """Inverse and log-determinant of positive definite matrices."""
-    pivots, inverse = _eliminated(matrix, above=True)
-    pivots = _diagonal(pivots)
-    return inverse / pivots[..., None], jnp.log(pivots).sum(-1)
+    """Inverse and log-determinant of positive definite matrices.
+
+    By Gauss-Jordan elimination in place: column k, of no more use after its step, holds that of the inverse.
+    """
+    dims = matrix.shape[-1]
+    places = jnp.arange(dims)[:, None, None]
+
+    def step(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        matrices, pivots = carry
+        row = jax.lax.dynamic_index_in_dim(matrices, k, 0)
+        column = jax.lax.dynamic_index_in_dim(matrices, k, 1)
+        pivot = jax.lax.dynamic_index_in_dim(row, k, 1)
+        factor = jnp.where(places != k, column / pivot, 0)
+        of_inverse = jnp.where(places == k, 1, -factor)
+        matrices = jnp.where(places[:, 0] == k, of_inverse, matrices - factor * row)
+        return matrices, jax.lax.dynamic_update_index_in_dim(pivots, pivot[0, 0], k, 0)
+
+    matrices = jnp.moveaxis(matrix.reshape(-1, dims, dims), 0, -1)  # last, as operations are vectorised in that axis
+    inverse, pivots = jax.lax.fori_loop(0, dims, step, (matrices, jnp.ones_like(matrices[0])))
+    inverse = jnp.moveaxis(inverse / pivots[:, None], -1, 0).reshape(matrix.shape)
+    return inverse, jnp.log(pivots).sum(0).reshape(matrix.shape[:-2])
 
 
 def _inverse_forward(matrix: Array) -> tuple[tuple[Array, Array], Array]:
@@ -63,28 +79,27 @@ cholesky.defvjp(_cholesky_forward, _cholesky_backward)
 
 def inverse_of_lower(lower: Matrices) -> Matrices:
     """Inverse of lower triangular matrices."""
-    pivots, inverse = _eliminated(lower, above=False)
+    pivots, inverse = _eliminated(lower)
     return inverse / _diagonal(pivots)[..., None]
 
 
 def _root_and_inverse(matrix: Array) -> tuple[Array, Array]:
     """L of A = L Lᵀ, and L⁻¹."""
-    upper, inverse = _eliminated(matrix, above=False)
+    upper, inverse = _eliminated(matrix)
     scale = jnp.sqrt(_diagonal(upper))[..., None]
     return jnp.swapaxes(jnp.triu(upper / scale), -1, -2), inverse / scale
 
 
-@partial(jax.jit, static_argnames="above")
-def _eliminated(matrix: Array, *, above: bool) -> tuple[Array, Array]:
-    """A and I after elimination of the entries below the diagonal of A, and of those above it if `above`."""
+@jax.jit
+def _eliminated(matrix: Array) -> tuple[Array, Array]:
+    """A and I after elimination of the entries below the diagonal of A."""
     dims = matrix.shape[-1]
     places = jnp.arange(dims)[:, None]
 
     def step(k: Array, both: Array) -> Array:
         row = jax.lax.dynamic_index_in_dim(both, k, -2)
         column = jax.lax.dynamic_index_in_dim(both, k, -1)
-        touched = places != k if above else places > k
-        return both - jnp.where(touched, column / jax.lax.dynamic_index_in_dim(row, k, -1), 0) * row
+        return both - jnp.where(places > k, column / jax.lax.dynamic_index_in_dim(row, k, -1), 0) * row
 
     identity = jnp.broadcast_to(jnp.eye(dims, dtype=matrix.dtype), matrix.shape)
     both = jax.lax.fori_loop(0, dims, step, jnp.concatenate([matrix, identity], -1))

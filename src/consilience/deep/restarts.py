@@ -83,7 +83,7 @@ def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, floa
     best = int(np.nanargmax(bounds)) if np.isfinite(bounds).any() else 0
     fit = jax.tree.map(lambda part: part[best], course.fits)
     joined, found = model.joined(data, fit, survey(model, data, fit))
-    bound = float(bounds[best]) if joined is fit else float(model.lower_bound(data, joined, found))
+    bound = float(bounds[best]) if joined is fit else float(_bound(model, data, joined, found))
     return joined, found, bound, bounds
 
 
@@ -97,7 +97,15 @@ def continued(model: DeepModel, data: Data, fit: Fit) -> Fit:
 
 @jax.jit
 def _train(model: DeepModel, data: Data, fits: Fit) -> tuple[Fit, Array]:
-    return jax.vmap(lambda fit: train(model, data, fit))(fits)
+    return _each(lambda fit: train(model, data, fit), fits)
+
+
+def _each(function: Callable[..., Any], *stacked: PyTree) -> Any:
+    """Apply a function to every restart; to a single one directly, as code with an axis of restarts is slower."""
+    if len(jax.tree.leaves(stacked)[0]) > 1:
+        return jax.vmap(function)(*stacked)
+    found = function(*jax.tree.map(lambda part: part[0], stacked))
+    return jax.tree.map(lambda part: part[None], found)
 
 
 @jax.jit
@@ -119,7 +127,7 @@ def _warm_up(
     def of_restart(parameters: PyTree, optimiser: PyTree, key: Array) -> tuple[PyTree, PyTree]:
         return warm_up(model, data, parameters, optimiser, jax.random.fold_in(key, epoch))
 
-    return jax.vmap(of_restart)(parameters, optimiser, keys)
+    return _each(of_restart, parameters, optimiser, keys)
 
 
 @jax.jit
@@ -135,6 +143,11 @@ def _owners(model: DeepModel, fits: Fit) -> Array:
 @jax.jit
 def _bounds(model: DeepModel, data: Data, fits: Fit) -> Array:
     return jax.lax.map(lambda fit: model.lower_bound(data, fit, survey(model, data, fit)), fits)
+
+
+@jax.jit
+def _bound(model: DeepModel, data: Data, fit: Fit, found: Any) -> Array:
+    return model.lower_bound(data, fit, found)
 
 
 @jax.jit
