@@ -134,7 +134,7 @@ class Page:
 def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, again: bool = False) -> int:
     """Compute the rows that are missing or stale, or `again` all of them, and return how many.
 
-    Without `parts`, those that are not optional. Stale rows of optional parts that are not computed are dropped.
+    Without `parts`, those that are not optional; stale rows of optional parts are then dropped.
     """
     record = page.record()
     chosen = {part.name for part in page.parts if not part.is_optional} if parts is None else set(parts)
@@ -142,7 +142,7 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
     for part, cell, state in page.states(record):
         if part.name in chosen and (state or again):
             due.append((part, cell))
-        elif part.is_optional and state:
+        elif parts is None and part.is_optional and state:
             record.rows.pop(cell.key, None)
     results = Parallel(n_jobs, return_as="generator_unordered")(
         delayed(_computed)(place, part.compute, cell) for place, (part, cell) in enumerate(due)

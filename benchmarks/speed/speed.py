@@ -32,6 +32,7 @@ from benchmarks.speed.tables import (
     table_of_growth,
     table_of_machine,
     table_of_profiles,
+    table_of_restarts,
     table_of_start,
     table_of_sweeps,
     table_of_telling,
@@ -175,7 +176,7 @@ def tables(record: Record) -> dict[str, str]:
         "deep_growth": table_of_growth(record, "deep_growth"),
         "deep_start": table_of_start(record),
         "deep_step": table_of_comparisons(record, "deep_step"),
-        "deep_restarts": table_of_comparisons(record, "deep_restarts", ("restarts", "epochs")),
+        "deep_restarts": table_of_restarts(record),
     }
     return {name: "\n".join(lines) for name, lines in found.items() if lines}
 

@@ -24,8 +24,6 @@ COLUMNS = {  # title and format of what a run may have
     "alone": ("alone", ".3g"),
     "nmi": ("NMI", ".3f"),
     "raises": ("", ""),
-    "restarts": ("restarts", ".0f"),
-    "epochs": ("epochs", ".0f"),
 }
 ALWAYS = ("seconds", "slowest", "busy")
 
@@ -136,6 +134,16 @@ def table_of_start(record: Record) -> list[str]:
         for name, run in row["runs"].items():
             lines.append(f"{name:>10s}{run['import']:8.1f} s{run['training']:10.1f} s{run['end']:8.1f} s")
     return lines
+
+
+def table_of_restarts(record: Record) -> list[str]:
+    """Return what a whole fit took, with its numbers of restarts and epochs."""
+    return [
+        f"{row['model']}: {row['data']}, {run['restarts']} restarts, {run['epochs']} epochs: "
+        f"{run['seconds']:.1f} s, of the processor {run['busy']:.1f} s"
+        for _, row in record.frame("deep_restarts").iterrows()
+        for run in row["runs"].values()
+    ]
 
 
 def table_of_machine(record: Record) -> list[str]:

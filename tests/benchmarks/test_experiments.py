@@ -209,11 +209,13 @@ def test_optional_parts_are_computed_only_by_name_and_not_missed(script, folders
     assert found.record().frame("optional")["value"].tolist() == [18.0]
 
 
-def test_stale_rows_of_optional_parts_are_named_and_dropped(script, folders):
+def test_stale_rows_of_optional_parts_are_named_and_dropped_with_the_whole_page(script, folders):
     page.compute(finished(script(), folders, optional=(3,)), ["optional"], n_jobs=1)
     changed = page_of(script("WEIGHT = 2.0", "WEIGHT = 1.0"), folders, optional=(3,))
     assert "test: optional, Model: 1 rows, changed code: benchmarks_of_a_test" in list(page.problems(changed))
-    assert page.compute(changed, n_jobs=1) == 6
+    assert page.compute(changed, ["part"], n_jobs=1) == 6
+    assert [key[0] for key in changed.record().rows] == ["part"] * 6 + ["optional"]
+    assert page.compute(changed, n_jobs=1) == 0
     assert [key[0] for key in changed.record().rows] == ["part"] * 6
 
 
