@@ -67,5 +67,5 @@ def draw_growth(record: Record) -> Figure:
         axes.set_xlabel("items", fontsize=SMALL)
         axes.set_ylabel(label, fontsize=SMALL)
         tidy(axes)
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=SMALL)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=SMALL)
     return figure

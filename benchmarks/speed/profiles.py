@@ -209,9 +209,13 @@ def lines_of(call: Callable[[], Any]) -> Counter[str]:
 
 def whose(frame: Any) -> str:
     """Return the name of the innermost function of this repository that is being called, or of the outermost one."""
-    while not frame.f_code.co_filename.startswith(HERE) and frame.f_back is not None:
+    while not is_ours(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return name_of(frame.f_code.co_filename, frame.f_code.co_qualname)
+
+
+def is_ours(path: str) -> bool:
+    return path.startswith(HERE) and "site-packages" not in path  # of a virtual environment in the repository
 
 
 def name_of(path: str, function: str) -> str:

@@ -149,6 +149,12 @@ def test_loops_over_items_are_found_and_array_operations_are_not():
     assert profiles.lines_of(lambda: loop_over(few))[profiles.name_of(__file__, "loop_over")] == 1 + 2 * 500 + 3
 
 
+def test_lines_of_libraries_count_for_the_function_of_ours_that_calls_them():
+    lines = profiles.lines_of(lambda: in_one_call([1.0, 2.0]))
+    assert not [name for name in lines if name.startswith("numpy")]
+    assert lines[profiles.name_of(__file__, "in_one_call")] > 1
+
+
 def test_functions_that_take_longest():
     values = np.random.default_rng(0).normal(size=(300, 300))
     found = profiles.functions_that_take_longest(lambda: [np.linalg.svd(values) for _ in range(3)])
