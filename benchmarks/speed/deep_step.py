@@ -20,6 +20,7 @@ import numpy as np
 import optax
 
 from benchmarks.experiments import Cell
+from benchmarks.speed.deep import device
 from benchmarks.speed.measuring import Run, busy_machine, compared, in_turns, timed
 from consilience.datasets import load_mnist_crowd
 from consilience.deep import BayesSCDC, restarts
@@ -70,7 +71,7 @@ def compute_deep_step(cell: Cell) -> dict[str, Any]:
     in_turns(calls, 1)  # compiles
     runs = in_turns(calls, EPOCHS)
     busy = runs[MODEL]["busy"] / runs[NETWORKS]["busy"]
-    return compared(runs, MODEL) | {"busy_ratio": busy, "device": str(jax.devices()[0])}
+    return compared(runs, MODEL) | {"busy_ratio": busy, "device": device()}
 
 
 def autoencoder_epoch(model: Any) -> Callable[..., Any]:
