@@ -11,13 +11,13 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from benchmarks.experiments.record import Cell, Key
 
@@ -37,11 +37,11 @@ def tree_of(revision: str) -> Iterator[Path]:
     ValueError
         There is no such commit.
     """
-    found = subprocess.run(["git", "archive", "--format=tar", revision], cwd=ROOT, capture_output=True, check=False)
+    found = subprocess.run(["git", "archive", "--format=zip", revision], cwd=ROOT, capture_output=True, check=False)
     if found.returncode:
         raise ValueError(f"No commit {revision}: {found.stderr.decode().strip()}")
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=BytesIO(found.stdout)) as files:
-        files.extractall(folder, filter="data")
+    with tempfile.TemporaryDirectory() as folder, ZipFile(BytesIO(found.stdout)) as files:
+        files.extractall(folder)
         yield Path(folder)
 
 
