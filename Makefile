@@ -27,11 +27,11 @@ help:
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make dist      the sdist and the wheel, in dist, checked"
 	@echo "make bench     a server of studies under load and under kills, with SQLite and with PostgreSQL"
-	@echo "make papers    the pages of the papers: compute what is missing or stale, and write them"
+	@echo "make papers    the pages of the papers: compute what is missing or out of date, and write them"
 	@echo "make people    the pages on data of people, in the same way"
 	@echo "make speed     the page of seconds and memory, against peers and against the machine, in the same way"
 	@echo "make speed-compare  fail if something takes 1.5 times as long as when it was kept, by the clock of this machine"
-	@echo "make papers-check  say what is stale, and where the pages differ from the record of results"
+	@echo "make papers-check  say what is out of date, and where the pages differ from the record of results"
 	@echo "make clean     remove what these targets made"
 
 $(VENV)/bin/python:

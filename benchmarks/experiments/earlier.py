@@ -12,20 +12,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import ZipFile
 
-from benchmarks.experiments.record import Cell, Key
-
-if TYPE_CHECKING:
-    from benchmarks.experiments.page import Page, Part
+from benchmarks.experiments.record import Cell
 
 ROOT = Path(__file__).parents[2]
-RUN_CELL, LIST_CODES = (Path(__file__).with_name(name) for name in ("run_cell.py", "list_codes.py"))
+RUN_CELL = Path(__file__).with_name("run_cell.py")
 
 
 @contextmanager
@@ -45,22 +42,13 @@ def tree_of(revision: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def both_figures(page: Page, part: Part, cell: Cell, earlier: Path) -> list[dict[str, Any]]:
-    """Return the figures of a cell by the code of today and that in a folder.
+def both_figures(module: str, cell: Cell, short: Mapping[str, Any], earlier: Path) -> list[dict[str, Any]]:
+    """Return the figures of a cell of the page in a module by the code of today and that in a folder.
 
     One after the other, so that the second need not compile again what is the same.
     """
-    arguments = [str(RUN_CELL), _module(page), json.dumps(cell.key), json.dumps(dict(part.short))]
+    arguments = [str(RUN_CELL), module, json.dumps(cell.key), json.dumps(dict(short))]
     return [_output(arguments, root) for root in (ROOT, earlier)]
-
-
-def codes(page: Page, earlier: Path) -> dict[Key, str]:
-    """Return the rows that held for the code in a folder: the code that each of its record names, by key."""
-    return {tuple(key): code for key, code in _output([str(LIST_CODES), _module(page)], earlier)}
-
-
-def _module(page: Page) -> str:
-    return f"benchmarks.{page.package}.{page.name}"
 
 
 def _output(arguments: list[str], root: Path) -> Any:

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
@@ -22,13 +21,13 @@ from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from benchmarks.experiments.code import dependencies, fingerprint
-from benchmarks.experiments.earlier import both_figures, codes, tree_of
 from benchmarks.experiments.environment import commit, environment
-from benchmarks.experiments.record import Cell, Record, depends_of
+from benchmarks.experiments.record import Cell, Record
+from benchmarks.experiments.scripts import digest, script_of
 from consilience.inspection.plots.style import plain_text
 
 DOCS = Path(__file__).parents[2] / "docs"
+NAMED = 4  # commits that a page names
 DIGITS = 8  # significant digits of figures in the record
 MADE_BY = ".. Made from {name}.rst.jinja and the record of results: python -m benchmarks.{package} {name}\n\n"
 
@@ -46,7 +45,9 @@ class Part:
     compute : figures of a cell; an entry "seconds" replaces the time of the whole call
     is_optional : whether it is computed only if its name is given; the page says which rows it lacks
     short : settings of estimators with which a fit runs all its code in less time, to compare codes
-    alike : what data sets have in common on which a model runs the same code, to compare codes; by default nothing
+    alike : what data sets have in common that the same code makes, and on which a model runs the same code; by default
+        nothing
+    has_sentinel : whether a sentinel sees what reaches its models; not where that of another part sees the same
     """
 
     name: str
@@ -55,6 +56,12 @@ class Part:
     is_optional: bool = False
     short: Mapping[str, Any] = field(default_factory=dict)
     alike: Callable[[str], str] = str
+    has_sentinel: bool = True
+
+
+def before_comma(data: str) -> str:
+    """Return the part of a data set's name that data sets have in common that are alike: that before the comma."""
+    return data.partition(",")[0]
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class Page:
     claims : what the paper claims, beside what a record shows
     package : where its module is: "papers", "people" or "speed"
     place : where its files are in the documentation; by default a folder with the package's name
-    is_timed : whether the figures are seconds: rows of earlier code are out of date, but not wrong
+    is_timed : whether the figures are seconds
     """
 
     name: str
@@ -123,18 +130,18 @@ class Page:
                 yield part, cell
 
     def states(self, record: Record) -> Iterator[tuple[Part, Cell, str]]:
-        """Yield each cell with the reason why its row cannot be used, if there is one."""
+        """Yield each cell with the reason why its row is missing or out of date, if there is one."""
         for part, cell in self.cells():
-            yield part, cell, record.state(cell, depends_of(cell, part.compute))
+            yield part, cell, record.state(cell, cell.script(part.compute))
 
 
 # ---- computing
 
 
 def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, again: bool = False) -> int:
-    """Compute the rows that are missing or stale, or `again` all of them, and return how many.
+    """Compute the rows that are missing or out of date, or `again` all of them, and return how many.
 
-    Without `parts`, those that are not optional; stale rows of optional parts are then dropped.
+    Without `parts`, those that are not optional; rows of optional parts that are out of date are then dropped.
     """
     record = page.record()
     chosen = {part.name for part in page.parts if not part.is_optional} if parts is None else set(parts)
@@ -145,72 +152,27 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
         elif parts is None and part.is_optional and state:
             record.rows.pop(cell.key, None)
     results = Parallel(n_jobs, return_as="generator_unordered")(
-        delayed(_computed)(place, part.compute, cell) for place, (part, cell) in enumerate(due)
+        delayed(_compute_at)(place, part.compute, cell) for place, (part, cell) in enumerate(due)
     )
     for place, result in tqdm(results, total=len(due), desc=page.name, disable=None):
         part, cell = due[place]
-        record.add(cell, depends_of(cell, part.compute), result.pop("environment"), result)
+        record.add(cell, cell.script(part.compute), result)
     record.tidy(cell for _, cell in page.cells())
     return len(due)
 
 
-def confirm(page: Page, n_rows: int = 1, against: str | None = None, parts: Iterable[str] | None = None) -> list[str]:
-    """Compute the quickest rows of each group whose code changed; where figures are the same, keep the group's rows.
-
-    A group is the rows of a model on a data set that were computed with the same code: a change may show on one data
-    set and not on another. Groups whose figures differ stay stale. An interrupted run keeps what it confirmed.
-
-    against : commit whose code gives the figures to compare with, on this machine; see `earlier`. By default those of
-        the record. Groups are then of all data sets that are alike; rows of other code than the commit's stay stale.
-    parts : names of the parts to confirm; by default all
-    """
-    with nullcontext() if against is None else tree_of(against) as earlier:
-        return _confirm(page, n_rows, earlier, {part.name for part in page.parts} if parts is None else set(parts))
+def _compute_at(place: int, function: Callable[[Cell], Figures], cell: Cell) -> tuple[int, dict[str, Any]]:
+    return place, compute_figures(function, cell)
 
 
-def _confirm(page: Page, n_rows: int, earlier: Path | None, parts: set[str]) -> list[str]:
-    record, lines = page.record(), []
-    cells = [cell for _, cell in page.cells()]
-    groups: dict[tuple[str, str, str, str], list[tuple[Part, Cell]]] = {}
-    codes_then = None if earlier is None else codes(page, earlier)
-    others: Counter[tuple[str, str]] = Counter()
-    for part, cell, state in page.states(record):
-        if not is_older(state) or part.name not in parts:
-            continue
-        if codes_then is not None and record.rows[cell.key]["code"] != codes_then.get(cell.key):
-            others[part.name, cell.model] += 1
-        else:
-            data = cell.data if earlier is None else part.alike(cell.data)
-            group = (part.name, data, cell.model, record.rows[cell.key]["code"])
-            groups.setdefault(group, []).append((part, cell))
-    for (name, model), count in others.items():
-        lines.append(f"{page.name}, {name}, {model}: {count} rows of other code than the commit's: not compared")
-    for (name, data, model, _), members in groups.items():
-        members.sort(key=lambda member: record.rows[member[1].key]["seconds"])
-        tried = members[:n_rows]
-        same = all(
-            are_same(record.rows[cell.key]["figures"], _computed(0, part.compute, cell)[1]["figures"])
-            if earlier is None
-            else are_same(*both_figures(page, part, cell, earlier))
-            for part, cell in tried
-        )
-        if same:
-            for part, cell in members:
-                record.confirm(cell, depends_of(cell, part.compute), commit())
-            record.tidy(cells)
-        verdict = f"confirmed by {len(tried)}" if same else "other figures: to be computed again"
-        lines.append(f"{page.name}, {name}, {data}, {model}: {len(members)} rows {verdict}")
-    record.tidy(cells)
-    return lines
-
-
-def _computed(place: int, function: Callable[[Cell], Figures], cell: Cell) -> tuple[int, dict[str, Any]]:
+def compute_figures(function: Callable[[Cell], Figures], cell: Cell) -> dict[str, Any]:
+    """Compute a row: figures and seconds, commit and environment."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         figures = function(cell)
         seconds = figures.pop("seconds", time.perf_counter() - start)
-    return place, {
+    return {
         "figures": {name: rounded(value) for name, value in figures.items()},
         "seconds": float(f"{seconds:.3g}"),
         "commit": commit(),
@@ -259,7 +221,20 @@ def render(page: Page, record: Record) -> str:
     templates.filters["dec"] = dec
     hours = sum(row["seconds"] for row in record.rows.values()) / 3600
     quoted = {"duration": duration(hours), "kernels": kernels_of(record)} | page.quotes(record)
-    return templates.get_template(f"{page.name}.rst.jinja").render(quoted)
+    return templates.get_template(f"{page.name}.rst.jinja").render(quoted) + (
+        origin(page, record) if page.parts else ""
+    )
+
+
+def origin(page: Page, record: Record) -> str:
+    """Return what a page says at its end: of which commits its rows are, and what is out of date."""
+    commits = Counter(row.get("confirmed", row["commit"]) for row in record.rows.values())
+    named = [f"``{name}`` ({count})" for name, count in commits.most_common(NAMED)]
+    more = f", and {len(commits) - NAMED} more" if len(commits) > NAMED else ""
+    lines = [f"{len(record.rows)} rows, computed or confirmed at the commits {', '.join(named)}{more}."]
+    for (part, model, state), count in gaps(page, record).items():
+        lines.append(f"Out of date: {count} of {part}, {model} ({state}).")
+    return "\n\nThe rows\n--------\n\n" + "\n\n".join(lines) + "\n"
 
 
 def dec(value: float, digits: int = 3) -> str:
@@ -291,10 +266,10 @@ def write(page: Page, record: Record) -> None:
 
 
 def stamp(page: Page, record: Record, draw: Callable[[Record], Figure]) -> str:
-    """Return what a plot is made of: the figures of its records, and the code that draws it."""
+    """Return what a plot is made of: the figures of its records, and the script that draws it."""
     records = [record, *map(Record, page.others)]
     rows = [[*map(str, key), row["figures"]] for one in records for key, row in one.rows.items()]
-    return f"record {fingerprint({'rows': repr(rows)})}, code {fingerprint(dependencies(draw))}"
+    return f"record {digest(repr(rows))}, script {script_of(draw).version}"
 
 
 def _metadata(name: str, text: str) -> dict[str, Any]:
@@ -302,7 +277,7 @@ def _metadata(name: str, text: str) -> dict[str, Any]:
 
 
 def gaps(page: Page, record: Record) -> Counter[tuple[str, str, str]]:
-    """Count the rows that are missing or stale: by part, model and what is the matter."""
+    """Count the rows that are missing or out of date: by part, model and what is the matter."""
     return Counter(
         (part.name, cell.model, state)
         for part, cell, state in page.states(record)
@@ -310,29 +285,24 @@ def gaps(page: Page, record: Record) -> Counter[tuple[str, str, str]]:
     )
 
 
-def is_older(state: str) -> bool:
-    """Whether all that is the matter with a row is that code has changed since."""
-    return state.startswith("changed code")
-
-
 def notes(page: Page) -> Iterator[str]:
-    """Yield what is stale on a page of seconds."""
+    """Yield what is out of date."""
+    remedy = "measure again on an idle machine" if page.is_timed else "to be computed again"
     for (part, model, state), count in gaps(page, page.record()).items():
-        if page.is_timed and is_older(state):
-            yield f"{page.name}: {part}, {model}: {count} rows, {state}; measure again on an idle machine"
+        if state != "missing":
+            yield f"{page.name}: {part}, {model}: {count} rows, {state}; {remedy}"
 
 
 def problems(page: Page) -> Iterator[str]:
-    """Yield what is missing or stale in the record, and where page, tables or plots differ from it."""
+    """Yield which rows are missing or belong to no cell, and where page, tables or plots differ from the record."""
     record = page.record()
-    states = gaps(page, record)
-    for (part, model, state), count in states.items():
-        if not (page.is_timed and is_older(state)):
-            yield f"{page.name}: {part}, {model}: {count} rows, {state}"
+    missing = {key: count for key, count in gaps(page, record).items() if key[2] == "missing"}
+    for (part, model, state), count in missing.items():
+        yield f"{page.name}: {part}, {model}: {count} rows, {state}"
     wanted = {cell.key for _, cell in page.cells()}
     if unknown := sum(key not in wanted for key in record.rows):
         yield f"{page.name}: {unknown} rows belong to no cell"
-    if any(state == "missing" for _, _, state in states):
+    if missing:
         return  # tables need every row
     for path, text in texts(page, record).items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -340,4 +310,4 @@ def problems(page: Page) -> Iterator[str]:
     for name, draw in page.plots.items():
         path = page.folder / name
         if not path.exists() or stamp(page, record, draw).encode() not in path.read_bytes():
-            yield f"{page.name}: {name} was drawn from other results, or by other code"
+            yield f"{page.name}: {name} was drawn from other results, or by another script"

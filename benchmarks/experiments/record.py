@@ -1,7 +1,8 @@
-"""The record of results: one row a fit, in a file of JSON lines for each page.
+"""The record of results: one row a fit, in a file of JSON lines for each page, and the record of sentinels.
 
-A row says what was fitted (part, data, model, draw), with which settings, what came out (figures, seconds), and by
-which code, on which machine, at which commit. Settings, code and machines are written once each, and rows name them.
+A row says what was fitted (part, data, model, draw), with which settings, what came out (figures, seconds), by which
+version of the script, on which machine, at which commit. Settings and machines are written once each, and rows name
+them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.experiments.code import dependencies, fingerprint
+from benchmarks.experiments.scripts import Script, digest, script_of
 
-NAMED = 3  # modules of changed code that are named
 FOLDER = Path(__file__).parents[1] / "results"
 
 Key = tuple[str, str, str, int]
@@ -52,6 +52,10 @@ class Cell:
     def key(self) -> Key:
         return self.part, self.data, self.model, self.draw
 
+    def script(self, compute: Any) -> Script:
+        """Return what turns a fit into figures: what a function and those of `uses` reach."""
+        return script_of(compute, *self.uses)
+
     @property
     def defaults(self) -> dict[str, Any]:
         """The defaults of all parameters of the estimator, and of estimators in it."""
@@ -60,7 +64,7 @@ class Cell:
             f"{name}__": value for name, value in own.items() if hasattr(value, "get_params")
         }
         return {
-            f"{before}{name}": _plain(parameter.default)
+            f"{before}{name}": plain(parameter.default)
             for before, one in made.items()
             if one is not None
             for name, parameter in signature(type(one)).parameters.items()
@@ -70,17 +74,17 @@ class Cell:
     def all_settings(self) -> dict[str, Any]:
         """Every parameter of the estimator, and the further settings."""
         own = {} if self.estimator is None else self.estimator.get_params(deep=True)
-        return {name: _plain(value) for name, value in sorted({**own, **self.settings}.items())}
+        return {name: plain(value) for name, value in sorted({**own, **self.settings}.items())}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a setting as JSON holds it: numbers and texts as they are, other objects by what they print."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return getattr(value, "__qualname__", None) or " ".join(repr(value).split())
 
 
@@ -96,7 +100,7 @@ class Record:
     def __init__(self, page: str, folder: Path = FOLDER) -> None:
         self.path = folder / f"{page}.jsonl"
         self.rows: dict[Key, dict[str, Any]] = {}
-        self.shared: dict[str, dict[str, Any]] = {"settings": {}, "code": {}, "environment": {}}
+        self.shared: dict[str, dict[str, Any]] = {"settings": {}, "environment": {}}
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
                 self._take(json.loads(line))
@@ -113,30 +117,34 @@ class Record:
         found: dict[str, Any] = self.shared["settings"][row["settings"]]
         return found
 
-    def state(self, cell: Cell, depends: dict[str, str]) -> str:
-        """Return why the row of a cell cannot be used, or an empty text.
+    def state(self, cell: Cell, script: Script) -> str:
+        """Return why the row of a cell is missing or out of date, or an empty text.
 
-        A parameter at its default that the row does not have is new, and so a change of code.
+        A parameter that the row does not have is new; at its default, it changes nothing.
         """
         row = self.rows.get(cell.key)
         if row is None:
             return "missing"
-        new = cell.all_settings.keys() - self.settings(row).keys()
-        known = {name: value for name, value in cell.all_settings.items() if name not in new}
-        if self.settings(row) != known or any(cell.all_settings[name] != cell.defaults.get(name) for name in new):
+        known = cell.defaults | self.settings(row)
+        if any(known.get(name) != value for name, value in cell.all_settings.items()) or (
+            self.settings(row).keys() - cell.all_settings.keys()
+        ):
             return "other settings"
-        changed = [*sorted(new), *_changes(self.shared["code"][row["code"]], depends)]
-        more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
-        return f"changed code: {', '.join(changed[:NAMED])}{more}" if changed else ""
+        if row["script"] != script.version:
+            return "another script"
+        return f"out of date since {row['outdated']}" if "outdated" in row else ""
 
-    def add(self, cell: Cell, depends: dict[str, str], environment: dict[str, Any], result: dict[str, Any]) -> None:
-        """Add a row, and append it to the file: an interrupted run loses nothing."""
+    def add(self, cell: Cell, script: Script, result: dict[str, Any]) -> None:
+        """Add a row, and append it to the file: an interrupted run loses nothing.
+
+        result : figures, seconds, commit, environment
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        named = {"settings": cell.all_settings, "code": depends, "environment": environment}
-        row = dict(zip(("part", "data", "model", "draw"), cell.key)) | result
+        row: dict[str, Any] = dict(zip(("part", "data", "model", "draw"), cell.key))
+        row |= result | {"settings": cell.all_settings, "script": script.version}
         new = []
-        for kind, value in named.items():
-            row[kind] = fingerprint(value)
+        for kind in self.shared:
+            value, row[kind] = row[kind], digest(repr(sorted(row[kind].items())))
             if row[kind] not in self.shared[kind]:
                 new.append({kind: row[kind], "is": value})
         for entry in [*new, row]:
@@ -144,11 +152,15 @@ class Record:
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(_line(entry) for entry in [*new, row])
 
-    def confirm(self, cell: Cell, depends: dict[str, str], commit: str) -> None:
-        """Note that a row holds for changed code, after it or another of its group gave the same figures."""
-        settings, code = cell.all_settings, fingerprint(depends)
-        self.shared["settings"][fingerprint(settings)], self.shared["code"][code] = settings, depends
-        self.rows[cell.key] |= {"settings": fingerprint(settings), "code": code, "confirmed": commit}
+    def confirm(self, cell: Cell, script: Script, commit: str) -> None:
+        """Note that a row holds, after it or another of its group gave the same figures at a commit."""
+        row = self.rows[cell.key]
+        row.pop("outdated", None)
+        row |= {"script": script.version, "confirmed": commit}
+
+    def outdate(self, cell: Cell, commit: str) -> None:
+        """Mark a row as out of date since a commit."""
+        self.rows[cell.key].setdefault("outdated", commit)
 
     def tidy(self, cells: Iterable[Cell]) -> None:
         """Write the file anew: the rows of these cells in their order, and what they name."""
@@ -172,17 +184,24 @@ class Record:
         )
 
 
-def _changes(then: dict[str, str], now: dict[str, str]) -> list[str]:
-    return [module for module in sorted({*then, *now}) if then.get(module) != now.get(module)]
+class SentinelRecord:
+    """The recorded figures of sentinels, each with the commit at which they were taken."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.path = folder / "sentinels.jsonl"
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        self.entries: dict[str, dict[str, Any]] = {entry["sentinel"]: entry for entry in map(json.loads, lines)}
+
+    def figures(self, key: str) -> dict[str, Any] | None:
+        return self.entries[key]["figures"] if key in self.entries else None
+
+    def add(self, key: str, figures: Mapping[str, Any], commit: str) -> None:
+        self.entries[key] = {"sentinel": key, "commit": commit, "figures": dict(figures)}
+
+    def write(self, keys: Iterable[str]) -> None:
+        """Write the file anew: the sentinels of these keys, in their order."""
+        self.path.write_text("".join(_line(self.entries[key]) for key in sorted(keys)), encoding="utf-8")
 
 
 def _line(entry: dict[str, Any]) -> str:
     return json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def depends_of(cell: Cell, compute: Any) -> dict[str, str]:
-    """Return the code that the result of a cell depends on."""
-    parts = [] if cell.estimator is None else [cell.estimator]
-    if parts:
-        parts += [value for value in cell.estimator.get_params(deep=True).values() if hasattr(value, "get_params")]
-    return dependencies(compute, *parts, *cell.uses)

@@ -1,8 +1,10 @@
 """Compute the experiments of the papers, write their pages, and check them.
 
-    python -m benchmarks.papers [PAGE ...]              compute what is missing or stale, and write the pages
-    python -m benchmarks.papers --check [PAGE ...]      say what is stale, and where pages and record differ
-    python -m benchmarks.papers --confirm [PAGE ...]    after changes of code that should change no figure
+    python -m benchmarks.papers [PAGE ...]              compute what is missing or out of date, and write the pages
+    python -m benchmarks.papers --check [PAGE ...]      say what is out of date, and where pages and record differ
+    python -m benchmarks.papers --changed [NAME ...]    after changes of code that change figures; see sentinels.py
+    python -m benchmarks.papers --write [PAGE ...]      after changes of tables, plots or sentences
+    python -m benchmarks.papers --confirm [PAGE ...]    before a release: compute some rows again, and compare
 
 An interrupted run continues where it stopped.
 """
@@ -24,7 +26,7 @@ def main() -> int:
     """Run the command line."""
     from benchmarks.experiments.command import Command  # NumPy is imported only now, with one thread
 
-    return Command("benchmarks.papers", PAGES, __doc__.split("\n\n")[0], KERNELS).main()
+    return Command("benchmarks.papers", PAGES, __doc__.split("\n\n")[0], KERNELS, has_sentinels=True).main()
 
 
 if __name__ == "__main__":

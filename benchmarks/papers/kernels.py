@@ -138,7 +138,7 @@ def quotes(record: Record) -> dict[str, Any]:
 
 PAGE = Page(
     "kernels",
-    parts=(Part("kernels", cells, compute),),
+    parts=(Part("kernels", cells, compute, has_sentinel=False),),
     tables=tables,
     quotes=quotes,
     others=tuple(dict.fromkeys(page for page, *_ in CHOSEN)),

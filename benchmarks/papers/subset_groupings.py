@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.experiments import Claim, Page, Part, Record
-from benchmarks.experiments.page import dec
+from benchmarks.experiments.page import before_comma, dec
 from benchmarks.experiments.statistics import Difference
 from benchmarks.papers.subset_parts import batches, difficulty, fusions, replay, strategies
 from benchmarks.papers.subset_parts.setting import EXPLOIT, against
@@ -143,17 +143,22 @@ def by_tau(found: dict[int, float]) -> str:
     return ", ".join(f"{dec(value, 2)} at τ = {tau}" for tau, value in found.items())
 
 
+def without_numbers(data: str) -> str:
+    """Return what simulated data sets have in common, such as ``tau 2`` and ``tau 5``."""
+    return data.split()[0]
+
+
 PAGE = Page(
     "subset_groupings",
     (
-        Part("fusions", fusions.cells_of_fusions, fusions.compute_fusions),
+        Part("fusions", fusions.cells_of_fusions, fusions.compute_fusions, alike=before_comma),
         Part("ensembles", fusions.cells_of_ensembles, fusions.compute_ensembles),
-        Part("strategies", strategies.cells_of_strategies, strategies.compute_curve),
-        Part("batches", batches.cells_of_batches, strategies.compute_curve),
+        Part("strategies", strategies.cells_of_strategies, strategies.compute_curve, alike=without_numbers),
+        Part("batches", batches.cells_of_batches, strategies.compute_curve, alike=without_numbers),
         Part("replay", replay.cells_of_replay, replay.compute_replay),
-        Part("difficulty", difficulty.cells_of_difficulty, difficulty.compute_difficulty),
-        Part("large", strategies.cells_of_large, strategies.compute_curve),
-        Part("rates", strategies.cells_of_rates, strategies.compute_rates),
+        Part("difficulty", difficulty.cells_of_difficulty, difficulty.compute_difficulty, has_sentinel=False),
+        Part("large", strategies.cells_of_large, strategies.compute_curve, alike=without_numbers),
+        Part("rates", strategies.cells_of_rates, strategies.compute_rates, alike=without_numbers),
     ),
     tables,
     quotes,

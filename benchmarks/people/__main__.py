@@ -1,8 +1,10 @@
 """Compute what works on data of people, write its pages, and check them.
 
-    python -m benchmarks.people [PAGE ...]              compute what is missing or stale, and write the pages
-    python -m benchmarks.people --check [PAGE ...]      say what is stale, and where pages and record differ
-    python -m benchmarks.people --confirm [PAGE ...]    after changes of code that should change no figure
+    python -m benchmarks.people [PAGE ...]              compute what is missing or out of date, and write the pages
+    python -m benchmarks.people --check [PAGE ...]      say what is out of date, and where pages and record differ
+    python -m benchmarks.people --changed [NAME ...]    after changes of code that change figures; see sentinels.py
+    python -m benchmarks.people --write [PAGE ...]      after changes of tables, plots or sentences
+    python -m benchmarks.people --confirm [PAGE ...]    before a release: compute some rows again, and compare
 
 An interrupted run continues where it stopped.
 """

@@ -15,6 +15,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.experiments import Cell, Page, Part, Record
+from benchmarks.experiments.page import before_comma
 from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from benchmarks.people.label_crowds import (
     COUNTED,
@@ -50,6 +51,7 @@ OF_PEOPLE_UNKNOWN = (  # the others compare annotators with one another, of whom
     "crowd-kit OneCoinDawidSkene",
     "crowd-kit Wawa",
 )
+USED = (type(MODELS[VOTE]),)  # every method is compared with the vote
 MARGIN = 0.01  # below the vote by more is worse
 SIZES = ("n_items", "n_annotators", "n_labels", "n_classes", "n_truths")
 
@@ -75,9 +77,9 @@ def cells_of(part: str) -> Iterator[Cell]:
                 model = clone(MODELS[name]) if name in MODELS else None
                 seed = {"random_state": draw} if name in SEEDED else {}
                 if model is not None:
-                    yield Cell(part, data, name, draw, model.set_params(**seed))
+                    yield Cell(part, data, name, draw, model.set_params(**seed), uses=USED)
                 else:
-                    yield Cell(part, data, name, draw, settings=seed)
+                    yield Cell(part, data, name, draw, settings=seed, uses=USED)
 
 
 def computed(cell: Cell, crowd: Crowd) -> dict[str, Any]:
@@ -303,7 +305,7 @@ PAGE = Page(
     parts=(
         Part("recorded", cells_of_recorded, compute_recorded),
         Part("thinned", cells_of_thinned, compute_thinned),
-        Part("counted", cells_of_counted, compute_counted),
+        Part("counted", cells_of_counted, compute_counted, alike=before_comma),
         Part("simulated", cells_of_simulated, compute_simulated),
     ),
     tables=tables,

@@ -1,8 +1,8 @@
 """Measure seconds and memory against peers and against the machine, write the page, and check it.
 
-    python -m benchmarks.speed                    measure what is missing or stale, and write the page
-    python -m benchmarks.speed --check            say what is stale, and where page and record differ
-    python -m benchmarks.speed --parts NAME ...   measure what is missing or stale in these parts, optional ones too
+    python -m benchmarks.speed                    measure what is missing or out of date, and write the page
+    python -m benchmarks.speed --check            say what is out of date, and where page and record differ
+    python -m benchmarks.speed --parts NAME ...   the same for these parts, optional ones too
     python -m benchmarks.speed --again            measure everything again
     python -m benchmarks.speed --compare          say what takes longer than when it was kept; --parts, --beyond 1.5
 

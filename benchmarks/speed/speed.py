@@ -1,8 +1,8 @@
 """The page of seconds and memory: its parts, its tables, and the targets.
 
 A row is one comparison: a model with its settings and its peers, in turns in one run, with the fastest run of each,
-the ratio of their seconds, and the load of the machine. Seconds change with code that gives the same answers, so a
-stale row is measured again; it cannot be confirmed.
+the ratio of their seconds, and the load of the machine. Seconds change with code that gives the same answers, so no
+row is confirmed; `--compare` tells what takes longer than its row says.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 import pytest
 from sklearn.linear_model import Ridge
 
-from benchmarks.experiments import Cell, Page, Part, code, earlier, page
+from benchmarks.experiments import Cell, Page, Part, confirming, earlier, page
+from benchmarks.experiments.page import before_comma
 from benchmarks.experiments.run_cell import with_settings
 from benchmarks.papers.__main__ import main
 
@@ -30,15 +31,6 @@ class Cell:
         self.draw, self.key = draw, ("part", "data", "model", draw)
 """
 
-LISTED = """
-from types import SimpleNamespace
-
-KEYS = [("part", "data", "Model", draw) for draw in range(2)]
-RECORD = SimpleNamespace(rows={key: {"code": "abc"} for key in KEYS})
-STATES = [(None, SimpleNamespace(key=key), state) for key, state in zip(KEYS, ["", "changed code: toy"])]
-PAGE = SimpleNamespace(record=lambda: RECORD, states=lambda record: STATES)
-"""
-
 
 def tree(folder, factor):
     """Write modules of a page whose figures depend on a factor."""
@@ -52,9 +44,8 @@ def tree(folder, factor):
 
 def test_both_codes_run_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(earlier, "ROOT", tree(tmp_path / "today", 2.0))
-    toy = Page("toy", parts=(), tables=lambda record: {})
-    part = Part("part", list, dict)
-    found = earlier.both_figures(toy, part, Cell("part", "data", "model", 2), tree(tmp_path / "before", 3.0))
+    cell = Cell("part", "data", "model", 2)
+    found = earlier.both_figures("benchmarks.papers.toy", cell, {}, tree(tmp_path / "before", 3.0))
     assert found == [{"value": 4.0}, {"value": 6.0}]
 
 
@@ -79,83 +70,28 @@ def double(cell):
     return {"value": 2.0 * cell.draw}
 
 
-def triple(cell):
-    return {"value": 3.0 * cell.draw}
-
-
-@pytest.mark.parametrize(("figures", "expected"), [([1.0, 1.0], "confirmed by 1"), ([1.0, 1.1], "other figures")])
-def test_data_sets_that_are_alike_are_confirmed_together(tmp_path, monkeypatch, figures, expected):
+@pytest.mark.parametrize(("figures", "verdict"), [([1.0, 1.0], "confirmed by 1"), ([1.0, 1.1], "other figures")])
+def test_data_sets_that_are_alike_are_confirmed_together(tmp_path, monkeypatch, figures, verdict):
     """The record is of another machine: its figures are others, and are not looked at."""
-    monkeypatch.setattr(page, "commit", lambda: "0123456789")
-    monkeypatch.setattr(code, "PACKAGES", ("tests",))
 
     @contextmanager
     def folder(revision):
         yield tmp_path / revision
 
-    def run(asked, part, cell, root):
-        tried.append((cell.data, root.name))
+    def run(module, cell, short, root):
+        tried.append((module, cell.data, root.name))
         return [{"value": value} for value in figures]
 
-    monkeypatch.setattr(page, "tree_of", folder)
-    monkeypatch.setattr(page, "both_figures", run)
-    monkeypatch.setattr(page, "codes", lambda toy, root: codes_then)
-
-    def page_by(compute):
-        cells = [Cell("part", f"few, {number}", "Model", draw) for number in (1, 2) for draw in range(2)]
-        part = Part("part", lambda: cells, compute, alike=lambda data: data.partition(",")[0])
-        found = Page("toy", parts=(part,), tables=lambda record: {})
-        object.__setattr__(found, "record", lambda: page.Record("toy", tmp_path))
-        return found
-
-    page.compute(page_by(double), n_jobs=1)
-    tried, codes_then = [], {key: row["code"] for key, row in page.Record("toy", tmp_path).rows.items()}
-    (line,) = page.confirm(page_by(triple), against="before")
-    assert line.startswith(f"toy, part, few, Model: 4 rows {expected}")
-    assert [root for _, root in tried] == ["before"]
-
-
-def test_rows_of_other_code_than_the_commits_are_not_compared(tmp_path, monkeypatch):
-    """The commit's code is not what they were computed with: that today's gives the same proves nothing of them."""
-    monkeypatch.setattr(page, "commit", lambda: "0123456789")
-    monkeypatch.setattr(code, "PACKAGES", ("tests",))
-
-    @contextmanager
-    def folder(revision):
-        yield tmp_path / revision
-
-    def toy(compute, other):
-        parts = tuple(
-            Part(name, lambda name=name: [Cell(name, "data", "Model", draw) for draw in range(2)], function)
-            for name, function in (("one", compute), ("other", other))
-        )
-        found = Page("toy", parts=parts, tables=lambda record: {})
-        object.__setattr__(found, "record", lambda: page.Record("toy", tmp_path))
-        return found
-
-    page.compute(toy(double, double), n_jobs=1)
-    first = page.Record("toy", tmp_path).rows["one", "data", "Model", 0]
+    monkeypatch.setattr(confirming, "tree_of", folder)
+    monkeypatch.setattr(confirming, "both_figures", run)
+    cells = [Cell("part", f"few, {number}", "Model", draw) for number in (1, 2) for draw in range(2)]
+    toy = Page("toy", parts=(Part("part", lambda: cells, double, alike=before_comma),), tables=lambda record: {})
+    object.__setattr__(toy, "record", lambda: page.Record("toy", tmp_path))
+    page.compute(toy, n_jobs=1)
     tried = []
-    monkeypatch.setattr(page, "tree_of", folder)
-    monkeypatch.setattr(page, "codes", lambda toy, root: {("one", "data", "Model", 0): first["code"]})
-    monkeypatch.setattr(page, "both_figures", lambda toy, part, cell, root: tried.append(cell.key) or [1.0, 1.0])
-    found = page.confirm(toy(triple, triple), against="before", parts=["one"])
-    assert found == [
-        "toy, one, Model: 1 rows of other code than the commit's: not compared",
-        "toy, one, data, Model: 1 rows confirmed by 1",
-    ]
-    assert tried == [("one", "data", "Model", 0)]
-    states = {cell.key: state for _, cell, state in toy(triple, triple).states(page.Record("toy", tmp_path))}
-    assert [key for key, state in states.items() if not state] == [("one", "data", "Model", 0)]
-
-
-def test_the_codes_of_a_commit(tmp_path, monkeypatch):
-    """Only rows that held for its code."""
-    (tmp_path / "src").mkdir()
-    (tmp_path / "benchmarks" / "papers").mkdir(parents=True)
-    (tmp_path / "benchmarks" / "papers" / "toy.py").write_text(LISTED)
-    toy = Page("toy", parts=(), tables=lambda record: {})
-    assert earlier.codes(toy, tmp_path) == {("part", "data", "Model", 0): "abc"}
+    (line,) = confirming.confirm(toy, against="before")
+    assert line.startswith(f"toy, part, few, Model: 4 rows {verdict}")
+    assert [(module, root) for module, _, root in tried] == [("benchmarks.papers.toy", "before")]
 
 
 def test_against_is_for_confirm(monkeypatch, capsys):

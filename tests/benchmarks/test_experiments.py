@@ -1,4 +1,4 @@
-"""A record of results tells what is missing or stale, and its pages agree with it."""
+"""A record of results tells what is missing or out of date, and its pages agree with it."""
 
 import sys
 from functools import partial
@@ -8,45 +8,31 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from benchmarks.experiments import Cell, Page, Part, Record, code, page
-from benchmarks.experiments.record import depends_of
+from benchmarks.experiments import Cell, Page, Part, Record, confirming, page, scripts
+from benchmarks.experiments.scripts import script_of
 from benchmarks.experiments.statistics import Difference, mean_sd, paired
 from consilience.consensus import KCC
 
 SCRIPT = '''
-from ast import NodeVisitor
-
 from sklearn.base import BaseEstimator
 
-from benchmarks_of_a_test_helper import scale
-
-WEIGHT = 2.0
+from consilience.consensus import KCC
+from benchmarks_of_a_test import helper
+from benchmarks_of_a_test.helper import scale as scaled
 
 
 class Model(BaseEstimator):
-    """A model.
-
-    Its docstring is no part of what it computes.
-    """
+    """A model: not of the script, but what the script is about."""
 
     def __init__(self, size=1):
         self.size = size
 
     def value(self):
-        if self.size < 0:
-            raise ValueError("Negative.")
-        return scale(self.size) * self._factor() * getattr(self, f"of_{'no' * self.size}thing", WEIGHT)
+        return 3.0 * self.size
 
-    def _factor(self):
-        return 1.0
 
-    def summary(self):
-        return "small"
-
-    def of_everything(self):
-        return 1.0
-
-    shown = summary
+WEIGHT = {"a": 1.0}
+WEIGHT["b"] = 2.0
 
 
 def unrelated():
@@ -54,43 +40,57 @@ def unrelated():
 
 
 def compute(cell):
-    return {"value": cell.estimator.value() + cell.draw}
+    """Return a figure.
+
+    Its docstring is no part of what it computes.
+    """
+    return {"value": scaled(cell.estimator.value()) * WEIGHT["b"] + helper.START + cell.draw}
+
+
+def compute_another(cell):
+    return {"value": KCC(cell.draw)}
 '''
-HELPER = "def scale(size):\n    return 3.0 * size\n"
+HELPER = "START = 0\n\n\ndef scale(size):\n    return 1.0 * size\n"
 
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
     """Return a function that writes the modules of an experiment, with changes, and imports them anew."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(code, "PACKAGES", ("benchmarks_of_a_test", "benchmarks_of_a_test_helper"))
+    monkeypatch.setattr(scripts, "SCRIPTS", "benchmarks_of_a_test")
+    names = ("benchmarks_of_a_test", "benchmarks_of_a_test.helper")
+    (tmp_path / names[0]).mkdir()
 
     def write(*changes):
-        for name, text in (("benchmarks_of_a_test_helper", HELPER), ("benchmarks_of_a_test", SCRIPT)):
+        for name, file, text in zip(names, ("__init__.py", "helper.py"), (SCRIPT, HELPER)):
             for old, new in zip(changes[::2], changes[1::2], strict=True):
                 assert old in HELPER + SCRIPT
                 text = text.replace(old, new)
-            (tmp_path / f"{name}.py").write_text(text, "utf-8")
+            (tmp_path / names[0] / file).write_text(text, "utf-8")
             sys.modules.pop(name, None)
-        for cached in vars(code).values():
+        for cached in vars(scripts).values():
             if hasattr(cached, "cache_clear"):
                 cached.cache_clear()
         sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
         invalidate_caches()
-        module = import_module("benchmarks_of_a_test")
+        module = import_module(names[0])
         sys.dont_write_bytecode = before
         return module
 
     yield write
-    for name in ("benchmarks_of_a_test_helper", "benchmarks_of_a_test"):
+    for name in names:
         sys.modules.pop(name, None)
+    for cached in vars(scripts).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     """Keep the record and the pages of a test in its own folder."""
     (tmp_path / "test.rst.jinja").write_text("The mean is {{ mean | dec }}.\n", "utf-8")
-    monkeypatch.setattr(page, "commit", lambda: "0123456789")
+    for module in (page, confirming):
+        monkeypatch.setattr(module, "commit", lambda: "0123456789")
     return tmp_path
 
 
@@ -155,7 +155,7 @@ def test_a_row_tells_settings_code_machine_and_commit(script, folders):
     assert row["figures"] == {"value": 13.0}
     assert row["commit"] == "0123456789"
     assert record.settings(row) == {"size": 2}
-    assert set(record.shared["code"][row["code"]]) == {"benchmarks_of_a_test", "benchmarks_of_a_test_helper"}
+    assert row["script"] == script_of(script().compute).version
     machine = record.shared["environment"][row["environment"]]
     assert machine["blas"]
     assert machine["versions"]["numpy"]
@@ -165,8 +165,7 @@ def test_what_was_computed_before_an_interruption_is_kept(script, folders):
     found = page_of(script(), folders)
     record = found.record()
     for part, cell in list(found.cells())[:2]:
-        result = page._computed(0, part.compute, cell)[1]
-        record.add(cell, depends_of(cell, part.compute), result.pop("environment"), result)
+        record.add(cell, cell.script(part.compute), page.compute_figures(part.compute, cell))
     assert len(found.record().rows) == 2
     assert page.compute(found, n_jobs=1) == 4
 
@@ -182,13 +181,8 @@ def test_what_has_no_definition_cannot_be_followed(script):
     module = script()
     exec("nameless = lambda cell: {}", vars(module))
     with pytest.raises(ValueError, match="<lambda> is not defined at the top level of benchmarks_of_a_test"):
-        code.dependencies(module.nameless)
-    assert code.dependencies(partial(module.compute, None)) == code.dependencies(module.compute)
-
-
-def test_a_definition_of_the_running_script_cannot_be_followed():
-    with pytest.raises(ValueError, match="Local is defined in the script that runs"):
-        code.dependencies(type("Local", (), {"__module__": "__main__"}))
+        script_of(module.nameless)
+    assert script_of(partial(module.compute, None)) == script_of(module.compute)
 
 
 def test_all_rows_are_computed_again_if_asked_for(script, folders):
@@ -209,41 +203,37 @@ def test_optional_parts_are_computed_only_by_name_and_not_missed(script, folders
     assert found.record().frame("optional")["value"].tolist() == [18.0]
 
 
-def test_stale_rows_of_optional_parts_are_named_and_dropped_with_the_whole_page(script, folders):
+def test_rows_of_optional_parts_that_are_out_of_date_are_dropped_with_the_whole_page(script, folders):
     page.compute(finished(script(), folders, optional=(3,)), ["optional"], n_jobs=1)
-    changed = page_of(script("WEIGHT = 2.0", "WEIGHT = 1.0"), folders, optional=(3,))
-    assert "test: optional, Model: 1 rows, changed code: benchmarks_of_a_test" in list(page.problems(changed))
+    changed = page_of(script("1.0 * size", "0.5 * size"), folders, optional=(3,))
+    assert "test: optional, Model: 1 rows, another script; to be computed again" in list(page.notes(changed))
     assert page.compute(changed, ["part"], n_jobs=1) == 6
     assert [key[0] for key in changed.record().rows] == ["part"] * 6 + ["optional"]
     assert page.compute(changed, n_jobs=1) == 0
     assert [key[0] for key in changed.record().rows] == ["part"] * 6
 
 
-# ---- what is stale
+# ---- what is out of date
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("3.0 * size", "4.0 * size"),
-        ("WEIGHT = 2.0", "WEIGHT = 2.5"),
+        ("1.0 * size", "2.0 * size"),
+        ('WEIGHT["b"] = 2.0', 'WEIGHT["b"] = 2.5'),
         ("+ cell.draw", "- cell.draw"),
-        ("self.size < 0", "self.size < 1"),
-        ("return 1.0\n\n    def summary", "return 1.5\n\n    def summary"),
-        ("of_everything(self):\n        return 1.0", "of_everything(self):\n        return 2.0"),
-        ("self.size = size\n", "self.size = 1 * size\n"),
-        ("class Model(BaseEstimator):\n", "class Model(BaseEstimator):\n    sizes = (1, 2)\n"),
+        ("START = 0", "START = 1"),
     ],
-    ids=[
-        *("a function of another module", "a constant", "the script", "a method", "a method that another calls"),
-        *("a method whose name begins as one made at run time", "__init__", "what a class holds"),
-    ],
+    ids=["a function of another module", "a constant that is changed", "the script", "a constant of a module"],
 )
-def test_rows_of_changed_code_are_stale(script, folders, old, new):
+def test_rows_of_another_script_are_out_of_date(script, folders, old, new):
     finished(script(), folders)
-    found = list(page.problems(page_of(script(old, new), folders)))
-    assert len(found) == 1
-    assert "part, Model: 6 rows, changed code: benchmarks_of_a_test" in found[0]
+    changed = page_of(script(old, new), folders)
+    assert list(page.notes(changed)) == ["test: part, Model: 6 rows, another script; to be computed again"]
+    assert next(iter(page.problems(changed))) == "test: test.rst differs from the record"  # which does not yet say so
+    page.write(changed, changed.record())
+    assert list(page.problems(changed)) == []
+    assert "Out of date: 6 of part, Model (another script)." in (folders / "test.rst").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -251,61 +241,54 @@ def test_rows_of_changed_code_are_stale(script, folders, old, new):
     [
         ("return 1\n", "return 2\n"),
         ("Its docstring is no part", "This docstring is no part"),
-        ("Negative.", "The size is negative."),
-        ("size):\n    return 3.0", "size: float) -> float:\n    # the triple\n    return 3.0"),
-        ('return "small"', 'return "large"'),
-        ("    shown = summary\n", "    shown = of_everything\n"),
+        ("size):\n    return 1.0", "size: float) -> float:\n    # the same\n    return 1.0"),
+        ("return 3.0 * self.size", "return 4.0 * self.size"),
     ],
-    ids=[
-        *("an unrelated function", "a docstring", "a message", "annotations and comments"),
-        *("a method that nothing names", "another name of a method"),
-    ],
+    ids=["an unrelated function", "a docstring", "annotations and comments", "a model, for which sentinels stand"],
 )
-def test_what_cannot_change_a_figure_makes_nothing_stale(script, folders, old, new):
+def test_what_is_not_of_the_script_makes_nothing_out_of_date(script, folders, old, new):
     finished(script(), folders)
-    assert not list(page.problems(page_of(script(old, new), folders)))
+    changed = page_of(script(old, new), folders)
+    assert not [*page.notes(changed), *page.problems(changed)]
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_calls_that_only_keep_something_count_unless_they_are_listed(script, folders, monkeypatch, is_listed):
-    monkeypatch.setattr(code, "WITHOUT_EFFECT", {"self.summary"} if is_listed else set())
-    finished(script(), folders)
-    changed = script("        if self.size < 0", "        self.summary()\n        if self.size < 0")
-    assert any("changed code" in line for line in page.problems(page_of(changed, folders))) is not is_listed
+def test_what_a_script_imports_from_the_package_is_named_and_not_followed(script):
+    module = script()
+    assert script_of(module.compute).imported == set()
+    assert script_of(module.compute_another).imported == {("consilience.consensus", "KCC")}
+    assert script_of(module.compute, KCC, pd.DataFrame).imported == {(KCC.__module__, "KCC")}
+    assert script_of(module.compute, KCC).version == script_of(module.compute).version
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_a_catalogue_counts_unless_it_is_listed(script, folders, monkeypatch, is_listed):
-    monkeypatch.setattr(code, "CATALOGUES", {("benchmarks_of_a_test", "WEIGHT")} if is_listed else set())
-    finished(script(), folders)
-    changed = script("WEIGHT = 2.0", "WEIGHT = 2.5")
-    assert any("changed code" in line for line in page.problems(page_of(changed, folders))) is not is_listed
+def test_declared_rows_are_out_of_date_until_they_are_computed(script, folders):
+    found = finished(script(), folders)
+    record = found.record()
+    for _, cell in list(found.cells())[:3]:
+        record.outdate(cell, "abc")
+    record.tidy(cell for _, cell in found.cells())
+    assert list(page.notes(found)) == ["test: part, Model: 3 rows, out of date since abc; to be computed again"]
+    assert page.compute(found, n_jobs=1) == 3
+    assert list(page.notes(found)) == []
 
 
-def test_what_does_not_count_exists():
-    """A name that moved would be listed in vain, or hide something else."""
-    for module, name in code.CATALOGUES:
-        assert name in code._source(module).statements
-    for call in code.WITHOUT_EFFECT:
-        module, name = call.split(".")
-        assert name in code._source(f"consilience.estimators.{module}").statements
-
-
-def test_all_methods_of_a_class_count_whose_library_calls_them(script, folders):
-    of_a_library = ("class Model(BaseEstimator)", "class Model(NodeVisitor, BaseEstimator)")
-    finished(script(*of_a_library), folders)
-    changed = script(*of_a_library, 'return "small"', 'return "large"')
-    assert any("changed code" in line for line in page.problems(page_of(changed, folders)))
-
-
-def test_other_settings_are_stale(script, folders):
+def test_other_settings_are_out_of_date(script, folders):
     module = script()
     finished(module, folders)
     changed = page_of(module, folders)
     object.__setattr__(
         changed.parts[0], "cells", lambda: [Cell("part", "size 1", "Model", draw, module.Model(7)) for draw in range(3)]
     )
-    assert next(page.problems(changed)) == "test: part, Model: 3 rows, other settings"
+    assert next(page.notes(changed)) == "test: part, Model: 3 rows, other settings; to be computed again"
+
+
+def test_a_new_parameter_counts_unless_it_is_at_its_default(script, folders):
+    finished(script(), folders)
+    longer = ("size=1):\n        self.size", "size=1, more=0):\n        self.more = more\n        self.size")
+    module = script(*longer)
+    found = page_of(module, folders)
+    assert list(page.notes(found)) == []
+    state = found.record().state(Cell("part", "size 1", "Model", 0, module.Model(1, more=2)), script_of(module.compute))
+    assert state == "other settings"
 
 
 def test_rows_that_nothing_asks_for_are_named_and_left_out_when_computed(script, folders):
@@ -328,49 +311,30 @@ def test_missing_rows_are_counted(script, folders):
 
 def test_a_change_without_effect_is_confirmed_by_the_quickest_row(script, folders):
     finished(script(), folders)
-    changed = page_of(script("3.0 * size", "size * 3.0"), folders)
-    assert page.confirm(changed) == [f"test, part, size {size}, Model: 3 rows confirmed by 1" for size in (1, 2)]
-    assert not [line for line in page.problems(changed) if "code:" in line]
-    rows = changed.record().rows.values()
-    assert {row["confirmed"] for row in rows} == {"0123456789"}
+    changed = page_of(script("1.0 * size", "size * 1.0"), folders)
+    assert confirming.confirm(changed) == [f"test, part, size {size}, Model: 3 rows confirmed by 1" for size in (1, 2)]
+    assert list(page.notes(changed)) == []
+    assert {row["confirmed"] for row in changed.record().rows.values()} == {"0123456789"}
 
 
-def test_a_new_parameter_at_its_default_is_a_change_that_can_be_confirmed(script, folders):
+def test_a_change_with_effect_is_marked_where_it_has_one(script, folders):
     finished(script(), folders)
-    longer = ("size=1):\n        self.size", "size=1, more=0):\n        self.more = more\n        self.size")
-    found = page_of(script(*longer), folders)
-    states = {state for *_, state in found.states(found.record())}
-    assert states == {"changed code: more, benchmarks_of_a_test"}
-    page.confirm(found)
-    record = found.record()
-    assert not list(page.problems(found))
-    assert {name for row in record.rows.values() for name in record.settings(row)} == {"size", "more"}
-    for known in record.shared["settings"].values():
-        known.pop("size")
-    states = {cell.data: state for _, cell, state in found.states(record)}
-    assert states == {"size 1": "changed code: size", "size 2": "other settings"}  # 1 is the default
-
-
-def test_a_change_with_effect_is_not_confirmed(script, folders):
-    finished(script(), folders)
-    changed = page_of(script("3.0 * size", "3.001 * size"), folders)
-    again = "3 rows other figures: to be computed again"
-    assert page.confirm(changed) == [f"test, part, size {size}, Model: {again}" for size in (1, 2)]
-    assert "changed code" in next(page.problems(changed))
-    assert page.compute(changed, n_jobs=1) == 6
-
-
-def test_a_change_with_effect_on_one_data_set_is_confirmed_on_the_other_alone(script, folders):
-    finished(script(), folders)
-    changed = page_of(script("3.0 * size", "3.0 * min(size, 1)"), folders)
-    assert [line.split(" rows ")[1].split()[0] for line in page.confirm(changed)] == ["confirmed", "other"]
+    changed = page_of(script("3.0 * self.size", "3.0 * min(self.size, 1)"), folders)
+    assert list(page.notes(changed)) == []
+    assert [line.partition(" rows ")[2] for line in confirming.confirm(changed)] == [
+        "confirmed by 1",
+        "other figures: out of date",
+    ]
+    assert list(page.notes(changed)) == [
+        "test: part, Model: 3 rows, out of date since 0123456789; to be computed again"
+    ]
     assert page.compute(changed, n_jobs=1) == 3
 
 
 def test_an_interrupted_run_keeps_what_it_confirmed(script, folders, monkeypatch):
     finished(script(), folders)
-    changed = page_of(script("3.0 * size", "size * 3.0"), folders)
-    compute, n_computed = page._computed, []
+    changed = page_of(script("1.0 * size", "size * 1.0"), folders)
+    compute, n_computed = confirming.compute_figures, []
 
     def interrupted(*arguments):
         n_computed.append(1)
@@ -378,11 +342,10 @@ def test_an_interrupted_run_keeps_what_it_confirmed(script, folders, monkeypatch
             raise KeyboardInterrupt
         return compute(*arguments)
 
-    monkeypatch.setattr(page, "_computed", interrupted)
+    monkeypatch.setattr(confirming, "compute_figures", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        page.confirm(changed)
-    monkeypatch.setattr(page, "_computed", compute)
-    assert page.confirm(changed) == ["test, part, size 2, Model: 3 rows confirmed by 1"]
+        confirming.confirm(changed)
+    assert list(page.notes(changed)) == ["test: part, Model: 3 rows, another script; to be computed again"]
 
 
 # ---- the pages
@@ -391,7 +354,9 @@ def test_an_interrupted_run_keeps_what_it_confirmed(script, folders, monkeypatch
 def test_page_and_tables_are_made_from_the_record(script, folders):
     found = finished(script(), folders)
     assert (folders / "test.txt").read_text("utf-8") == "10.00\n"
-    assert (folders / "test.rst").read_text("utf-8").endswith("The mean is .100.\n")
+    text = (folders / "test.rst").read_text("utf-8")
+    rows = "The rows\n--------\n\n6 rows, computed or confirmed at the commits ``0123456789`` (6).\n"
+    assert text.endswith(f"The mean is .100.\n\n\n{rows}")
     assert not list(page.problems(found))
 
 
@@ -410,23 +375,13 @@ def test_a_plot_of_other_results_is_found(script, folders):
     record = found.record()
     record.rows["part", "size 1", "Model", 0]["figures"]["value"] = 6.5
     record.tidy(cell for _, cell in found.cells())
-    assert list(page.problems(found))[-1] == "test: test.svg was drawn from other results, or by other code"
+    assert list(page.problems(found))[-1] == "test: test.svg was drawn from other results, or by another script"
 
 
 def test_a_quote_that_the_record_does_not_give_is_an_error(script, folders):
     (folders / "test.rst.jinja").write_text("{{ median }}", "utf-8")
     with pytest.raises(Exception, match="'median' is undefined"):
         finished(script(), folders)
-
-
-# ---- code of the package
-
-
-def test_a_model_depends_on_its_mathematics_and_not_on_plots():
-    found = code.dependencies(KCC())
-    assert "consilience.consensus.groupings.kcc" in found
-    assert "consilience.estimators.base" in found
-    assert not [module for module in found if ".inspection" in module or ".dawid_skene" in module]
 
 
 # ---- statistics
@@ -452,18 +407,3 @@ def test_mean_and_deviation():
 @pytest.mark.parametrize(("value", "text"), [(0.905, ".905"), (-0.05, "-.050"), (1.0, "1.000"), (12.5, "12.500")])
 def test_decimals_as_on_the_pages(value, text):
     assert page.dec(value) == text
-
-
-def test_the_text_of_code_is_that_of_every_version_of_python(script):
-    """Python's own dump of a syntax tree changes from version to version: what is empty is shown, or not."""
-    script()
-    assert code._text("benchmarks_of_a_test", "unrelated") == (
-        "FunctionDef(name='unrelated',args=arguments(),body=[Return(value=Constant(value=1))])"
-    )
-
-
-def test_many_changed_modules_are_counted(script, folders, monkeypatch):
-    monkeypatch.setattr("benchmarks.experiments.record.NAMED", 1)
-    finished(script(), folders)
-    changed = page_of(script("return ", "return 1 * "), folders)
-    assert next(page.problems(changed)).endswith("changed code: benchmarks_of_a_test and 1 more")

@@ -1,4 +1,4 @@
-"""The pages of the papers agree with the record of results, which agrees with the code."""
+"""The pages of the papers agree with the record of results."""
 
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_stale(name):
-    """If code changed that changes no figure: `python -m benchmarks.papers --confirm`; else `make papers`."""
+def test_page_and_record_agree(name):
+    """After a change of a script or a template: `python -m benchmarks.papers --write`."""
     assert list(page.problems(import_module(f"benchmarks.papers.{name}").PAGE)) == []
 
 

@@ -41,8 +41,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_stale(name):
-    """If code changed that changes no figure: `python -m benchmarks.people --confirm`; else `make people`."""
+def test_page_and_record_agree(name):
+    """After a change of a script or a template: `python -m benchmarks.people --write`."""
     assert list(page.problems(import_module(f"benchmarks.people.{name}").PAGE)) == []
 
 

@@ -27,9 +27,9 @@ def page_of(now, kept):
     record = Record("nothing", folder=PAGE.folder)
     empty = {"environment": {}, "commit": ""}
     for one, figures in ((cell, seconds_of(*kept)), (other, {"runs": {"copy": {"seconds": 1.0}}})):
-        row = dict(zip(("part", "data", "model", "draw"), one.key, strict=True)) | {"settings": "", "code": ""}
+        row = dict(zip(("part", "data", "model", "draw"), one.key, strict=True)) | {"settings": "", "script": ""}
         record.rows[one.key] = row | {"figures": figures, "seconds": 1.0} | empty
-    record.shared = {"settings": {"": {}}, "code": {"": {}}, "environment": {"": {}}}
+    record.shared = {"settings": {"": {}}, "environment": {"": {}}}
     return page, record
 
 

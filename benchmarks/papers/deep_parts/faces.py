@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.experiments import Cell, Part, Record
+from benchmarks.experiments.page import before_comma
 from benchmarks.experiments.statistics import mean_sd, paired
 from benchmarks.papers.deep_parts.scores import SHORT, scores
 from benchmarks.papers.paper_plots.deep import draw_worker_weights
@@ -226,5 +227,5 @@ def draw(record: Record) -> Figure:
     return figure
 
 
-PART = Part("faces", cells, compute, short=SHORT, alike=lambda data: data.partition(",")[0])
+PART = Part("faces", cells, compute, short=SHORT, alike=before_comma)
 OF_PEERS = Part("peers", cells_of_peers, peers.compute)

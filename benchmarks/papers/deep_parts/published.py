@@ -55,4 +55,4 @@ def quotes(record: Record) -> dict[str, Any]:
     return {"of": found, "epochs": N_EPOCHS}
 
 
-PART = Part("published", cells, compute, short=SHORT)
+PART = Part("published", cells, compute, short=SHORT, has_sentinel=False)
