@@ -11,7 +11,7 @@ FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo report serve bench test test-all test-model test-lowest lint format hooks docs dist papers people speed speed-compare papers-check clean
+.PHONY: help setup demo report serve bench test test-all test-model test-lowest lint format hooks docs docs-quick dist papers people speed speed-compare papers-check clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -25,6 +25,7 @@ help:
 	@echo "make lint      format, style and types"
 	@echo "make hooks     check each commit, with pre-commit"
 	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make docs-quick  the same without running the examples of the gallery"
 	@echo "make dist      the sdist and the wheel, in dist, checked"
 	@echo "make bench     a server of studies under load and under kills, with SQLite and with PostgreSQL"
 	@echo "make papers    the pages of the papers: compute what is missing or out of date, and write them"
@@ -98,8 +99,11 @@ format: setup
 hooks: setup
 	$(BIN)/pre-commit install
 
-docs: setup
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+docs-quick: SPHINX_OPTIONS = -D plot_gallery=0
+
+# all pages anew: the warnings of a page that was kept would be silent
+docs docs-quick: setup
+	$(BIN)/python -m sphinx -E -W --keep-going $(SPHINX_OPTIONS) -b html docs docs/_build/html
 
 dist: setup
 	rm -rf dist

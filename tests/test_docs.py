@@ -353,29 +353,6 @@ def test_gallery_examples_have_a_title_and_are_run_by_the_build(example):
     assert example.name.startswith("plot_")
 
 
-@pytest.mark.slow
-def test_the_build_has_no_warnings(tmp_path):
-    pytest.importorskip("sphinx_gallery")
-    source = tmp_path / "docs"
-    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns(*GENERATED))
-    for page in ROOT.glob("*.md"):
-        shutil.copy(page, tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-b",
-        "html",
-        str(source),
-        str(tmp_path / "html"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 # ---- links
 
 LINKS = re.compile(r"(?<!\w)\[[^\]]*\]\(([^)\s#]+)[^)]*\)")

@@ -1,4 +1,4 @@
-"""Make the tables of the tutorials: real wines, simulated tasters and workers.
+"""Make the tables of the tutorials and of the README: real wines, simulated tasters and workers.
 
 The wines are scikit-learn's (chemical analyses of 178 wines of three cultivars). Each taster makes some distinction
 between the cultivars, has their own names for it, sorts 60 of the wines, and puts some into the wrong group. Eighteen
@@ -44,10 +44,18 @@ def main(folder: Path) -> None:
     table = wine.data.set_axis(wines, axis=0)
     table.drop(columns="proline").to_csv(folder / "features.csv", lineterminator="\n")
     table[["proline"]].to_csv(folder / "scores.csv", lineterminator="\n")
+    bottles(table, CULTIVARS[wine.target]).to_csv(folder / "bottles.csv", lineterminator="\n")
     sorts = pd.DataFrame({name: sort(wine.target, *how, rng) for name, how in TASTERS.items()}, index=wines)
     sorts.to_csv(folder / "sorts.csv", lineterminator="\n")
     for name, answers in answers_about(pd.Series(CULTIVARS[wine.target], wines), rng).items():
         answers.to_csv(folder / name, index=False, lineterminator="\n")
+
+
+def bottles(table: pd.DataFrame, cultivar: np.ndarray) -> pd.DataFrame:
+    """Return features as they often are: few, with text among them, and some that nobody measured."""
+    features = table[["alcohol", "flavanoids", "color_intensity"]].copy()
+    features.loc[table["magnesium"] > 120, "flavanoids"] = np.nan
+    return features.assign(glass=np.where((cultivar == "Barolo") | (table["hue"] < 0.7), "dark", "light"))
 
 
 def sort(cultivar: np.ndarray, names: list[str], accuracy: float, rng: np.random.Generator) -> np.ndarray:
