@@ -67,7 +67,7 @@ def test_version(run):
 
 def test_unknown_commands_and_options(fails):
     assert fails("fitt").startswith("No such command 'fitt'.")
-    assert fails("--nothing").startswith("No such option '--nothing'.")
+    assert fails("--nothing").startswith(click.NoSuchOption("--nothing").format_message())
     assert fails("simulate", "robots").startswith("No such command 'robots'.")
 
 
