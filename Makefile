@@ -81,7 +81,7 @@ test-model: setup
 # its own environment; the constraints come from pyproject.toml
 test-lowest:
 	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip packaging
 	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint $(LOWEST)/constraints.txt --editable '.[all,dev]'

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from consilience.cli import main
+from tests.click_runner import invoke
 
 PARTITION = ("--model", "PartitionLabelModel")
 SETTINGS = ("n_init=1", "prior_variance=1.0", "max_clusters=6", "tol=0.001")
@@ -35,9 +35,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, code=0):
-        result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
+        result = invoke(main, [str(argument) for argument in arguments])
+        assert result.exit_code == code, result.stdout + result.stderr
+        assert "Traceback" not in result.stdout + result.stderr
         return result
 
     return call

@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+from click import NoSuchOption
 
 from tests.cli.conftest import PARTITION
 
@@ -168,7 +169,7 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--item", "thing"), "sorts.csv: There is no column 'thing'. Found 'item', 'Ann', 'Bo', 'Cy'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since a file of that name exists."),
         (("--out", "sorts.csv/deeper"), "sorts.csv/deeper cannot be a folder"),
-        (("--feature", "x"), "No such option '--feature'."),
+        (("--feature", "x"), NoSuchOption("--feature").format_message()),
         (("more.csv",), "Got unexpected extra argument"),
     ],
 )

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from click import NoSuchOption
 
 from consilience import load, read_annotations
 from consilience.consensus import SubsetFusion
@@ -147,7 +148,7 @@ def test_predict_explains_why_it_is_impossible(sheets, run, fails, quick_report)
         ),
         (("--clusters", "19"), "The 'n_clusters' parameter of SubsetFusion must be at most 18, the number of items"),
         (("--normalize", "x"), "Invalid value for '--normalize': 'x' is not one of 'degree', 'presented', 'none'."),
-        (("--features", "x"), "No such option '--features'."),
+        (("--features", "x"), NoSuchOption("--features").format_message()),
         (("--out", "sheets.csv"), "sheets.csv cannot be a folder, since a file of that name exists."),
     ],
 )

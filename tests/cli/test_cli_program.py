@@ -15,6 +15,7 @@ from consilience.cli.messages import as_click, printable
 from consilience.cli.options import parse_value
 from consilience.errors import InputError
 from tests.cli.conftest import further
+from tests.click_runner import invoke
 
 PROGRAM = (sys.executable, "-m", "consilience")
 
@@ -66,7 +67,7 @@ def test_version(run):
 
 def test_unknown_commands_and_options(fails):
     assert fails("fitt").startswith("No such command 'fitt'.")
-    assert fails("--nothing").startswith("No such option '--nothing'.")
+    assert fails("--nothing").startswith(click.NoSuchOption("--nothing").format_message())
     assert fails("simulate", "robots").startswith("No such command 'robots'.")
 
 
@@ -94,9 +95,7 @@ def test_bugs_are_reported_as_such_with_exit_code_1(study, fails, monkeypatch):
 
 
 def test_traceback_is_shown_if_asked_for(study, monkeypatch):
-    from click.testing import CliRunner
-
-    result = CliRunner().invoke(main, ["fit", str(study / "absent.csv"), "--traceback"])
+    result = invoke(main, ["fit", str(study / "absent.csv"), "--traceback"])
     assert result.exit_code == 2
     assert result.stderr.startswith("Traceback (most recent call last):")
     assert result.stderr.splitlines()[-1] == f"Error: There is no file {study / 'absent.csv'}."

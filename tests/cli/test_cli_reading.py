@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import consilience
 from consilience import Groupings, Labels, Pairs, read_annotations
@@ -18,6 +17,7 @@ from consilience.cli.keywords import VALUES, as_options
 from consilience.cli.options import READING, flags
 from consilience.cli.program import ReadingOption
 from consilience.errors import AnnotationError
+from tests.click_runner import invoke
 
 LONG = "a,b,c,d\nale,Ann,x,1\nstout,Ann,x,2\nale,Bo,y,1\nstout,Bo,y,1\n"
 PAIRS = "u,v,w,x\nale,stout,Ann,yes\nale,porter,Ann,no\nale,porter,Bo,no\n"
@@ -105,7 +105,7 @@ def test_an_option_decides_how_a_file_is_read(content, options, expected, run, t
     assert type(again) is type(expected)
     assert set(again.items) == set(expected.items)
     assert again.reindex(expected.items) == expected
-    plain = CliRunner().invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options the result differs
+    plain = invoke(main, ["convert", "in.csv", "plain.csv"])  # without the options the result differs
     assert plain.exit_code == 2 or read_annotations(tmp_path / "plain.csv", missing=[]) != again
 
 
@@ -221,8 +221,8 @@ def piped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(content, *arguments, code=0):
-        result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=content)
-        assert result.exit_code == code, result.output
+        result = invoke(main, [str(argument) for argument in arguments], input=content)
+        assert result.exit_code == code, result.stdout + result.stderr
         return result
 
     return call

@@ -9,7 +9,6 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import consilience
 from consilience.cli import main
@@ -19,6 +18,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
 from consilience.collect import Store  # noqa: E402
 from consilience.collect.security import matches  # noqa: E402
+from tests.click_runner import invoke  # noqa: E402
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def serve(database, monkeypatch):
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: started.append(self.config.app))
 
     def run(*arguments, **options):
-        result = CliRunner().invoke(main, ["serve", "--db", database, "--port", "0", *arguments], **options)
+        result = invoke(main, ["serve", "--db", database, "--port", "0", *arguments], **options)
         return result, started[-1] if started else None
 
     return run
@@ -70,7 +70,7 @@ def test_a_password_can_be_typed_and_then_there_is_no_link(serve, database):
     assert app.state.served.setup_token in result.stdout
     typed = "correct horse battery\n" * 2
     result, app = serve("--password", input=typed)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 0, result.stdout + result.stderr
     assert "/admin/setup/" not in result.stdout
     assert app.state.served.setup_token is None
     store = Store.open(database)

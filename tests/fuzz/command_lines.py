@@ -16,10 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from click.testing import CliRunner
-
 from consilience import registry
 from consilience.cli import main
+from tests.click_runner import invoke
 from tests.fuzz.outcome import OTHER, REFUSED, RIGHT
 from tests.fuzz.saved_models import SETTINGS, pool, study
 
@@ -334,7 +333,7 @@ def case(random: Random, folder: Path) -> tuple[str, str, str]:
         remove(Path(left))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        result = CliRunner().invoke(main, words)
+        result = invoke(main, words)
     return (*outcome(result, words), " ".join(repr(word[:60]) for word in words))
 
 

@@ -3,10 +3,10 @@
 from random import Random
 
 import pytest
-from click.testing import CliRunner
 
 from consilience.annotations import read_annotations
 from consilience.cli import main
+from tests.click_runner import invoke
 from tests.fuzz.outcome import OTHER, REFUSED, RIGHT, WRONG, report
 
 FILES = {
@@ -75,7 +75,7 @@ def test_options_work_or_are_refused(n, tmp_path):
     random, found = Random(20_261_124), []
     for _ in range(n):
         arguments = command(random, tmp_path)
-        result = CliRunner().invoke(main, arguments)
+        result = invoke(main, arguments)
         found.append((*outcome(result, arguments, tmp_path), " ".join(arguments)))
     assert not [kind for kind, _, _ in found if kind in (WRONG, OTHER)], report(found)
     assert sum(kind == RIGHT for kind, _, _ in found) > n / 10, report(found)

@@ -38,7 +38,14 @@ def list_flags(store: Open, study: StudyPath) -> models.Quality:
     return models.Quality(**quality_found(store, store.study(study)))
 
 
-@router.delete("/studies/{study}/participants/{participant}", status_code=204, tags=["collecting"], responses=NOT_FOUND)
+# FastAPI 0.115 takes the annotation None for a body, which 204 must not have
+@router.delete(
+    "/studies/{study}/participants/{participant}",
+    status_code=204,
+    response_model=None,
+    tags=["collecting"],
+    responses=NOT_FOUND,
+)
 def delete_participant(store: Open, study: StudyPath, participant: ParticipantPath) -> None:
     """Delete a participant and all that they gave; the consensus is computed anew without them."""
     store.delete_participant(person_in(store, study, participant).id)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from sklearn.metrics import adjusted_mutual_info_score
 
 from consilience.collect.consensus import fusion_of
 from consilience.collect.flags import Flag, flags_of
@@ -16,6 +15,7 @@ from consilience.collect.model import CLOSED, Study
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.results import groupings_of
 from consilience.collect.training import APART
+from consilience.metrics import ami
 
 UNDECIDED = ("unfinished",)  # kinds of people who are in no consensus
 
@@ -62,10 +62,8 @@ def _comparison(rows: Sequence[Submitted], flags: Sequence[Flag], study: Study) 
         same = next((other for other in labels if chosen[other] == mine), None)
         labels[name] = _fused(mine, study) if same is None else labels[same]
     both = (labels["everybody"] >= 0) & (labels["without"] >= 0)
-    agreement = adjusted_mutual_info_score(labels["everybody"][both], labels["without"][both]) if both.any() else None
-    return {name: _summary(mine, labels[name]) for name, mine in chosen.items()} | {
-        "agreement": None if agreement is None else float(agreement)
-    }
+    agreement = ami(labels["everybody"][both], labels["without"][both]) if both.any() else None
+    return {name: _summary(mine, labels[name]) for name, mine in chosen.items()} | {"agreement": agreement}
 
 
 def _fused(rows: Sequence[Submitted], study: Study) -> Int[np.ndarray, " items"]:

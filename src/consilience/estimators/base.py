@@ -126,7 +126,8 @@ class CrowdEstimator(BaseEstimator):
             The model is not fitted.
         """
         check_is_fitted(self)
-        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels)
+        # without copy, writing into the series writes into the model, by default with pandas 2
+        return pd.Series(self.labels_, index=self.items_.rename("item"), name=self._name_of_labels, copy=True)
 
     @overload
     def predict_same(self, item_a: str | int, item_b: str | int, annotator: Name | None = None) -> float: ...

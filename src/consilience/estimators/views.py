@@ -180,7 +180,7 @@ class ViewEstimator(CrowdEstimator):
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
         self.view_labels_ = pd.DataFrame(labels, index=annotations.items, columns=names)
-        self.labels_, self.responsibilities_ = labels[:, 0], self.view_responsibilities_[0]
+        self.labels_, self.responsibilities_ = labels[:, 0].copy(), self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {
             "n_annotators": followers,

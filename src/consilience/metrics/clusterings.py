@@ -117,7 +117,10 @@ def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     >>> ami([0, 0, 0, 0], [0, 1, 2, 3])
     0.0
     """
-    return float(adjusted_mutual_info_score(*_codes(labels_true, labels_pred), average_method="arithmetic"))
+    true, pred = _codes(labels_true, labels_pred)  # numbered by appearance
+    if np.array_equal(true, pred):
+        return 1.0  # if each item is its own cluster, this is 0 / 0, of which scikit-learn 1.6 makes 0
+    return float(adjusted_mutual_info_score(true, pred, average_method="arithmetic"))
 
 
 def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:

@@ -220,7 +220,9 @@ def _is_names(value: Any) -> bool:
     if not isinstance(value, pd.Index) or isinstance(value, pd.MultiIndex):
         return False
     try:
-        return bool(value.is_unique) and not value.hasnans
+        # in this order: of values that rise, pandas 2 then knows without a table of them that they are unique
+        _, is_unique = value.is_monotonic_increasing, value.is_unique
+        return bool(is_unique) and not value.hasnans
     except TypeError:  # lists among the names
         return False
 

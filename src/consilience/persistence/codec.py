@@ -56,6 +56,8 @@ from consilience.errors import InputError
 
 MAX_DEPTH = 50
 PLAIN = frozenset({type(None), bool, str})
+REMAINDER = "_RemainderColsList"
+"""A list of the columns that pass through a ColumnTransformer of scikit-learn 1.6, which warns when it is read."""
 
 Json = Any
 """A value that `json` reads and writes."""
@@ -117,6 +119,8 @@ class Encoder:
             raise UnknownValueError(f"values nested more than {MAX_DEPTH} deep")
         self._depth += 1
         try:
+            if type(value).__name__ == REMAINDER:
+                value = value.data  # the transformer takes the list itself, too
             if type(value) is list:
                 return [self(part) for part in value]
             for kind in self._kinds:

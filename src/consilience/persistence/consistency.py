@@ -43,7 +43,8 @@ def _classes(model: Any) -> Broken:
     keys = pd.MultiIndex(levels, rows)
     for name in {"confusion_matrices_", "confusion_counts_"} & set(vars(model)):
         table = getattr(model, name)
-        if not (table.index.equals(keys) and table.columns.equals(model._label_names)):
+        # as lists: to pandas 2, levels of the type str, which files of pandas 3 have, differ from those of objects
+        if not (table.index.tolist() == keys.tolist() and table.columns.equals(model._label_names)):
             yield name
 
 

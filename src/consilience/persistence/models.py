@@ -31,6 +31,9 @@ FORMAT_VERSION = 1
 VERSIONS = ("consilience", "scikit-learn")
 """Packages on whose versions the content of a file depends."""
 
+DEPRECATED = "deprecated"
+"""A parameter of scikit-learn that nobody gave; other versions have another default, or no such parameter."""
+
 
 def save(model: Any, path: str | PathLike[str]) -> None:
     """Save an estimator or a session in progress to one file, from which `load` restores an equal one.
@@ -267,6 +270,8 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
         raise ContentError("is not an estimator")
     made, parameters, attributes = _class(name), renamed(name, parameters), retagged(name, attributes)
+    if name in PARTS:
+        parameters = {key: node for key, node in parameters.items() if node != DEPRECATED}
     known = signature(made).parameters
     for key in parameters:
         if key not in known:

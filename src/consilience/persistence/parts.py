@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import UserList
 from importlib import import_module
 from typing import Any
 
@@ -124,7 +125,7 @@ INPUT: Attributes = {
 }
 SEEN = {"n_samples_seen_": either(number(0), array(float, "features", low=0), array(int, "features", low=0))}
 NAMES = list_of(TEXT)
-COLUMNS = Check("columns", lambda value, sizes: isinstance(value, str | int | list | slice | np.ndarray))
+COLUMNS = Check("columns", lambda value, sizes: isinstance(value, str | int | list | UserList | slice | np.ndarray))
 STEP = Check("a step", lambda value, sizes: isinstance(value, str) or hasattr(value, "get_params"))
 TRANSFORMER = tuple_of(TEXT, STEP, COLUMNS)
 TRANSFORMERS = list_of(TRANSFORMER)

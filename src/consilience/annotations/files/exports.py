@@ -20,7 +20,7 @@ import pandas as pd
 
 from consilience.annotations.files.layout import Request
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import DIFFERENT, SAME, counted, is_number
+from consilience.annotations.files.values import DIFFERENT, SAME, as_texts, counted, is_number
 from consilience.annotations.files.vocabulary import named, normal, paired
 from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
@@ -338,7 +338,7 @@ def _refuse_short_forms(table: Table, columns: list[str]) -> None:
 
 def _belongs_to_task(table: Table, column: str) -> bool:
     """Whether a column belongs to the task, not the annotation: one value per task, a different one for each task."""
-    texts = table.frame[column].astype(str)
+    texts = as_texts(table.frame[column])
     per_task = texts.groupby(table.frame["id"].astype(str)).nunique()
     return bool((per_task <= 1).all() and texts.nunique() == len(per_task))
 
@@ -508,7 +508,7 @@ def piles(table: Table, request: Request) -> Table:
     cells = frame[numbered].to_numpy(object).ravel()
     kept = np.flatnonzero([not (cell is None or cell != cell or str(cell).strip() == "") for cell in cells])
     row = kept // width
-    pile = frame[groups[0]].astype(str).str.strip()
+    pile = as_texts(frame[groups[0]]).str.strip()
     pile = pile.where(pile != "", "pile")
     again = pd.DataFrame({"who": frame[people[0]], "pile": pile}).duplicated(keep=False)
     pile = pile.where(~again, pile + " (" + pd.Series(np.arange(n_rows), index=frame.index).astype(str) + ")")

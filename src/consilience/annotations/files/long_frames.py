@@ -10,7 +10,7 @@ import numpy as np
 
 from consilience.annotations.files.layout import first_list
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import is_number
+from consilience.annotations.files.values import as_texts, is_number
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
@@ -105,7 +105,7 @@ def _describes(table: Table, name: Any, keys: tuple[Any, Any]) -> bool:
     """Whether a column has the same value for an item, or for an annotator, in every row, such as a person's age."""
     if first_list(table.frame[name]) is not None:
         return True
-    values = table.frame[name].astype(object).astype(str)
+    values = as_texts(table.frame[name].astype(object))
     return any((values.groupby(table.frame[key].to_numpy()).nunique() <= 1).all() for key in keys)
 
 

@@ -389,6 +389,11 @@ def totals(names: pd.Index, what: str) -> str | None:
     return f"there is {what} called {found!r}; if it is a total, delete it" if found else None
 
 
+def as_texts(column: pd.Series) -> pd.Series:
+    """Return cells as text, except missing ones, which ``astype(str)`` of pandas 2 makes "nan"."""
+    return column.astype(str).where(column.notna())
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun.
 
