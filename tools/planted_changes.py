@@ -11,9 +11,10 @@ in its place.
     python tools/planted_changes.py --run 7 12 --out planted
     python tools/planted_changes.py --changes models --run --only near
 
-``--run`` works on a copy of the tracked files, in which it plants one fault after the other. In turn it runs the tests
-that import the changed module or are called like it, those in the folder of tests that mirrors its folder, and all (or
-those that ``--tests`` names), until one fails. ``--only near`` and ``--only folder`` end after the first or the second.
+``--run`` works on a copy of the tracked files, in which it plants one fault after the other, and runs tests until one
+fails: first those that import the changed module or are called like it, in the folder of tests that mirrors its folder;
+then this whole folder; then all tests, or those that ``--tests`` names. ``--only near`` ends after the first of these,
+``--only folder`` after the second.
 """
 
 import argparse
@@ -110,12 +111,17 @@ def revert(found):
 
 
 def copy_of_tracked_files(folder):
-    """Copy the tracked files, as they are in the working tree."""
+    """Clone the repository, since some tests ask git, with the tracked files as they are in the working tree.
+
+    The test of the lists is left out, which fails for every fault.
+    """
+    subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, folder], check=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+    (folder / "tests" / f"test_{Path(__file__).name}").unlink(missing_ok=True)
 
 
 def tests_of(change, root, stage, everything):
@@ -136,7 +142,7 @@ def tests_of(change, root, stage, everything):
     found = [
         (not called.fullmatch(path.name), str(path.relative_to(root)))
         for path in (root / "tests").rglob("test_*.py")
-        if imports.search(path.read_text(encoding="utf-8")) or (folder in path.parents and called.fullmatch(path.name))
+        if folder in path.parents and (imports.search(path.read_text(encoding="utf-8")) or called.fullmatch(path.name))
     ]
     return [name for _, name in sorted(found)]
 
