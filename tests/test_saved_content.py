@@ -355,7 +355,7 @@ def test_a_session_must_match_its_items(tmp_path, monkeypatch):
         ("_counts", "x", "The '_counts' of ActiveSession must be counts of pairs, but is not."),
         ("_n_asked", -1, "The '_n_asked' of ActiveSession must be an integer of at least 0, but is not."),
         ("_pending", [{"tuple": [1, ["nobody"], None]}], "The '_pending' of ActiveSession contradicts"),
-        ("_left_out", [{"tuple": [1, ["nobody"], None]}], "The '_left_out' of ActiveSession contradicts"),
+        ("_left_out", [{"tuple": [1, ["nobody"], None, []]}], "The '_left_out' of ActiveSession contradicts"),
         ("_counts", {"tuple": [13, *held]}, "The '_counts' of ActiveSession contradicts"),
         ("_n_sampled", 4, "The '_n_sampled' of ActiveSession contradicts"),
         ("items_", {"range": [0, 12, 1, None]}, "The 'items' of ActiveSession contradicts"),
