@@ -1,8 +1,12 @@
 """People who take part in a study, for tests: they sort by a rule, through the store as the server does."""
 
+from datetime import timedelta
+
 import numpy as np
 
 from consilience.collect.model import StudySettings
+from consilience.collect.store.database import now
+from consilience.collect.store.requests import request
 
 NAMES = [f"item {number}" for number in range(12)]
 
@@ -46,3 +50,9 @@ def takes_part(store, study, seed=0, rule=kind_of, times=1, **options):
             break
         found.append(sort(store, assignment, rule))
     return person, found
+
+
+def request_job(store, study, kind, *, delay=0):
+    """Ask for work behind the scenes that is due after some seconds."""
+    with store.write() as db:
+        request(db, study.id, kind, now() + timedelta(seconds=delay))

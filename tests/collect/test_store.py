@@ -21,7 +21,7 @@ from consilience.collect.store import new_picture
 from consilience.collect.store import work as store_work
 from consilience.collect.store.database import PRAGMAS
 from consilience.errors import InputError
-from tests.collect.collecting import NAMES, begun, joined, sort, takes_part
+from tests.collect.collecting import NAMES, begun, joined, request_job, sort, takes_part
 from tests.collect.test_board_state import bodies
 
 RNG = np.random.default_rng(0)
@@ -81,8 +81,7 @@ def test_links_lead_to_studies_and_people(store):
     person, token = store.new_participant(study.id, {"PROLIFIC_PID": " a\nb", "other": "x", "list": ["y"]})
     assert person.parameters == {"PROLIFIC_PID": "a b"}
     assert store.participant_by_token(token) == store.participant(person.id) == person
-    assert store.participant_with(study.id, "PROLIFIC_PID", "a b") == person
-    assert store.participant_with(study.id, "PROLIFIC_PID", "a") is None
+    assert store.participants(study.id) == [person]
     again = store.renew_token(person.id)
     assert store.participant_by_token(again) == person
     for wrong in (token, "", "\ud800", "x" * 1000):
@@ -419,8 +418,8 @@ def test_access(store):
 def test_jobs_wait_once_and_are_taken_once(store):
     study, other = begun(store, subset_size=4), begun(store, subset_size=4)
     for _ in range(3):
-        store.request_job(study.id, "consensus", delay=60)
-    store.request_job(study.id, "consensus")  # earlier
+        request_job(store, study, "consensus", delay=60)
+    request_job(store, study, "consensus")  # earlier
     found = [job for job in at_once([store.claim_job] * 6) if job is not None]
     assert {(job.study, job.kind) for job in found} == {(study.id, "subsets"), (other.id, "subsets")}
     assert len(found) == 2  # the third is of a study at which a worker is at work

@@ -16,7 +16,7 @@ from consilience.collect.store import Store, studies
 from consilience.collect.store import work as store_work
 from consilience.collect.worker import Worker
 from consilience.metrics import ari
-from tests.collect.collecting import NAMES, begun, joined, kind_of, sort, takes_part
+from tests.collect.collecting import NAMES, begun, joined, kind_of, request_job, sort, takes_part
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,7 @@ def test_a_consensus_does_not_depend_on_a_restart(sqlite_store):
         takes_part(sqlite_store, study, number)
         worker.run()
     first = sqlite_store.consensus(study.id)
-    sqlite_store.request_job(study.id, "consensus")
+    request_job(sqlite_store, study, "consensus")
     Worker(sqlite_store).run()
     again = sqlite_store.consensus(study.id)
     assert ari(np.array(first["labels"]), np.array(again["labels"])) == 1
@@ -166,7 +166,7 @@ def test_nothing_is_composed_where_everything_is_sorted_or_nobody_may(sqlite_sto
     closed = begun(sqlite_store, subset_size=4)
     sqlite_store.close_study(closed.id)
     draft = sqlite_store.create_study("Draft", NAMES, settings=StudySettings(subset_size=4))
-    sqlite_store.request_job(draft.id, "subsets")
+    request_job(sqlite_store, draft, "subsets")
     Worker(sqlite_store).run()
     for study in (whole, closed, draft):
         assert sqlite_store.prepared_subsets(study.id) == []
@@ -227,7 +227,7 @@ def test_a_job_that_fails_is_noted_and_the_worker_goes_on(sqlite_store, monkeypa
         worker.run()
     assert sqlite_store.failures(study.id) == {"subsets": "RuntimeError: no luck"}
     assert sqlite_store.prepared_subsets(other.id)
-    sqlite_store.request_job(study.id, "subsets")
+    request_job(sqlite_store, study, "subsets")
     worker.run()
     assert sqlite_store.failures(study.id) == {}
     assert sqlite_store.prepared_subsets(study.id)

@@ -387,11 +387,8 @@ class TestSteps:
         for name, array in driven.state_.items():
             np.testing.assert_array_equal(resumed.state_[name], array, err_msg=name)
 
-    def test_checkpoints_of_versions_without_them_can_be_continued(self):
-        """Parameters that these lacked are no part of what identifies a fit, unless they are set."""
-        later = BayesSCDC._later_parameters
-        assert later.items() <= BayesSCDC().get_params().items()
-        assert not later.keys() & BayesSCDC()._identity(0).keys()
+    def test_a_fit_with_other_settings_is_another(self):
+        """So that it does not continue a checkpoint with these."""
         for name, value in {
             "rate_momentum": 0.5,
             "full_gradient": True,

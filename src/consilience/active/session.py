@@ -194,8 +194,7 @@ class ActiveSession(BaseEstimator):
         items, groupings = state["items_"], state["_groupings"]
         for name in state.keys() - {"_groupings"}:
             setattr(self, name, state[name])
-        # earlier versions stored whether the items of answers had names; those of a session always do
-        self._store = GroupingStore(len(items), [] if groupings is None else [replace(groupings, named=True)])
+        self._store = GroupingStore(len(items), [] if groupings is None else [groupings])
         pending = [Placed.of(Subset(*values), items) for values in state["_pending"]]
         self._pending = {placed.subset.number: placed for placed in pending}
         self._left_out = [
@@ -345,11 +344,6 @@ class ActiveSession(BaseEstimator):
         ------
         InputError
             The session does not know an annotator.
-
-        Notes
-        -----
-        A session that an earlier version saved does not know which of the items that an annotator left out of an answer
-        were presented with which others; the new session counts only their pairs among each other as presented.
 
         Examples
         --------

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from consilience.collect import checks, training
 
-StudyId = Annotated[str, Field(pattern=r"^[a-z0-9]{1,16}$")]
 Name = Annotated[str, Field(min_length=1, max_length=checks.LONGEST_NAME)]
 MOST_NUMBER = 1_000_000
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
-
-import pandas as pd
 
 from consilience.collect.model import CLOSED, Assignment, Study
 from consilience.collect.scoring import score_of
@@ -67,11 +65,6 @@ def consistency_of(
         attempts=attempt,
         standing=standing_of(study, trials, has_begun=any(one.number > 0 for one in assignments)).state,
     )
-
-
-def consistency_frame(rows: Sequence[Consistency]) -> pd.DataFrame:
-    """Return a table with a row for each participant."""
-    return pd.DataFrame([vars(one) for one in rows], columns=[one.name for one in fields(Consistency)])
 
 
 def _repeats(done: Sequence[Assignment], *, closed: bool) -> list[float]:

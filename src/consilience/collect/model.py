@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
-from consilience.active.named_strategies import STRATEGIES
 from consilience.annotations.types import Real
 from consilience.collect.cleaning import clean
 from consilience.collect.panel import Panel
-from consilience.collect.training import ROLES, Training
+from consilience.collect.training import Training
 from consilience.errors import InputError
 
 OPEN, CLOSED, HYBRID = "open", "closed", "hybrid"
@@ -19,11 +18,9 @@ KINDS = (OPEN, CLOSED, HYBRID)  # of sorts
 JUDGING = "judging"  # the kind of a study in which people who did not sort judge clusters
 BOARDS = ("piles", "sheet")
 QUESTIONS = "questions"  # what a judging study has in place of a board
-STATUSES = ("draft", "open", "closed")
 DIRECTIONS = ("ltr", "rtl")
 GROUP_NAMES = ("none", "optional", "required")
 STOP_RULES = ("reliability", "none")
-SOURCES = (*STRATEGIES, "dry", "repeat", "all", "imported", *ROLES)
 
 
 @dataclass(frozen=True)

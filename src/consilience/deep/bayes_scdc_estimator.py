@@ -206,12 +206,6 @@ class BayesSCDC(DeepClustering):
         "max_sweeps": whole(1),
         "start_variance": POSITIVE,
     }
-    _later_parameters: ClassVar[dict[str, Any]] = {
-        "rate_momentum": 0.0,
-        "full_gradient": False,
-        "max_sweeps": bayes_scdc.MAX_SWEEPS,
-        "start_variance": 3.0,
-    }
 
     def __init__(
         self,

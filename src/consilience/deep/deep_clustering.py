@@ -74,9 +74,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
 
-    _later_parameters: ClassVar[dict[str, Any]] = {}
-    """Defaults of parameters that earlier versions lacked, so that their checkpoints can be continued."""
-
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
         "n_latent": AUTO | whole(1),
@@ -319,7 +316,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     @property
     def _pictures(self) -> pictures.Format:
-        """Format of the pictures fitted; models of earlier files had none."""
+        """Format of the pictures fitted; before a fit, that of a table."""
         known = pictures.Format()
         return pictures.Format(getattr(self, "image_shape_", known.shape), getattr(self, "_brightest", known.brightest))
 
@@ -527,7 +524,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         """Settings that make two fits of the same data identical."""
         left_out = {"checkpoint", "verbose", "random_state", "encoder", "decoder"}
         given = self.get_params(deep=False)
-        left_out |= {name for name, default in self._later_parameters.items() if given[name] == default}
         held = {name: value for name, value in given.items() if name not in left_out}
         own = {name: checkpoints.digest(getattr(self, name, None)) for name in ("encoder", "decoder")}
         if isinstance(self.optimiser, optax.GradientTransformation):

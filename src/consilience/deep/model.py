@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -90,13 +90,6 @@ class Fit(NamedTuple):
     epoch: Int[Array, ""]
 
 
-class LocalResult(Protocol):
-    """Attributes that the local result of every model has."""
-
-    bound: Array
-    responsibilities: Array
-
-
 class DeepModel(eqx.Module):
     """A model with its settings; all functions are pure.
 
@@ -158,7 +151,7 @@ class DeepModel(eqx.Module):
         key: PRNGKeyArray,
         within: PyTree = None,
     ) -> Any:
-        """q of items and their contribution to the bound, a `LocalResult`.
+        """q of items and their contribution to the bound: an object with `bound` and `responsibilities`.
 
         within : what `expected` returns, if q of items is to be differentiated in that.
         """

@@ -60,15 +60,15 @@ def given_to(model: Any) -> Groupings | Pairs:
     Raises
     ------
     InputError
-        There were none, or the model was saved without them.
+        There were none.
     """
     found = [vars(model).get(name) for name in ("_given", "groupings_")]
     for given in found:
         if isinstance(given, Groupings | Pairs):
             return given
     raise InputError(
-        f"This {type(model).__name__} has no annotations to forecast from: it was fitted without any, or saved by an "
-        "earlier version. Fit it to annotations."
+        f"This {type(model).__name__} has no annotations to forecast from: it was fitted without any. Fit it to "
+        "annotations."
     )
 
 

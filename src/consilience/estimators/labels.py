@@ -192,8 +192,6 @@ class LabelAggregator(CrowdEstimator):
         label: Int[np.ndarray, " labels"],
     ) -> Float[np.ndarray, " labels"] | None:
         """Weight of each label, where some annotators weigh together; the last code is that of newcomers."""
-        if not hasattr(self, "_copy_group"):  # saved by an earlier version
-            return None
         group = np.append(self._copy_group, MISSING)[annotator]
         if self._merges_copies:
             return one_of_each(item, group, label).astype(float) if (group >= 0).any() else None

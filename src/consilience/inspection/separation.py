@@ -47,8 +47,6 @@ MOST_ITEMS = 60
 MOST_CELLS = 20_000_000  # people × items²
 LEAST_SKEW = 1e-3  # below which a distribution is taken for normal
 
-Together = Float[np.ndarray, "people items items"]
-
 
 @dataclass(frozen=True)
 class Separation:

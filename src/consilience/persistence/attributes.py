@@ -1,7 +1,6 @@
 """The attributes of every fitted estimator: names, kinds, shapes and ranges, checked when a file is saved or loaded.
 
-A fitted estimator has all of them, except those that are optional, which some data or earlier versions do not
-produce.
+A fitted estimator has all of them, except those that are optional, which some data do not produce.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def annotators(**columns: str) -> Attributes:
 def copies(agreement: str) -> Attributes:
     """Return the check of the table of annotators who weigh together."""
     columns = {"annotators": "O", "n_items": "c", "agreement": agreement, "expected": "p"}
-    return {"copies_": optional(table(None, {**columns, "dependence": "f", "p_value": "p"}))}
+    return {"copies_": table(None, {**columns, "dependence": "f", "p_value": "p"})}
 
 
 CLASSES: Attributes = {
@@ -73,8 +72,8 @@ CLASSES: Attributes = {
     **annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
     "confusion_matrices_": table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
     **copies(agreement="p"),
-    "labels_apart_": optional(array(None, "items")),
-    "_copy_group": optional(array(int, "annotators", low=-1)),
+    "labels_apart_": array(None, "items"),
+    "_copy_group": array(int, "annotators", low=-1),
 }
 BY_TABLE: Attributes = {
     "_log_weights": array(float, "clusters", high=ROUNDING, inf=True),
@@ -122,11 +121,9 @@ UNCERTAIN: Attributes = {
 NO_PICTURE, GREY = tuple_of(), tuple_of(whole(1), whole(1))
 DEEP: Attributes = {
     **FEATURES,
-    "image_shape_": optional(
-        either(NO_PICTURE, GREY, tuple_of(whole(1), whole(1), whole(1)))
-    ),  # absent in earlier files
-    "_brightest": optional(one_of(1.0, 255.0)),
-    "notes_": optional(NOTES),  # absent in earlier files
+    "image_shape_": either(NO_PICTURE, GREY, tuple_of(whole(1), whole(1), whole(1))),
+    "_brightest": one_of(1.0, 255.0),
+    "notes_": NOTES,
     **CLUSTERS,
     "restart_bounds_": array(float, None, nan=True, inf=True),
     "lower_bound_": number(),
@@ -136,9 +133,9 @@ DEEP: Attributes = {
     "_trained_annotators": names("annotators trained"),
     "state_": ANYTHING,  # checked against the networks by the estimator itself
     "_owned": array(int, "clusters", low=0),
-    "components_": optional(table("components", {"cluster": "i", "weight": "f"})),
-    "component_means_": optional(array(float, "components", "latent")),
-    "component_covariances_": optional(array(float, "components", "latent", "latent")),
+    "components_": table("components", {"cluster": "i", "weight": "f"}),
+    "component_means_": array(float, "components", "latent"),
+    "component_covariances_": array(float, "components", "latent", "latent"),
     "weights_": array(float, "clusters", low=0),
     "means_": array(float, "clusters", "latent"),
     "covariances_": array(float, "clusters", "latent", "latent"),
@@ -146,8 +143,8 @@ DEEP: Attributes = {
 }
 GROUPS = ("annotator", "grouping", "group")
 OF_ALL: Attributes = {
-    "_missing": optional(or_none(list_of(NAME))),  # values that mean missing; absent in earlier files
-    "_given": optional(GIVEN),  # annotations of models that forecast; absent in earlier files
+    "_missing": optional(or_none(list_of(NAME))),  # values that mean missing; not kept by `partial_fit` of deep models
+    "_given": optional(GIVEN),  # annotations of models that forecast
 }
 
 OF_EACH: dict[str, Attributes] = {
@@ -157,11 +154,11 @@ OF_EACH: dict[str, Attributes] = {
         **BOUNDED,
         **annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
         **copies(agreement="f"),
-        "notes_": optional(NOTES),
+        "notes_": NOTES,
         "prior_variance_": number(0),
         "prior_variance_search_": or_none(table(None, {})),
-        "feature_search_": optional(or_none(table(None, {"features": "O", "n_features": "c"}))),
-        "features_used_": optional(array(bool, "features")),
+        "feature_search_": or_none(table(None, {"features": "O", "n_features": "c"})),
+        "features_used_": array(bool, "features"),
         "restart_bounds_": array(float, None),
         "coef_": reals("clusters", "features"),
         "intercept_": reals("clusters"),
@@ -183,13 +180,13 @@ OF_EACH: dict[str, Attributes] = {
         "_log_table": array(float, "annotators × labels", "components", high=ROUNDING, inf=True),
         **BOUNDED,
         "class_proportions_": array(float, "clusters", low=0, high=1),
-        "n_subtypes_": optional(whole(1)),
-        "subtypes_": optional(array(int, "items", low=-1)),
+        "n_subtypes_": whole(1),
+        "subtypes_": array(int, "items", low=-1),
         "_subtype_rows": optional(array(float, "annotators × labels", "components", low=0, high=1)),
-        "temperature_": optional(number(1)),
-        "_shared": optional(number(0)),
-        "_shared_confusion": optional(array(float, "clusters", "clusters", low=0, high=1)),
-        "_newcomer": optional(or_none(array(float, "clusters", "clusters", low=0, high=1, shares=True))),
+        "temperature_": number(1),
+        "_shared": number(0),
+        "_shared_confusion": array(float, "clusters", "clusters", low=0, high=1),
+        "_newcomer": or_none(array(float, "clusters", "clusters", low=0, high=1, shares=True)),
         "confusion_counts_": table("annotators × clusters", "labels", keys=("annotator", "class")),
     },
     "ProductMixture": MIXTURE,
@@ -201,7 +198,7 @@ OF_EACH: dict[str, Attributes] = {
         "weights_": array(float, "clusters", low=0, high=1),
         "trace_": table(None, {"n_components": "c", "log_likelihood": "f", "information": "f", "n_informative": "c"}),
         "starts_": or_none(table(None, {})),
-        "fell_back_": optional(TRUTH),
+        "fell_back_": TRUTH,
         "informative_set_": list_of(NAME),
         "n_components_": whole(1),
         "_pair_information": table(None, {"first": "O", "second": "O", "information": "f"}),
@@ -225,7 +222,7 @@ OF_EACH: dict[str, Attributes] = {
         "_raw_clusters": codes("items", of="raw clusters", missing=True),
     },
     "MCVC": UNCERTAIN,
-    "MECC": {**UNCERTAIN, "notes_": optional(NOTES)},
+    "MECC": {**UNCERTAIN, "notes_": NOTES},
     "MPCKMeans": {
         **PAIRWISE,
         "objectives_": array(float, None),
@@ -244,7 +241,7 @@ OF_EACH: dict[str, Attributes] = {
     "SemiCrowd": {
         **PAIRWISE,
         "components_": reals(None, "features"),
-        "inertia_": optional(number(0)),
+        "inertia_": number(0),
         "completed_": table("judged items", "judged items"),
     },
     "InductiveConsensus": {
@@ -257,8 +254,8 @@ OF_EACH: dict[str, Attributes] = {
         "consensus_": ANYTHING,
         "classifier_": ANYTHING,
         "annotators_": table("annotators", {}),
-        "_rates": optional(array(float, None, 2, low=0, high=1)),
-        "_rated": optional(names("annotators rated")),
+        "_rates": array(float, None, 2, low=0, high=1),
+        "_rated": names("annotators rated"),
     },
     "BayesSCDC": DEEP,
     "SCDC": DEEP,
@@ -278,7 +275,7 @@ OF_EACH: dict[str, Attributes] = {
         **CLUSTERS,
         **BOUNDED,
         **annotators(n_pairs="c", bias="f", accuracy="p", sensitivity="p", specificity="p"),
-        "notes_": optional(NOTES),
+        "notes_": NOTES,
         "restart_bounds_": array(float, None),
         "embedding_": reals("items", "dims"),
         "_points": reals("items", "quadratic"),
@@ -294,9 +291,8 @@ OF_EACH: dict[str, Attributes] = {
         "objective_": number(),
         "utility_": number(),
         "_table": reals("groups", "clusters"),
-        "_annotator_of_group": optional(codes("groups", of="annotators")),
-        "_expected_shares": optional(array(float, "groups", "clusters", low=0, high=1)),
-        "_sizes": optional(array(float, "clusters", low=0)),
+        "_expected_shares": array(float, "groups", "clusters", low=0, high=1),
+        "_sizes": array(float, "clusters", low=0),
     },
     "CSPA": {
         **NO_FEATURES,

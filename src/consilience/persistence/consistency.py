@@ -75,8 +75,7 @@ def _uncertain(model: Any) -> Broken:
 
 
 def _deep(model: Any) -> Broken:
-    shape = getattr(model, "image_shape_", ())
-    if shape and math.prod(shape) != model.n_features_in_:
+    if model.image_shape_ and math.prod(model.image_shape_) != model.n_features_in_:
         yield "image_shape_"
         return
     if not model._state_fits():
@@ -147,7 +146,7 @@ def _inductive(model: Any) -> Broken:
         yield "consensus_"
     elif consensus.n_clusters_ != model.n_clusters_:
         yield "n_clusters_"
-    if hasattr(model, "_rates") and len(model._rates) != len(getattr(model, "_rated", ())) + 1:
+    if len(model._rates) != len(model._rated) + 1:
         yield "_rates"
     if not (hasattr(model.classifier_, "predict") and _is_code(model.classifier_, model.n_clusters_)):
         yield "classifier_"

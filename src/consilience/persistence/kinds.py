@@ -266,21 +266,20 @@ def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
 
 def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
     items, annotators, unnamed, indices, indptr, *rest = (decode(part) for part in content)
-    grouping_of_group, annotator_of_grouping, grouping_names, group_names, *reading = rest
+    grouping_of_group, annotator_of_grouping, grouping_names, group_names, reading = rest
     _require_groupings(items, annotators, indices, indptr, grouping_of_group, annotator_of_grouping, rest[2:4])
     require(type(unnamed) is bool)
     shape = (len(items), len(group_names))
     return Groupings(
         items=items,
         annotators=annotators,
-        # earlier versions stored whether the order was given, also for items with names
-        named=not (unnamed and pd.api.types.is_integer_dtype(items.dtype)),
+        named=not unnamed,
         incidence=csr_array((np.ones(len(indices)), indices, indptr), shape=shape),
         grouping_of_group=grouping_of_group,
         annotator_of_grouping=annotator_of_grouping,
         grouping_names=grouping_names,
         group_names=group_names,
-        reading=_reading(*reading),  # not saved by earlier versions
+        reading=_reading(reading),
     )
 
 
@@ -327,7 +326,7 @@ def _as_read(annotations: Groupings | Pairs) -> list[Any] | None:
     return None if reading is None else [reading.how, list(reading.notes), list(reading.warnings)]
 
 
-def _reading(content: Any = None) -> Reading | None:
+def _reading(content: Any) -> Reading | None:
     if content is None:
         return None
     how, notes, warnings = content

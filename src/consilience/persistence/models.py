@@ -22,7 +22,7 @@ from consilience.errors import InputError, MissingDependencyError, SavedModelErr
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
 from consilience.persistence.kinds import KINDS
-from consilience.persistence.migrations import renamed, retagged, upgraded
+from consilience.persistence.migrations import migrated
 from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSION, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
@@ -269,23 +269,23 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
     if not (isinstance(name, str) and isinstance(parameters, dict) and isinstance(attributes, dict)):
         raise ContentError("is not an estimator")
-    made, parameters, attributes = _class(name), renamed(name, parameters), retagged(name, attributes)
+    made = _class(name)
     if name in PARTS:
         parameters = {key: node for key, node in parameters.items() if node != DEPRECATED}
+    held = ({key: _decoded(name, key, node, decode) for key, node in part.items()} for part in (parameters, attributes))
+    given, learned = migrated(name, *held)
     known = signature(made).parameters
-    for key in parameters:
+    for key in given:
         if key not in known:
             raise _UnknownPartError(f"gives {name} the parameter {key!r}, which it does not have in this version")
     for key, parameter in known.items():
-        if key not in parameters and parameter.default is Parameter.empty:
+        if key not in given and parameter.default is Parameter.empty:
             raise ContentError(f"is a {name} without the parameter {key!r}")
-    given = {key: _decoded(name, key, node, decode) for key, node in parameters.items()}
-    for key in attributes:
+    for key in learned:
         if key in known or hasattr(made, key) or not key.isidentifier() or key.startswith("__"):
             raise ContentError(f"gives {name} the attribute {key!r}, which it does not have")
-    learned = {key: _decoded(name, key, node, decode) for key, node in attributes.items()}
     estimator = _begun(made, given)
-    vars(estimator).update(upgraded(name, learned, content["parameters"]))
+    vars(estimator).update(learned)
     state = vars(estimator).copy()
     if problem := problem_of(estimator, state):
         raise EntryError(problem)

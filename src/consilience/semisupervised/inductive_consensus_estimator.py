@@ -212,10 +212,6 @@ class InductiveConsensus(CrowdEstimator):
     score = scoring.score
 
     def _score(self, X: FeaturesLike, judgements: Annotations) -> float:
-        if not hasattr(self, "_rates"):
-            raise InputError(
-                "This InductiveConsensus was saved by an earlier version, without the data to score with; fit it again."
-            )
         of_item = self._probabilities(self._features(X, reset=False))
         return score_of_clusters(judgements, of_item, self._rates, self._rated)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
-from consilience.annotations.types import Real
 from consilience.collect import tables
 from consilience.collect.errors import NotFoundError
 from consilience.collect.store.database import Database, now
@@ -64,19 +63,6 @@ class Prepared:
 
 class Jobs(Database):
     """What the store knows of the work behind the scenes."""
-
-    def request_job(self, study_id: str, kind: str, *, delay: Real = 0.0) -> None:
-        """Ask the worker for something; requests that wait for it already are one.
-
-        Parameters
-        ----------
-        study_id : str
-        kind : {"subsets", "consensus", "overview"}
-        delay : float, default=0
-            Seconds until it is due.
-        """
-        with self.write() as db:
-            request(db, study_id, kind, now() + timedelta(seconds=delay))
 
     def claim_job(self) -> Job | None:
         """Take the job that is due first, of a study at which no other worker is at work; None if there is none."""

@@ -112,11 +112,6 @@ class People(Database):
             study_in(db, study_id)
             return participants_in(db, study_id)
 
-    def participant_with(self, study_id: str, name: str, value: str) -> Participant | None:
-        """Return the first participant of a study with a value of a stored parameter, such as a panel's id; or None."""
-        with self.read() as db:
-            return next(iter(participants_with(db, study_id, name, value)), None)
-
     def exclude(self, participant_id: str, excluded: bool = True) -> Participant:
         """Leave the answers of a participant out of every result, or take them in again; nothing is deleted.
 

@@ -226,8 +226,6 @@ class KCC(GroupingConsensus):
             A group was not fitted.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_sizes"):
-            raise InputError("This KCC was saved by an earlier version, without the data to score with; fit it again.")
         groupings, place = self._known(annotations, missing)
         item, group = groupings.item_of_row, place[groupings.incidence.indices]
         distance = np.asarray(groupings.incidence @ self._table[place])

@@ -365,7 +365,7 @@ class SubsetFusion(GroupingConsensus):
         place = self._place_of_annotator(annotator)
         own = self.annotators_.iloc[place]
         base = own["n_groupings"] / (own["n_groups"] + mixture.MORE_GROUPS * own["n_groupings"])
-        keeps = own.get("consistency", own["weight"]) if self.refined_ else 1.0  # a model saved by an earlier version
+        keeps = own["consistency"] if self.refined_ else 1.0
         return same * (keeps + (1 - keeps) * base) + (1 - same) * base
 
     def _set_result(

@@ -432,18 +432,15 @@ class DawidSkene(LabelAggregator):
             self.annotators_[name] = np.where(mine, quality[name], self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
-        if not hasattr(self, "temperature_"):  # saved by an earlier version
-            return super()._probabilities(labels)
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
         onehot, table = self._evidence(labels)
         return found.probabilities(onehot, self._log_weights, table)
 
     def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
         """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""
-        learned: np.ndarray | None = getattr(self, "_newcomer", None)  # none in files of earlier versions
-        return super()._of_newcomer() if learned is None else learned
+        return super()._of_newcomer() if self._newcomer is None else self._newcomer
 
     def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
-        if getattr(self, "n_subtypes_", 1) == 1:
+        if self.n_subtypes_ == 1:
             return super()._mixture()
         return softmax(self._log_weights), self._subtype_rows
