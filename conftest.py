@@ -18,6 +18,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--check-every-call", action="store_true", help="check the types and shapes of every call, not of some"
     )
+    parser.addoption("--thorough", action="store_true", help="draw many examples for the tests of properties")
     parser.addoption("--model", help="only the tests of this model, by its module or class: dawid_skene, DawidSkene")
 
 
