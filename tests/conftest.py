@@ -39,7 +39,7 @@ def pytest_collect_file(parent):
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled():
-    """Let go of the programs that JAX compiled for the tests of a module: few are those of another, and all are large."""
+    """Let go of what JAX compiled for the tests of a module, which is large and seldom used by those of another."""
     yield
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
