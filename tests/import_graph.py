@@ -1,7 +1,7 @@
 """What imports what, read from the syntax trees: nothing is imported for it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -32,14 +32,68 @@ def imports_of(path: Path) -> frozenset[str]:
 
     What is imported for type checkers alone does not count.
     """
-    found: set[str] = set()
+    froms = [node for node in _parts_that_run(tree_of(path)) if isinstance(node, ast.ImportFrom)]
+    assert all(node.level == 0 for node in froms), "imports are absolute"
+    return _names_imported(path) | {node.module for node in froms}
+
+
+@cache
+def files_imported(path: Path) -> frozenset[Path]:
+    """Files of the package and of its tests and benchmarks that a file imports; of a package, those that define what is
+    imported from it: `from consilience.consensus import KCC` is an import of the module of KCC alone.
+    """
+    return frozenset(filter(None, map(home_of, _names_imported(path))))
+
+
+def with_users(changed: Iterable[Path], files: Iterable[Path]) -> set[Path]:
+    """Changed files, those of the others that import one of them, those that import one of these, and so on."""
+    reached, waiting = set(changed), set(files)
+    while found := {path for path in waiting if files_imported(path) & reached}:
+        reached |= found
+        waiting -= found
+    return reached
+
+
+@cache
+def names_in(path: Path) -> dict[str, str]:
+    """Absolute names of what a file imports, by the names under which it uses them."""
+    return dict(_imports(path))
+
+
+def _names_imported(path: Path) -> set[str]:
+    return {name for _, name in _imports(path)}
+
+
+def _imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Each import's name in the file and its absolute name."""
     for node in _parts_that_run(tree_of(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(found)
+            around = path.relative_to(REPOSITORY).parts[: -node.level] if node.level else ()
+            holder = ".".join(filter(None, (*around, node.module)))
+            yield from ((alias.asname or alias.name, f"{holder}.{alias.name}") for alias in node.names)
+
+
+@cache
+def home_of(name: str) -> Path | None:
+    """File of a module, or of the module that defines a name of a package; None if it is of another project."""
+    place = (ROOT.parent if name.partition(".")[0] == "consilience" else REPOSITORY).joinpath(*name.split("."))
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        if path.exists():
+            return path
+    holder, _, attribute = name.rpartition(".")
+    found = home_of(holder) if holder else None
+    if found is not None and found.name == "__init__.py" and attribute in _passed_on(found):
+        return home_of(_passed_on(found)[attribute])
+    return found
+
+
+@cache
+def _passed_on(package: Path) -> dict[str, str]:
+    """Names that a package imports in order to pass them on, with those under which they are defined."""
+    nodes = (node for node in ast.walk(tree_of(package)) if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name: f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
 
 
 def _parts_that_run(tree: ast.AST) -> Iterator[ast.AST]:
