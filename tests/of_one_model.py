@@ -55,8 +55,10 @@ class Model:
     def _is_meant(self, value):
         if isinstance(value, list | tuple):
             return any(map(self._is_meant, value))
-        names = {value if isinstance(value, str) else None, getattr(value, "name", None), type(value).__name__}
-        return value == self.page if isinstance(value, Path) else self.name in names or _name(value) == self.name
+        if isinstance(value, Path):
+            return value == self.page
+        names = [value, getattr(value, "name", None), type(value).__name__, getattr(value, "__name__", None)]
+        return self.name in [name for name in names if isinstance(name, str)]
 
 
 def model_called(asked):
@@ -119,7 +121,3 @@ def _module(model):
 
 def _plain(name):
     return name.lower().replace("_", "").removesuffix("estimator")
-
-
-def _name(value):
-    return getattr(value, "__name__", None)
