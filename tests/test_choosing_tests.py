@@ -50,7 +50,7 @@ def test_what_is_imported_from_a_package_is_imported_from_the_module_that_define
 def test_a_change_of_a_model_concerns_its_tests_and_its_cases(change):
     assert "KCC" in [model.name for model in change.models]
     assert "BayesSCDC" not in [model.name for model in change.models]
-    assert {path.name for path in change.tests} >= {"test_kcc.py", "test_kcc_utilities.py"}
+    assert {path.name for path in change.tests} >= {"test_kcc.py"}
     assert change.concerns(item("consensus/groupings/test_kcc.py", "anything"))
     assert change.concerns(item(ALWAYS, "anything"))
     assert change.concerns(item("test_estimator_contract.py", "test_common_attributes", name="KCC"))

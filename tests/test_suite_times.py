@@ -27,7 +27,7 @@ def line(test, processor, memory=100, process=1):
 
 def test_the_page_has_a_row_for_each_folder_and_kind_and_the_slowest_tests(tool, tmp_path, monkeypatch):
     page = tmp_path / "tests.md"
-    page.write_text(f"# Tests\n\n{tool.BEGIN}\n\nold\n\n{tool.END}\nEnd\n")
+    page.write_text(f"# Tests\n\n{tool.BEGIN}\n\nearlier figures\n\n{tool.END}\nEnd\n")
     monkeypatch.setattr(tool, "PAGE", page)
     (tmp_path / "1.jsonl").write_text(line("collection", 10) + line("tests/cli/test_a.py::test[x|y]", 30, 1500))
     (tmp_path / "2.jsonl").write_text(line("collection", 10, 900, 2) + line("tests/deep/test_b.py::test", 70, 700, 2))
@@ -38,7 +38,7 @@ def test_the_page_has_a_row_for_each_folder_and_kind_and_the_slowest_tests(tool,
     assert "| tests/deep | 1 | 70.0 | 58% | 700 |\n| tests/cli | 1 | 30.0 | 25% | 1,500 |" in text
     assert "| networks | 1 | 70.0 | 58% | 700 |\n| commands | 1 | 30.0 | 25% | 1,500 |" in text
     assert text.index("`tests/deep/test_b.py::test`") < text.index(r"`tests/cli/test_a.py::test[x\|y]`")
-    assert "old" not in text
+    assert "earlier figures" not in text
     assert text.startswith("# Tests\n")
     assert text.endswith("End\n")
 

@@ -4,7 +4,7 @@
     python tools/suite_times.py --from FOLDER    # write the page from an earlier run, kept in a folder
     python tools/suite_times.py --keep FOLDER -- -m ''    # what follows -- goes to pytest
 
-This file is also the plugin of pytest that writes the times. Each process of a run has a file of its own, with a line of
+This file is also the plugin of pytest that writes the times. Each process of a run has its own file, with a line of
 JSON for each of its tests: seconds of processor, which a busy machine hardly changes, with those of the processes that
 the test started, and the memory of the process after it.
 """
