@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from tests.import_graph import REPOSITORY, ROOT, files_imported, with_users
@@ -55,6 +56,8 @@ def test_a_change_of_a_model_concerns_its_tests_and_its_cases(change):
     assert change.concerns(item(ALWAYS, "anything"))
     assert change.concerns(item("test_estimator_contract.py", "test_common_attributes", name="KCC"))
     assert not change.concerns(item("test_estimator_contract.py", "test_common_attributes", name="BayesSCDC"))
+    table = pd.DataFrame({"name": ["KCC"]})  # whose attribute `name` is a column
+    assert not change.concerns(item("test_estimator_contract.py", "test_common_attributes", said=table))
 
 
 def test_a_change_concerns_tests_that_use_it_themselves_or_by_what_they_call(change):
