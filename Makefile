@@ -7,11 +7,12 @@ LOWEST := .venv-lowest
 REPORT := consilience-report
 DB ?= sqlite:///consilience.db
 DATA ?=
+BASE ?= HEAD
 FEATURES ?=
 
 export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help setup demo report serve bench test test-all test-model test-lowest lint format hooks docs docs-quick dist papers people speed speed-compare papers-check clean
+.PHONY: help setup demo report serve bench test test-all test-model test-near test-lowest lint format hooks docs docs-quick dist papers people speed speed-compare papers-check clean
 
 help:
 	@echo "make setup     virtual environment in $(VENV) with everything"
@@ -21,6 +22,7 @@ help:
 	@echo "make test      the test suite"
 	@echo "make test-all  the slow tests too"
 	@echo "make test-model MODEL=dawid_skene  the tests that concern one model, by its module or class"
+	@echo "make test-near  the tests that concern what changed since the last commit, or since BASE=main~3"
 	@echo "make test-lowest  the test suite with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make lint      format, style and types"
 	@echo "make hooks     check each commit, with pre-commit"
@@ -63,20 +65,24 @@ else
 	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --jobs -1 --out $(REPORT)
 endif
 
-# two workers, a thread each: the machines have two cores
-test test-all test-model test-lowest: export OMP_NUM_THREADS = 1
+# two workers, a thread each: the machines have two cores; what the tests of a file share is made once
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile
+test test-all test-model test-near test-lowest: export OMP_NUM_THREADS = 1
 
 # without compiled files, each process that the tests start compiles the package again
-test test-all test-model: export PYTHONDONTWRITEBYTECODE =
+test test-all test-model test-near: export PYTHONDONTWRITEBYTECODE =
 
 test: setup
-	$(BIN)/python -m pytest -n 2
+	$(TESTS)
 
 test-all: setup
-	$(BIN)/python -m pytest -n 2 -m '' --check-every-call
+	$(TESTS) -m '' --check-every-call --thorough
 
 test-model: setup
-	$(BIN)/python -m pytest -n 2 --model '$(MODEL)'
+	$(TESTS) --model '$(MODEL)'
+
+test-near: setup
+	$(TESTS) --near '$(BASE)'
 
 # its own environment; the constraints come from pyproject.toml
 test-lowest:
@@ -85,7 +91,7 @@ test-lowest:
 	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint $(LOWEST)/constraints.txt --editable '.[all,dev]'
-	$(LOWEST)/bin/python -m pytest -n 2 -p no:cacheprovider
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadfile -p no:cacheprovider
 
 lint: setup
 	$(BIN)/ruff check .

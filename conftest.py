@@ -10,7 +10,7 @@ import pytest
 from tests import shape_checks
 
 os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
-MODEL = pytest.StashKey()
+CHOICE = pytest.StashKey()
 PATIENCE = 3600  # seconds for a slow test
 
 
@@ -18,22 +18,36 @@ def pytest_addoption(parser):
     parser.addoption(
         "--check-every-call", action="store_true", help="check the types and shapes of every call, not of some"
     )
+    parser.addoption("--thorough", action="store_true", help="draw many examples for the tests of properties")
     parser.addoption("--model", help="only the tests of this model, by its module or class: dawid_skene, DawidSkene")
+    parser.addoption("--near", metavar="COMMIT", help="only the tests that concern what changed since a commit")
 
 
 def pytest_configure(config):
     gc.set_threshold(20_000, 20, 20)  # with thousands of tests in memory, each search for garbage is long
     if not config.getoption("--check-every-call"):
         jaxtyping.jaxtyped = shape_checks.check_some_calls  # which the import hook writes before every function
-    if config.getoption("--model") is not None:
-        from tests import of_one_model  # which imports the package
-
-        try:
-            config.stash[MODEL] = of_one_model.model_called(config.getoption("--model"))
-        except ValueError as error:
-            raise pytest.UsageError(str(error)) from error
+    try:
+        chosen = choose_tests(config)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    if chosen is not None:
+        config.stash[CHOICE] = chosen
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
-            config.args = list(map(str, config.stash[MODEL].files))
+            config.args = list(map(str, chosen.files))
+
+
+def choose_tests(config):
+    """Return what the options choose, a model or a change; None is all tests."""
+    if config.getoption("--model") is not None:
+        from tests.of_one_model import model_called  # which imports the package
+
+        return model_called(config.getoption("--model"))
+    if config.getoption("--near") is not None:
+        from tests.near_a_change import changed_since
+
+        return changed_since(config.getoption("--near"))
+    return None
 
 
 def pytest_collection_finish():
@@ -44,8 +58,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(PATIENCE))
-    if MODEL in config.stash:
-        kept = list(filter(config.stash[MODEL].concerns, items))
+    if CHOICE in config.stash:
+        kept = list(filter(config.stash[CHOICE].concerns, items))
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
 

@@ -1,11 +1,15 @@
 """Settings for the whole suite."""
 
+import gc
 import os
 import signal
+import sys
 from importlib import metadata, util
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from _pytest.doctest import DoctestModule
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from packaging.version import Version
 
 # code that runs for milliseconds need not be compiled with care, nor twice
@@ -24,3 +28,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # the machines are slow and shared: time is no failure
 settings.register_profile("consilience", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("consilience")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(parent):
+    """Look for examples to run in the package alone."""
+    found = yield
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_compiled():
+    """Let go of what JAX compiled for the tests of a module, which is large and seldom used by those of another."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Draw fewer examples than a test asks for in a quick run, and more in one of everything."""
+    for function in {getattr(item, "function", None) for item in items}:
+        if is_hypothesis_test(function):
+            asked = function._hypothesis_internal_use_settings
+            drawn = 2 * asked.max_examples if config.getoption("--thorough") else quick_number(asked.max_examples)
+            function._hypothesis_internal_use_settings = settings(asked, max_examples=drawn)
+
+
+def quick_number(asked):
+    """Number of examples that a quick run draws: all of few, a fifth of many."""
+    return min(asked, 8 + asked // 5)

@@ -3,7 +3,6 @@
 They are those of its own modules with their docstrings, and of the tests of all models the cases of this one.
 """
 
-import ast
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,9 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from consilience.registry import ESTIMATORS
+from tests.import_graph import REPOSITORY, files_imported
+from tests.import_graph import ROOT as SOURCE
 
-ROOT = Path(__file__).parents[1]
-SOURCE, TESTS = ROOT / "src" / "consilience", ROOT / "tests"
+TESTS = REPOSITORY / "tests"
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,20 @@ class Model:
 
     def concerns(self, item):
         """Whether a test is of its own files, or a case of it."""
-        own = {*self.sources, *self.tests}
+        return item.path in {*self.sources, *self.tests} or self.is_case(item)
+
+    def is_case(self, item):
+        """Whether a test of several models is for this one."""
         case = getattr(item, "callspec", None)
-        return item.path in own or (case is not None and any(map(self._is_meant, case.params.values())))
+        return case is not None and any(map(self._is_meant, case.params.values()))
 
     def _is_meant(self, value):
         if isinstance(value, list | tuple):
             return any(map(self._is_meant, value))
-        names = {value if isinstance(value, str) else None, getattr(value, "name", None), type(value).__name__}
-        return value == self.page if isinstance(value, Path) else self.name in names or _name(value) == self.name
+        if isinstance(value, Path):
+            return value == self.page
+        names = [value, getattr(value, "name", None), type(value).__name__, getattr(value, "__name__", None)]
+        return self.name in [name for name in names if isinstance(name, str)]
 
 
 def model_called(asked):
@@ -64,11 +69,11 @@ def model_called(asked):
     ValueError
         There is none.
     """
-    by_name = {_plain(model.name): model for model in _models()}
-    by_module = {_plain(source.stem): model for model in _models() for source in model.sources}
+    by_name = {_plain(model.name): model for model in models()}
+    by_module = {_plain(source.stem): model for model in models() for source in model.sources}
     found = by_name.get(_plain(asked)) or by_module.get(_plain(asked))
     if found is None:
-        known = sorted({_module(model) for model in _models()})
+        known = sorted({_module(model) for model in models()})
         near = get_close_matches(asked, [*known, *ESTIMATORS], 1)
         hint = f" Did you mean {near[0]!r}?" if near else f" The models are in the modules {', '.join(known)}."
         raise ValueError(f"No model is called {asked!r}. Expected the name of its module or of its class.{hint}")
@@ -76,12 +81,13 @@ def model_called(asked):
 
 
 @cache
-def _models():
+def models():
+    """All models."""
     return list(_read_models())
 
 
 def _read_models():
-    pages = {path.read_text("utf-8").splitlines()[0]: path for path in (ROOT / "docs" / "models").glob("*.rst")}
+    pages = {path.read_text("utf-8").splitlines()[0]: path for path in (REPOSITORY / "docs" / "models").glob("*.rst")}
     for home in SOURCE.rglob("*_estimator.py"):
         for name in re.findall(r"^class (\w+)\(", home.read_text("utf-8"), re.MULTILINE):
             if name in ESTIMATORS:
@@ -96,22 +102,13 @@ def _own(home):
         found.append(module)
         todo += [
             path
-            for path in _imported(module)
+            for path in files_imported(module)
             if path.parent == home.parent
             and path not in found + todo
             and not path.stem.endswith("_estimator")
             and (path.stem == _module_of(home) or not path.with_name(f"{path.stem}_estimator.py").exists())
         ]
     return found
-
-
-def _imported(module):
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("consilience."):
-            path = SOURCE.joinpath(*node.module.split(".")[1:])
-            for candidate in [path, *(path / alias.name for alias in node.names)]:
-                if candidate.with_suffix(".py").exists():
-                    yield candidate.with_suffix(".py")
 
 
 def _module_of(home):
@@ -124,7 +121,3 @@ def _module(model):
 
 def _plain(name):
     return name.lower().replace("_", "").removesuffix("estimator")
-
-
-def _name(value):
-    return getattr(value, "__name__", None)

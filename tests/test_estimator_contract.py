@@ -1,12 +1,13 @@
 """What every estimator of the registry must do: scikit-learn's checks, and ours."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.annotations import concat
@@ -15,6 +16,7 @@ from consilience.cli.results import files_of
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
+from tests.quick_cases import COMPILED, REPRESENTATIVES, is_quick
 
 QUICK = {
     "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
@@ -38,8 +40,6 @@ QUICK = {
     "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
     "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0},
 }
-COMPILED = {"BayesSCDC", "SCDC", "DeepMCVC"}
-"""Those that compile for every shape, some seconds each: checked by `make test-all`; see also tests/deep."""
 NAMES = list(registry.ESTIMATORS)
 MARKED = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name for name in NAMES]
 
@@ -75,10 +75,6 @@ REQUIRES_ANNOTATIONS = {
 }
 
 
-def estimators(names):
-    return [registry.estimator(name)(**QUICK.get(name, {})) for name in names]
-
-
 FEW_ANNOTATORS = dict.fromkeys(
     [
         "check_estimators_overwrite_params",
@@ -99,8 +95,7 @@ FITTED_BEFORE = {
 }
 
 
-def not_applicable(estimator):
-    name = type(estimator).__name__
+def not_applicable(name):
     if name == "SubsetFusion":
         return FITTED_BEFORE
     if name == "SpectralEM":
@@ -110,19 +105,50 @@ def not_applicable(estimator):
     return REQUIRES_ANNOTATIONS
 
 
+WITHOUT_FIT = {
+    "check_array_api_input",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_sparse_tag",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+}
+"""Checks of what every estimator declares, which take no time."""
+
+
+def of_scikit_learn(name):
+    """scikit-learn's checks of an estimator that stops early: they compare fits, and ask for no good ones."""
+    model = registry.estimator(name)(**QUICK.get(name, {}))
+    if "max_iter" in model.get_params(deep=False):
+        model.set_params(max_iter=5)
+    for turn, (estimator, check) in enumerate(estimator_checks_generator(model)):
+        kind = check.func.func if isinstance(check.func, partial) else check.func
+        marks = [pytest.mark.xfail(reason=reason)] if (reason := not_applicable(name).get(kind.__name__)) else []
+        if not (is_quick(name, turn) or (name not in COMPILED and kind.__name__ in WITHOUT_FIT)):
+            marks.append(pytest.mark.slow)
+        yield pytest.param(estimator, check, marks=marks, id=f"{name}-{kind.__name__}-{turn}")
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@parametrize_with_checks(
-    estimators(name for name in NAMES if name not in COMPILED), expected_failed_checks=not_applicable
-)
+@pytest.mark.parametrize(("estimator", "check"), [case for name in NAMES for case in of_scikit_learn(name)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks(estimators(sorted(COMPILED)), expected_failed_checks=not_applicable)
-def test_scikit_learns_checks_of_compiled_models(estimator, check):
-    check(estimator)
+def test_somebody_stands_for_every_fit():
+    """The estimators that meet every case in the quick tests read annotations in all the ways that there are."""
+    fits = {}
+    for name in registry.ESTIMATORS.keys() - set(COMPILED):
+        fits[name] = next(base for base in registry.estimator(name).__mro__ if "fit" in vars(base))
+    assert {fits[name] for name in REPRESENTATIVES} == set(fits.values())
 
 
 def small_study(seed=0, n_items=40):

@@ -4,6 +4,7 @@ Each is read like the corresponding annotations object, or refused in one senten
 """
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from consilience.consensus import CSPA, KCC, Crowdclustering, DawidSkene, Majori
 from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
 from consilience.inspection import report
 from consilience.semisupervised import MECC, InductiveConsensus, MPCKMeans, PartitionLabelModel
+from tests.quick_cases import in_turn
 from tests.test_estimator_contract import QUICK
 
 CONSENSUS = [name for name, entry in registry.ESTIMATORS.items() if entry.kind == "consensus"]
@@ -123,6 +125,14 @@ def annotations_for(name):
     return Groupings.from_frame(GROUPED), GROUPED
 
 
+@cache
+def fitted_to_annotations(name):
+    """An estimator, fitted to the annotations that all frames contain."""
+    if name in FEATURES:
+        return model_of(name).fit(TestFramesBesideFeatures.X, Groupings.from_frame(GROUPED))
+    return model_of(name).fit(annotations_for(name)[0])
+
+
 def same_answer(model, expected, order):
     """Whether each item has the same responsibilities as in another fit."""
     place = model.items_.get_indexer(order)
@@ -131,46 +141,42 @@ def same_answer(model, expected, order):
     np.testing.assert_allclose(model.responsibilities_[place], expected.responsibilities_, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", CONSENSUS)
 class TestFrames:
-    def test_read_like_the_annotations(self, name):
-        annotations, long = annotations_for(name)
-        expected = model_of(name).fit(annotations)
-        for make in READ.values():
-            model = model_of(name)
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", AnnotationWarning)
-                model.fit(make(long))
-            same_answer(model, expected, expected.items_)
-            assert set(model.annotators_.index) == {f"u{who}" for who in range(5)}
+    @in_turn(CONSENSUS, READ)
+    def test_read_like_the_annotations(self, name, case):
+        expected, model = fitted_to_annotations(name), model_of(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", AnnotationWarning)
+            model.fit(READ[case](annotations_for(name)[1]))
+        same_answer(model, expected, expected.items_)
+        assert set(model.annotators_.index) == {f"u{who}" for who in range(5)}
 
-    @pytest.mark.parametrize("case", LEFT_OUT)
+    @in_turn(CONSENSUS, LEFT_OUT)
     def test_columns_that_are_not_annotators_are_left_out_with_a_warning(self, name, case):
-        annotations, _ = annotations_for(name)
-        expected, model = model_of(name).fit(annotations), model_of(name)
+        expected, model = fitted_to_annotations(name), model_of(name)
         with pytest.warns(AnnotationWarning, match=r"^Columns not read as annotators left out: "):
             model.fit(LEFT_OUT[case])
         same_answer(model, expected, expected.items_)
 
-    @pytest.mark.parametrize("case", REFUSED)
+    @in_turn(CONSENSUS, REFUSED)
     def test_refused_in_one_sentence(self, name, case):
         frame, sentence = REFUSED[case]
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(frame)
 
 
-@pytest.mark.parametrize("name", FEATURES)
 class TestFramesBesideFeatures:
     X = pd.DataFrame(np.random.default_rng(2).normal(size=(N_ITEMS, 2)) + 4 * TRUTH[:, None], index=ITEMS)
+    names = pytest.mark.parametrize("name", FEATURES)
 
-    @pytest.mark.parametrize("case", READ)
+    @in_turn(FEATURES, READ)
     def test_read_like_the_annotations(self, name, case):
-        expected = model_of(name).fit(self.X, y=Groupings.from_frame(GROUPED))
         model = model_of(name).fit(self.X, y=READ[case](GROUPED))
-        same_answer(model, expected, ITEMS)
+        same_answer(model, fitted_to_annotations(name), ITEMS)
 
+    @names
     def test_rows_without_names_are_in_the_order_of_the_features(self, name):
-        expected = model_of(name).fit(self.X, Groupings.from_frame(GROUPED))
+        expected = fitted_to_annotations(name)
         for y in (
             WIDE.to_numpy(),
             WIDE.to_numpy().tolist(),
@@ -179,12 +185,13 @@ class TestFramesBesideFeatures:
         ):
             same_answer(model_of(name).fit(self.X, y), expected, ITEMS)
 
-    @pytest.mark.parametrize("case", sorted(REFUSED.keys() - {"Series", "dict", "features"}))
+    @in_turn(FEATURES, sorted(REFUSED.keys() - {"Series", "dict", "features"}))
     def test_refused_in_one_sentence(self, name, case):
         frame, sentence = REFUSED[case]
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(self.X, frame)
 
+    @names
     @pytest.mark.parametrize("wide", [WIDE, WIDE.to_numpy(), pd.DataFrame([["p", "x"], ["q", "x"]] * 6)], ids=type)
     def test_annotations_given_alone_must_come_second(self, name, wide):
         sentence = rf"{name} requires y to be passed, .* Give the annotations second, as in fit\(X, annotations\)"
@@ -192,12 +199,14 @@ class TestFramesBesideFeatures:
         with pytest.raises(InputError, match=sentence):
             model_of(name).fit(wide)
 
+    @names
     def test_features_given_twice_are_refused(self, name):
         with pytest.raises(
             InputError, match=f"seems to contain features.*{name} takes them as X, before the annotations"
         ):
             model_of(name).fit(self.X, self.X)
 
+    @names
     def test_a_series_is_one_annotator(self, name):
         expected = model_of(name).fit(self.X, Groupings.from_matrix(WIDE[["u0"]]))
         same_answer(model_of(name).fit(self.X, WIDE["u0"].iloc[::-1]), expected, ITEMS)
@@ -259,33 +268,38 @@ def fitted(name, y, **given):
     return model_of(name).fit(X, y, **given) if name in FEATURES else model_of(name).fit(y, **given)
 
 
-@pytest.mark.parametrize("name", ALL)
 class TestMissing:
     """-1 follows the rule for files, and `missing` names other values."""
 
+    names = pytest.mark.parametrize("name", ALL)
     numbers = np.where(np.random.default_rng(3).random(WIDE.shape) < 0.1, -1, NUMBERS.to_numpy())
 
-    def expected(self, name):
-        blank = np.where(self.numbers < 0, None, self.numbers.astype(object))
-        return fitted(name, blank)
+    @staticmethod
+    @cache
+    def expected(name):
+        numbers = TestMissing.numbers
+        return fitted(name, np.where(numbers < 0, None, numbers.astype(object)))
 
+    @names
     def test_ambiguous_minus_one_is_refused(self, name):
         for given in (self.numbers, self.numbers.astype(float), pd.DataFrame(self.numbers), self.numbers.tolist()):
             with pytest.raises(AnnotationError, match=r"-1 in row .* can be read in two ways with 0 and 1"):
                 fitted(name, given)
 
+    @names
     def test_unambiguous_minus_one_is_missing_with_a_warning(self, name):
         more = np.where(self.numbers == 1, 2, self.numbers)
         with pytest.warns(AnnotationWarning, match="cells with -1 read as missing"):
             model = fitted(name, more)
         np.testing.assert_allclose(model.responsibilities_, self.expected(name).responsibilities_)
 
-    @pytest.mark.parametrize("missing", [-1, [-1, 99], "-1"])
+    @in_turn(ALL, [-1, [-1, 99], "-1"], "missing")
     def test_missing_is_used(self, name, missing):
         expected = self.expected(name).responsibilities_
         for given in (self.numbers, pd.DataFrame(self.numbers), pl.DataFrame(self.numbers, schema=list("vwxyz"))):
             np.testing.assert_allclose(fitted(name, given, missing=missing).responsibilities_, expected)
 
+    @names
     def test_missing_is_for_tables_alone(self, name):
         annotations, _ = annotations_for(name)
         with pytest.raises(AnnotationError, match=f"{name} was given (Labels|Groupings)"):
@@ -309,38 +323,38 @@ def test_missing_passes_through_a_pipeline():
     assert scaled[-1].n_clusters_ == 2
 
 
-@pytest.mark.parametrize("name", CONSENSUS)
+SECOND = {
+    "labels": Labels.from_frame(LONG),
+    "groupings": Groupings.from_frame(GROUPED),
+    "wide": WIDE,
+    "long": LONG,
+    "polars": pl.from_pandas(LONG),
+    "array": WIDE.to_numpy(),
+    "dict": {},
+    "text": "y",
+}
+
+TRUTHS = {"array": TRUTH, "list": TRUTH.tolist(), "Series": pd.Series(TRUTH), "text": TRUTH.astype(str)}
+
+
 class TestSecondArgument:
     X = TestFramesBesideFeatures.X.to_numpy()
 
-    @pytest.mark.parametrize(
-        "second",
-        [
-            Labels.from_frame(LONG),
-            Groupings.from_frame(GROUPED),
-            WIDE,
-            LONG,
-            pl.from_pandas(LONG),
-            WIDE.to_numpy(),
-            {},
-            "y",
-        ],
-        ids=["labels", "groupings", "wide", "long", "polars", "array", "dict", "text"],
-    )
-    def test_is_refused_and_models_that_use_features_are_named(self, name, second):
+    @in_turn(CONSENSUS, SECOND)
+    def test_is_refused_and_models_that_use_features_are_named(self, name, case):
         for call in (model_of(name).fit, model_of(name).fit_predict):
             with pytest.raises(InputError, match=f"^{name} got two arguments; .*fit\\(X, annotations\\): ") as caught:
-                call(self.X, second)
+                call(self.X, SECOND[case])
         using = [entry.name for entry in registry.ESTIMATORS.values() if entry.kind == "semisupervised"]
         assert str(caught.value).endswith(": " + ", ".join(using) + ".")
 
-    def test_one_value_per_item_is_ignored_with_a_warning(self, name):
+    @in_turn(CONSENSUS, TRUTHS)
+    def test_one_value_per_item_is_ignored_with_a_warning(self, name, case):
         annotations, _ = annotations_for(name)
         model = model_of(name)
-        for second in (TRUTH, TRUTH.tolist(), pd.Series(TRUTH), TRUTH.astype(str)):
-            with pytest.warns(AnnotationWarning, match=f"^y was not used: {name} reads annotations alone"):
-                model.fit(annotations, second)
-        same_answer(model, model_of(name).fit(annotations), annotations.items)
+        with pytest.warns(AnnotationWarning, match=f"^y was not used: {name} reads annotations alone"):
+            model.fit(annotations, TRUTHS[case])
+        same_answer(model, fitted_to_annotations(name), annotations.items)
 
 
 def test_partial_fit_refuses_a_second_argument_too():

@@ -19,7 +19,7 @@ N_ITEMS, N_ANNOTATORS = 43, 7
 SMALL = {"n_clusters": 3, "random_state": 0}
 DEEP = {"n_latent": 2, "hidden": (8,), "batch_size": 16, "annotated_batch_size": 16, "n_epochs": 4, "warm_epochs": 2}
 PARAMETERS = {
-    "PartitionLabelModel": {"max_clusters": 12, "n_init": 2, "random_state": 0},
+    "PartitionLabelModel": {"max_clusters": 12, "n_init": 2, "max_iter": 30, "random_state": 0},
     "MajorityVote": {},
     "DawidSkene": {},
     "ProductMixture": {"n_clusters": 4, "n_init": 3, "random_state": 0},
@@ -36,7 +36,7 @@ PARAMETERS = {
     "SCDC": SMALL | DEEP,
     "DeepMCVC": {"n_clusters": 3, "hidden": (8,), "n_init": 2, "n_sweeps": 20, "random_state": 0},
     "CorrelationClustering": {"reliability_prior": (10.0, 1.0), "n_init": 2, "random_state": 0},
-    "Crowdclustering": {"max_clusters": 6, "n_components": 2, "n_init": 2, "max_iter": 60, "random_state": 0},
+    "Crowdclustering": {"max_clusters": 6, "n_components": 2, "n_init": 2, "max_iter": 12, "random_state": 0},
     "KCC": SMALL | {"n_init": 4, "init": "k-means++"},
     "CSPA": {"random_state": 0},
     "MetaClustering": {"random_state": 0},

@@ -2,9 +2,9 @@
 
 Each way in is read, or may be refused in one sentence. What is silently different fails.
 
-What an estimator learns from is what it arranges in canonical order. That is compared for every estimator and every
-way; each way is fitted in full by one estimator at least, and each estimator in one way at least. `make test-all` fits
-them all.
+What an estimator learns from is what it arranges in canonical order. That is compared for every way, and for every
+estimator in `make test-all` (see tests/quick_cases.py); each way is fitted in full by one estimator at least, and each
+estimator in one way at least. `make test-all` fits them all.
 """
 
 import pickle
@@ -24,16 +24,18 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from consilience import Groupings, Labels, Pairs, read_annotations, registry, write_annotations
 from consilience.annotations import canonical
 from consilience.errors import InputError
-from tests.test_estimator_contract import COMPILED, QUICK
+from tests.quick_cases import COMPILED, in_turn
+from tests.test_estimator_contract import QUICK
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning"),
     pytest.mark.filterwarnings("ignore::consilience.errors.FeatureScaleWarning"),
 ]
+SHORT = {"max_iter": 10, "n_init": 1}
+"""Parameters for all that have them: the same data give the same clusters long before a fit converges."""
 QUICK_HERE = {
-    "Crowdclustering": {"n_init": 1, "max_iter": 20, "max_clusters": 3, "n_components": 2, "random_state": 0},
-    "PartitionLabelModel": {"max_iter": 30},
+    "Crowdclustering": {"max_clusters": 3, "n_components": 2, "random_state": 0},
 }
 ITEMS = [f"item {i}" for i in range(48)]
 PEOPLE = ["Ann", "Bo", "Cy", "Di", "Ed"]
@@ -131,7 +133,8 @@ MAY_BE_REFUSED = {
 
 
 def unfitted(name):
-    return registry.estimator(name)(**QUICK.get(name, {}) | QUICK_HERE.get(name, {}))
+    model = registry.estimator(name)(**QUICK.get(name, {}) | QUICK_HERE.get(name, {}))
+    return model.set_params(**{key: value for key, value in SHORT.items() if key in model.get_params(deep=False)})
 
 
 def given(name, X, said):
@@ -250,9 +253,8 @@ with_features = pytest.mark.parametrize("name", [pytest.param(name, marks=marked
 
 def in_each_way(names, ways):
     """Every estimator with every way, slow but for one estimator a way and one way an estimator."""
-    quick = [name for name in names if name not in COMPILED]
-    chosen = {(quick[i % len(quick)], way) for i, way in enumerate(ways)}
-    chosen |= {(name, list(ways)[i % len(ways)]) for i, name in enumerate(quick)}
+    quick, ways = [name for name in names if name not in COMPILED], list(ways)
+    chosen = {(quick[i % len(quick)], ways[i % len(ways)]) for i in range(max(len(quick), len(ways)))}
     return pytest.mark.parametrize(
         ("name", "way"),
         [pytest.param(name, way, marks=marked(name, slow=(name, way) not in chosen)) for way in ways for name in names],
@@ -272,8 +274,7 @@ def require_same_content(name, read, items=None):
         np.testing.assert_array_equal(features, expected_features)
 
 
-@every
-@pytest.mark.parametrize("way", SAID)
+@in_turn(NAMES, SAID, "way")
 def test_annotations_with_names_are_read(name, way):
     read = or_one_sentence(lambda: reading(name, lambda: fitted(name, X, SAID[way](name))))
     if read is None:
@@ -291,8 +292,7 @@ def test_annotations_with_names(name, way):
         require_same(name, model, model.items_, reference(name))
 
 
-@every
-@pytest.mark.parametrize("way", NUMBERED)
+@in_turn(NAMES, NUMBERED, "way")
 def test_annotations_by_position_are_read(name, way):
     read = reading(name, lambda: fitted(name, X.to_numpy(), NUMBERED[way](name)))
     require_same_content(name, read, ITEMS)
@@ -344,8 +344,7 @@ FEATURES = {
 }
 
 
-@with_features
-@pytest.mark.parametrize("way", FEATURES)
+@in_turn(WITH_FEATURES, FEATURES, "way")
 def test_features_beside_annotations_with_names_are_read(name, way):
     make, is_read = FEATURES[way]
     said = Groupings.from_matrix(WIDE)
@@ -370,8 +369,7 @@ BARE = {
 }
 
 
-@with_features
-@pytest.mark.parametrize("way", BARE)
+@in_turn(WITH_FEATURES, BARE, "way")
 def test_features_beside_numbered_rows_are_read(name, way):
     read = reading(name, lambda: fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position()))
     require_same_content(name, read, ITEMS)

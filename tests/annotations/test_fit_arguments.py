@@ -349,7 +349,11 @@ def transposed():
 
 @pytest.mark.parametrize(
     "read",
-    [SubsetFusion(n_clusters=2).fit, Groupings.from_matrix, lambda frame: PartitionLabelModel(2).fit(None, frame)],
+    [
+        SubsetFusion(n_clusters=2).fit,
+        Groupings.from_matrix,
+        lambda frame: PartitionLabelModel(2, prior_variance=1.0, n_init=1).fit(None, frame),
+    ],
     ids=["fit", "from_matrix", "fit with features"],
 )
 def test_a_transposed_frame_causes_a_warning(read):

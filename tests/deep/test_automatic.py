@@ -22,12 +22,17 @@ def curve(*means, n_steps=50):
     return np.repeat(means, automatic.WINDOW // n_steps)[:, None]
 
 
-@pytest.mark.parametrize("kind", [BayesSCDC, SCDC])
 @pytest.mark.parametrize(("n_features", "expected"), [(2, (40, 40)), (50, (40, 40)), (51, (500, 500))])
-def test_networks_are_narrow_for_few_features(kind, n_features, expected):
-    X = np.random.default_rng(0).normal(size=(20, n_features))
+def test_networks_are_narrow_for_few_features(n_features, expected):
+    assert automatic.widths(n_features) == expected
+
+
+@pytest.mark.parametrize("kind", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
+def test_a_fit_has_networks_of_these_widths(kind):
+    X = np.random.default_rng(0).normal(size=(20, 2))
     model = kind(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X)
-    assert model._model(n_features).hidden == expected
+    assert model.state_[".parameters.encoder.network.layers[0].weight"].shape == (40, 2)
+    assert model._model(51).hidden == (500, 500)
 
 
 @pytest.mark.parametrize(("n_items", "n_features", "expected"), [(2000, 50, 10), (2001, 50, 1), (100, 51, 1)])
