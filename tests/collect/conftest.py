@@ -20,6 +20,7 @@ pytest.importorskip("argon2", reason="argon2-cffi is not installed: pip install 
 from argon2 import PasswordHasher
 from sqlalchemy import create_engine, text
 
+from consilience.collect import demo
 from consilience.collect.security import Rate
 from consilience.collect.store import Store
 
@@ -49,9 +50,9 @@ def postgres():
 
 
 @pytest.fixture(scope="session")
-def empty_file(tmp_path_factory):
-    """A file of SQLite with the tables of a store and nothing in them: to copy it costs less than to make them."""
-    path = tmp_path_factory.mktemp("empty") / "studies.db"
+def new_file(tmp_path_factory):
+    """A file of SQLite with the tables of an empty store: to copy it costs less than to make them."""
+    path = tmp_path_factory.mktemp("new") / "studies.db"
     Store.open(f"sqlite:///{path}").close()
     return path
 
@@ -82,7 +83,7 @@ def url(request, tmp_path):
     if request.param == "postgresql":
         return request.getfixturevalue("new_database")(with_tables)
     if with_tables:
-        shutil.copy(request.getfixturevalue("empty_file"), tmp_path / "studies.db")
+        shutil.copy(request.getfixturevalue("new_file"), tmp_path / "studies.db")
     return f"sqlite:///{tmp_path}/studies.db"
 
 
@@ -95,9 +96,9 @@ def store(url):
 
 
 @pytest.fixture
-def sqlite_store(tmp_path, empty_file):
+def sqlite_store(tmp_path, new_file):
     """An empty store in SQLite, for what does not depend on the database."""
-    shutil.copy(empty_file, tmp_path / "studies.db")
+    shutil.copy(new_file, tmp_path / "studies.db")
     found = Store.open(f"sqlite:///{tmp_path}/studies.db")
     yield found
     found.close()
@@ -164,6 +165,45 @@ def script(visit, sqlite_store):
     """A client of the API, with a token, which is no browser."""
     _, token = sqlite_store.create_token("tests")
     return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
+@contextlib.contextmanager
+def chromium():
+    """Start Chromium by Playwright, whose loop runs in this thread meanwhile: other tests need theirs."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, started once for the tests of a file."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    """Let the demo have 30 cards, of which a consensus is found soon."""
+    monkeypatch.setattr(demo, "N_ITEMS", 30)
+
+
+@pytest.fixture
+def page(browser, address, few_digits):
+    """A page of the application in Chromium; no script may fail, and nothing be refused by the policy of the page."""
+    troubles = []
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert troubles == []
 
 
 @pytest.fixture

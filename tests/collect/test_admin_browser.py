@@ -1,7 +1,5 @@
 """The pages of the administration in a real browser: a study from its cards to its clusters, legible and accessible."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -12,32 +10,12 @@ from consilience.collect.worker import Worker
 from .collecting import begun, takes_part
 from .conftest import PASSWORD
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
-
 
 SORT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea"]})
 
 
-@pytest.fixture
-def page(address):
-    """A page in Chromium; no script may fail, and nothing be refused by the policy of the page."""
-    troubles = []
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(base_url=address)
-        page = context.new_page()
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-        yield page
-        browser.close()
-    assert troubles == []
-
-
-def sort_by_crowd(store, study, n_people=12):
+def sort_by_crowd(store, study, n_people):
     """Let people hand in the digits, some of which they mistake."""
     digits, rng, worker = demo.digits(), np.random.default_rng(0), Worker(store)
     for _ in range(n_people):
@@ -109,7 +87,7 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     require_no_violation(page)
     study = demo.make(sqlite_store)
     sqlite_store.create_token("nightly")
-    sort_by_crowd(sqlite_store, study)
+    sort_by_crowd(sqlite_store, study, 4)
     trained = begun(sqlite_store, ["a", "b", "c"], training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)))
     takes_part(sqlite_store, trained, rule=lambda item: item % 2)
     draft = sqlite_store.create_study("A draft", ["Pear", "pear", "x" * 200])
