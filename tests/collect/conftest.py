@@ -23,6 +23,7 @@ from sqlalchemy import create_engine, text
 from consilience.collect import demo
 from consilience.collect.security import Rate
 from consilience.collect.store import Store
+from consilience.collect.store.database import PRAGMAS
 
 NUMBERS = itertools.count()
 GRACE = 10  # seconds for requests that are under way when a server ends
@@ -47,6 +48,14 @@ def postgres():
         server.cleanup()
         with contextlib.suppress(OSError):
             folder.cleanup()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """Let stores in SQLite not wait until the disk has what they wrote: nobody cuts the power of these tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(PRAGMAS, "synchronous", 0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,9 @@ from .judges import ask_judges, judged_animals, judged_digits, judged_sort, odd_
 from .test_admin_browser import log_in
 from .test_panel_browser import require_legible
 
-LOOKS = [(360, "light", "ltr"), (360, "dark", "rtl"), (1280, "dark", "ltr"), (1920, "light", "rtl")]
+LOOKS = [(360, "light", "ltr"), (1280, "dark", "rtl")]
+MORE_LOOKS = [(360, "dark", "rtl"), (1280, "dark", "ltr"), (1920, "light", "rtl")]
+SLOW_LOOKS = [pytest.param(*look, marks=pytest.mark.slow) for look in MORE_LOOKS]
 CALM = 450  # milliseconds after a page came, before which it takes no answer
 
 
@@ -29,7 +31,7 @@ def given(store, study):
     return store.asked(store.participants(study.id)[-1].id)
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
+@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS + SLOW_LOOKS)
 def test_every_page_of_a_judge_is_legible(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
@@ -173,7 +175,9 @@ def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_h
     page.get_by_text("The results are computed again.").wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1280, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "light"), pytest.param(360, "dark", marks=pytest.mark.slow), (1280, "dark")]
+)
 def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)

@@ -22,6 +22,13 @@ COLOURS = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea"]
 LOOKS = [(390, "light", "ltr"), (1280, "dark", "ltr"), (390, "dark", "rtl")]
 
 
+def in_looks(quick):
+    """Let a test run in every look, all but one of which are slow: which one, each test says."""
+    marks = [() if look == quick else pytest.mark.slow for look in LOOKS]
+    looks = [pytest.param(*look, marks=marked) for look, marked in zip(LOOKS, marks, strict=True)]
+    return pytest.mark.parametrize(("width", "scheme", "direction"), looks)
+
+
 def require_legible(shown):
     require_no_violation(shown)
     wider = shown.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -41,7 +48,7 @@ def agree_and_answer(shown):
     shown.get_by_label("Fish").check()
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
+@in_looks(quick=LOOKS[0])
 def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
@@ -72,7 +79,7 @@ def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):
     assert len(sqlite_store.submitted(study.id)) == 1
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
+@in_looks(quick=LOOKS[1])
 def test_withdrawal_from_the_board(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
@@ -103,7 +110,7 @@ def sort_into(shown, *groups):
     shown.locator("#hand-in").click()
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
+@in_looks(quick=LOOKS[2])
 def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
