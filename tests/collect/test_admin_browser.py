@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from consilience.collect import demo
+from consilience.collect.store import Store
 from consilience.collect.training import RightSort, Training
 from consilience.collect.worker import Worker
 
@@ -30,6 +31,20 @@ def sort_by_crowd(store, study, n_people):
         store.record_changes(given.id, person.id, "crowd", changes)
         store.submit(given.id, person.id)
     worker.run()
+
+
+@pytest.fixture(scope="module")
+def new_file(tmp_path_factory):
+    """A file of SQLite with the digits, which four people sorted, and their consensus, found once."""
+    path = tmp_path_factory.mktemp("digits") / "studies.db"
+    store = Store.open(f"sqlite:///{path}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(demo, "N_ITEMS", 30)
+        study = demo.make(store)
+        sort_by_crowd(store, study, 4)
+    assert store.consensus(study.id)["advice"]["reason"].startswith("Reliability is")
+    store.close()
+    return path
 
 
 def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
@@ -61,12 +76,14 @@ def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
 
 def test_the_progress_moves_while_it_is_watched(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
-    study = demo.make(sqlite_store)
+    study = begun(sqlite_store)
     log_in(page)
     page.goto(f"/admin/studies/{study.id}")
     assert page.get_by_text("Nobody has handed in yet").count() == 1
-    sort_by_crowd(sqlite_store, study, 4)
-    page.get_by_text("What belongs together so far").wait_for(timeout=20_000)
+    for seed in range(4):
+        takes_part(sqlite_store, study, seed)
+    Worker(sqlite_store).run()
+    page.get_by_text("What belongs together so far").wait_for(timeout=60_000)
     assert page.locator(".figures dd").first.inner_text().strip() == "4"
 
 
@@ -85,9 +102,8 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     require_no_violation(page)
     log_in(page)
     require_no_violation(page)
-    study = demo.make(sqlite_store)
+    [study] = sqlite_store.studies()
     sqlite_store.create_token("nightly")
-    sort_by_crowd(sqlite_store, study, 4)
     trained = begun(sqlite_store, ["a", "b", "c"], training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)))
     takes_part(sqlite_store, trained, rule=lambda item: item % 2)
     draft = sqlite_store.create_study("A draft", ["Pear", "pear", "x" * 200])
@@ -147,6 +163,7 @@ def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, p
 
 def test_a_draft_is_corrected_and_deleted(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
+    sqlite_store.delete_study(sqlite_store.studies()[0].id)
     study = sqlite_store.create_study("Fruit", ["aple", "pear"])
     log_in(page)
     page.goto(f"/admin/studies/{study.id}")
