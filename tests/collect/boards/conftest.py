@@ -31,7 +31,6 @@ def visit(browser, serve):
             context = browser.new_context(viewport={"width": width, "height": height}, **options)
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(5000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("console", lambda message: _is_trouble(message) and troubles.append(message.text))
         page.on("request", lambda request: requested.add(request.url.partition("/sort")[0].split("/static")[0]))

@@ -75,10 +75,11 @@ WIDER = """() => [...document.querySelectorAll('body *')].filter((e) => {
 
 @pytest.mark.parametrize("look", looks())
 def test_targets_are_large_and_nothing_is_wider_than_the_screen(visit, look):
-    page = visit(looks()[look], 360)
-    page.locator("#board .pick").first.click()
+    page = visit(looks()[look])
     for width in (360, 1920):
         page.set_viewport_size({"width": width, "height": 900})
+        page.reload()
+        page.locator("#board .pick").first.click()
         assert page.evaluate("innerWidth") == width
         assert page.evaluate(SMALL) == [], width
         assert page.evaluate(WIDER) == [], width

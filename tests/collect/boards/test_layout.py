@@ -75,6 +75,8 @@ def test_words_that_fit_on_a_card_are_whole(visit, board):
     page = visit(filled(Sort(board=board, cards=texts(names), settings=settings), "First"), 360)
     for width in (360, 768, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
+        page.reload()
+        page.locator("#board").wait_for()
         assert page.evaluate("innerWidth") == width
         assert page.evaluate(BROKEN, 19) == [], width
         marked = page.locator(".too-long", has_text=names[-1])
