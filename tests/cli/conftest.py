@@ -58,20 +58,43 @@ def fails(run):
     return call
 
 
-@pytest.fixture
-def quick_report(monkeypatch):
-    """Replace the report by a short text, without certainty: both take a second, and are tested elsewhere."""
-    calls = []
+class Reports(list):
+    """What reports were asked to show: model, annotations, features, scores; and in `keywords`, everything else."""
 
-    def report(model, groupings, *, X=None, scores=None, path=None, **_):
+    def __init__(self):
+        super().__init__()
+        self.keywords = []
+
+
+@pytest.fixture
+def no_drawing(monkeypatch):
+    """Replace the report by a short text: it takes seconds, and is tested elsewhere."""
+    calls = Reports()
+
+    def report(model, groupings, *, X=None, scores=None, path=None, **more):
         calls.append((model, groupings, X, scores))
+        calls.keywords.append(more)
         Path(path).write_text("report")
 
     monkeypatch.setattr("consilience.cli.fitting.report", report)
     monkeypatch.setattr("consilience.cli.saved_models.write_report", report)
+    return calls
+
+
+@pytest.fixture
+def quick_report(no_drawing, monkeypatch):
+    """Replace the report, and leave out the certainty, which takes a second too."""
     for module in ("fitting", "saved_models"):
         monkeypatch.setattr(f"consilience.cli.{module}.certainty_of_report", lambda *_: (None, "Not in this test."))
-    return calls
+    return no_drawing
+
+
+@pytest.fixture(params=["not drawn", pytest.param("drawn", marks=pytest.mark.slow)])
+def is_drawn(request):
+    """Whether the reports of a test are real, which takes many seconds, or replaced."""
+    if request.param == "not drawn":
+        request.getfixturevalue("quick_report")
+    return request.param == "drawn"
 
 
 @pytest.fixture

@@ -40,13 +40,16 @@ def test_a_fit_states_it(sorts, run):
     assert (sorts / "report.html").read_text() == page
 
 
-def test_no_draws_and_models_without(sorts, run):
+def test_no_draws(sorts, run):
     result = run("fuse", "sorts.csv", "--certainty-draws", "0", "-o", "out")
     found = json.loads((sorts / "out" / "summary.json").read_text())
     assert (found["certainty"], found["why_no_certainty"]) == (None, "It was not asked for.")
     assert "would repeat" not in result.stdout
     assert pd.read_csv(sorts / "out" / "clusters.csv").columns.tolist() == ["item", "cluster", "probability"]
     assert "If another" not in (sorts / "out" / "report.html").read_text()
+
+
+def test_models_without(sorts, run, no_drawing):
     run("fit", "sorts.csv", "--kind", "groupings", "--model", "CorrelationClustering", "-o", "other")
     found = json.loads((sorts / "other" / "summary.json").read_text())
     assert found["certainty"] is None

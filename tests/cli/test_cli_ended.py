@@ -1,5 +1,6 @@
 """A fit that is killed, interrupted or terminated, or runs out of disk space, leaves the old or the new fit."""
 
+import contextlib
 import os
 import re
 import resource
@@ -13,10 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from consilience.cli import main
 from tests.cli.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
+OPTIONS = ("--kind", "labels", "--out", "out")
 N_MOMENTS = 20
 SIGNALS = {
     "killed": signal.SIGKILL,
@@ -31,10 +35,9 @@ forks = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarni
 
 @dataclass(frozen=True)
 class Study:
-    """A folder with a fit, and a file for another fit, which takes `seconds` after its first note."""
+    """A folder with a fit, and a file for another fit."""
 
     folder: Path
-    seconds: float = 0.0
     source: Path | None = None
 
     def restore(self):
@@ -44,13 +47,27 @@ class Study:
 
     def start(self, **options):
         """Start the other fit; it is running when this returns."""
-        command = [*FIT, "new.csv", "--kind", "labels", "--out", "out"]
+        command = [*FIT, "new.csv", *OPTIONS]
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         process = subprocess.Popen(command, cwd=self.folder, **pipes, **options)
         first = process.stderr.readline()
         if not first.startswith("Note: read as"):
             pytest.fail(first + process.communicate()[1])
         return process
+
+    def fit_here(self, name):
+        """Fit in this process, which has imported the package; return the messages."""
+        with contextlib.chdir(self.folder):
+            result = CliRunner().invoke(main, ["fit", f"{name}.csv", *OPTIONS])
+        assert result.exit_code == 0, result.output
+        return result.stderr
+
+    def seconds(self):
+        """Return how long the other fit takes after its first note."""
+        process = self.start()
+        began = time.monotonic()
+        process.communicate()
+        return time.monotonic() - began
 
     def fit(self):
         """Return which fit the folder contains, by its number of items: the old one or the new one."""
@@ -64,20 +81,14 @@ def made(tmp_path_factory):
     for name, n_items in (("old", 8), ("new", 9)):
         rows = [f"item {i},{i % 2},{i % 2},{i % 2 if i else 1}" for i in range(n_items)]
         (folder / f"{name}.csv").write_text("\n".join(["item,Ann,Bo,Cy", *rows]) + "\n")
-    study = Study(folder)
-    process = study.start()
-    began = time.monotonic()
-    process.communicate()
-    seconds = time.monotonic() - began
-    command = [*FIT, "old.csv", "--kind", "labels", "--out", "out"]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    return Study(folder, seconds)
+    Study(folder).fit_here("old")
+    return Study(folder)
 
 
 @pytest.fixture
 def study(made, tmp_path):
     shutil.copytree(made.folder, tmp_path / "study")
-    return Study(tmp_path / "study", made.seconds, made.folder)
+    return Study(tmp_path / "study", made.folder)
 
 
 NOTES = (
@@ -125,8 +136,7 @@ def while_writing(study, seconds=0.0):
 
 def finished(study):
     """Fit again, to the end; nothing is left of earlier fits."""
-    process = study.start()
-    assert (process.communicate()[1], process.returncode) == (NOTES, 0)
+    assert study.fit_here("new").split("\n", 1)[1] == NOTES
     assert study.fit() == "new"
     assert leftovers(study.folder) == []
 
@@ -145,7 +155,7 @@ def test_fit_that_is_ended_while_it_writes(how, study):
 @pytest.mark.parametrize("how", ["killed", "interrupted", "terminated"])
 def test_fit_that_is_ended_at_random_moments(how, study):
     rng = np.random.default_rng(SIGNALS[how])
-    whole = rng.uniform(0, 1.05 * study.seconds, N_MOMENTS)
+    whole = rng.uniform(0, 1.05 * study.seconds(), N_MOMENTS)
     for seconds in whole:
         ended(study, how, after(seconds))
     for seconds in rng.uniform(0, 0.5, N_MOMENTS // 2):  # most of the writing time is spent on the report

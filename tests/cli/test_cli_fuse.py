@@ -106,7 +106,7 @@ def test_options_are_parameters(sheets, run, quick_report):
     assert (model.n_clusters, model.normalize, model.refine) == ("auto", "presented", True)
 
 
-def test_fit_with_the_model_is_the_same(sheets, run):
+def test_fit_with_the_model_is_the_same(sheets, run, is_drawn):
     run("fuse", "sheets.csv", "-o", "one")
     run("fit", "sheets.csv", "--model", "SubsetFusion", "-o", "two")
     for name in FILES - {"summary.json"}:

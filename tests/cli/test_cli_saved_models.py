@@ -96,7 +96,7 @@ def test_report_reorders_files_to_match_the_model(fitted, run, features, quick_r
     pd.testing.assert_frame_equal(rated, scores)
 
 
-def test_report_equals_that_of_fit(study, run, quick):
+def test_report_equals_that_of_fit(study, run, quick, is_drawn):
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "features.csv")
     assert (study / "report.html").read_bytes() == (study / "out" / "report.html").read_bytes()

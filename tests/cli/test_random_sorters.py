@@ -7,7 +7,7 @@ import numpy as np
 from consilience import Groupings
 
 
-def test_the_command_line_says_who(run, tmp_path):
+def test_the_command_line_says_who(run, tmp_path, quick_report):
     rng = np.random.default_rng(0)
     careful = np.where(rng.random((40, 15)) < 0.15, rng.integers(4, size=(40, 15)), np.arange(40)[:, None] % 4)
     sorts = Groupings.from_matrix(np.column_stack([rng.integers(4, size=(40, 3)), careful]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import shutil
 import socket
 import sys
 import tempfile
@@ -14,11 +15,15 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: pip install 'consilience[collect]'")
 pytest.importorskip("alembic", reason="Alembic is not installed: pip install 'consilience[collect]'")
+pytest.importorskip("argon2", reason="argon2-cffi is not installed: pip install 'consilience[collect]'")
 
+from argon2 import PasswordHasher
 from sqlalchemy import create_engine, text
 
-from consilience.collect.security import Rate, hashed_password
+from consilience.collect import demo
+from consilience.collect.security import Rate
 from consilience.collect.store import Store
+from consilience.collect.store.database import PRAGMAS
 
 NUMBERS = itertools.count()
 GRACE = 10  # seconds for requests that are under way when a server ends
@@ -45,19 +50,50 @@ def postgres():
             folder.cleanup()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """Let stores in SQLite not wait until the disk has what they wrote: nobody cuts the power of these tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(PRAGMAS, "synchronous", 0)
+        yield
+
+
+@pytest.fixture(scope="session")
+def new_file(tmp_path_factory):
+    """A file of SQLite with the tables of an empty store: to copy it costs less than to make them."""
+    path = tmp_path_factory.mktemp("new") / "studies.db"
+    Store.open(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres):
+    """Make a database on the server: with the tables of an empty store or without → its address."""
+    engine = create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+    head, query = postgres.split("?", 1) if "?" in postgres else (postgres, "")
+
+    def make(name, template="template1"):
+        with engine.connect() as db:
+            db.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        return head.rsplit("/", 1)[0] + f"/{name}" + (f"?{query}" if query else "")
+
+    with engine.connect() as db:
+        db.execute(text("ALTER SYSTEM SET fsync = off"))  # nobody cuts the power of these tests
+        db.execute(text("SELECT pg_reload_conf()"))
+    Store.open(make("empty")).close()
+    yield lambda with_tables: make(f"studies{next(NUMBERS)}", "empty" if with_tables else "template1")
+    engine.dispose()
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request, tmp_path):
-    """The address of an empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/studies.db"
-    address = request.getfixturevalue("postgres")
-    name = f"studies{next(NUMBERS)}"
-    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as db:
-        db.execute(text(f"CREATE DATABASE {name}"))
-    engine.dispose()
-    head, query = address.split("?", 1) if "?" in address else (address, "")
-    return head.rsplit("/", 1)[0] + f"/{name}" + (f"?{query}" if query else "")
+    """The address of an empty database; for tests with a `store`, its tables are made already."""
+    with_tables = "store" in request.fixturenames
+    if request.param == "postgresql":
+        return request.getfixturevalue("new_database")(with_tables)
+    if with_tables:
+        shutil.copy(request.getfixturevalue("new_file"), tmp_path / "studies.db")
+    return f"sqlite:///{tmp_path}/studies.db"
 
 
 @pytest.fixture
@@ -69,8 +105,9 @@ def store(url):
 
 
 @pytest.fixture
-def sqlite_store(tmp_path):
+def sqlite_store(tmp_path, new_file):
     """An empty store in SQLite, for what does not depend on the database."""
+    shutil.copy(new_file, tmp_path / "studies.db")
     found = Store.open(f"sqlite:///{tmp_path}/studies.db")
     yield found
     found.close()
@@ -108,7 +145,8 @@ def visit(sqlite_store):
 
 @pytest.fixture(scope="session")
 def password_hash():
-    return hashed_password(PASSWORD)
+    """The hash of the password at the least cost that there is: what a hash of ours costs is meant for attackers."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 
 def logged_in(visit, store, password_hash):
@@ -136,6 +174,45 @@ def script(visit, sqlite_store):
     """A client of the API, with a token, which is no browser."""
     _, token = sqlite_store.create_token("tests")
     return visit(headers={"Authorization": f"Bearer {token}", "Origin": ""})
+
+
+@contextlib.contextmanager
+def chromium():
+    """Start Chromium by Playwright, whose loop runs in this thread meanwhile: other tests need theirs."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, started once for the tests of a file."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    """Let the demo have 30 cards, of which a consensus is found soon."""
+    monkeypatch.setattr(demo, "N_ITEMS", 30)
+
+
+@pytest.fixture
+def page(browser, address, few_digits):
+    """A page of the application in Chromium; no script may fail, and nothing be refused by the policy of the page."""
+    troubles = []
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert troubles == []
 
 
 @pytest.fixture

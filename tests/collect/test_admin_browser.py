@@ -1,43 +1,22 @@
 """The pages of the administration in a real browser: a study from its cards to its clusters, legible and accessible."""
 
-import shutil
-
 import numpy as np
 import pytest
 
 from consilience.collect import demo
+from consilience.collect.store import Store
 from consilience.collect.training import RightSort, Training
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part
 from .conftest import PASSWORD
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
-
 
 SORT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea"]})
 
 
-@pytest.fixture
-def page(address):
-    """A page in Chromium; no script may fail, and nothing be refused by the policy of the page."""
-    troubles = []
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(base_url=address)
-        page = context.new_page()
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-        yield page
-        browser.close()
-    assert troubles == []
-
-
-def sort_by_crowd(store, study, n_people=12):
+def sort_by_crowd(store, study, n_people):
     """Let people hand in the digits, some of which they mistake."""
     digits, rng, worker = demo.digits(), np.random.default_rng(0), Worker(store)
     for _ in range(n_people):
@@ -52,6 +31,20 @@ def sort_by_crowd(store, study, n_people=12):
         store.record_changes(given.id, person.id, "crowd", changes)
         store.submit(given.id, person.id)
     worker.run()
+
+
+@pytest.fixture(scope="module")
+def new_file(tmp_path_factory):
+    """A file of SQLite with the digits, which four people sorted, and their consensus, found once."""
+    path = tmp_path_factory.mktemp("digits") / "studies.db"
+    store = Store.open(f"sqlite:///{path}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(demo, "N_ITEMS", 30)
+        study = demo.make(store)
+        sort_by_crowd(store, study, 4)
+    assert store.consensus(study.id)["advice"]["reason"].startswith("Reliability is")
+    store.close()
+    return path
 
 
 def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
@@ -83,12 +76,14 @@ def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
 
 def test_the_progress_moves_while_it_is_watched(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
-    study = demo.make(sqlite_store)
+    study = begun(sqlite_store)
     log_in(page)
     page.goto(f"/admin/studies/{study.id}")
     assert page.get_by_text("Nobody has handed in yet").count() == 1
-    sort_by_crowd(sqlite_store, study, 4)
-    page.get_by_text("What belongs together so far").wait_for(timeout=20_000)
+    for seed in range(4):
+        takes_part(sqlite_store, study, seed)
+    Worker(sqlite_store).run()
+    page.get_by_text("What belongs together so far").wait_for(timeout=60_000)
     assert page.locator(".figures dd").first.inner_text().strip() == "4"
 
 
@@ -107,9 +102,8 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     require_no_violation(page)
     log_in(page)
     require_no_violation(page)
-    study = demo.make(sqlite_store)
+    [study] = sqlite_store.studies()
     sqlite_store.create_token("nightly")
-    sort_by_crowd(sqlite_store, study)
     trained = begun(sqlite_store, ["a", "b", "c"], training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)))
     takes_part(sqlite_store, trained, rule=lambda item: item % 2)
     draft = sqlite_store.create_study("A draft", ["Pear", "pear", "x" * 200])
@@ -124,24 +118,24 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
         assert wider <= 0, path
 
 
-@pytest.mark.parametrize(("width", "fits"), [(390, False), (1280, True), (1920, True)])
-def test_the_table_of_people_fits_or_is_scrolled_in_its_box(page, sqlite_store, password_hash, width, fits):
+def test_the_table_of_people_fits_or_is_scrolled_in_its_box(page, sqlite_store, password_hash):
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     study = begun(sqlite_store, training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)), parameters=names)
     for number in range(3):
         takes_part(sqlite_store, study, parameters=dict.fromkeys(names, f"{number:024x}"), times=3)
     sqlite_store.set_password_hash(password_hash)
-    page.set_viewport_size({"width": width, "height": 900})
     log_in(page)
-    page.goto(f"/admin/studies/{study.id}/people")
-    box = page.get_by_role("region", name="People")
-    assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth") == fits
-    button = page.get_by_role("button", name="Leave out").first
-    button.scroll_into_view_if_needed()
-    found = button.bounding_box()
-    assert found["x"] >= 0
-    assert found["x"] + found["width"] <= width
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    for width, fits in [(390, False), (1280, True), (1920, True)]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/admin/studies/{study.id}/people")
+        box = page.get_by_role("region", name="People")
+        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth") == fits
+        button = page.get_by_role("button", name="Leave out").first
+        button.scroll_into_view_if_needed()
+        found = button.bounding_box()
+        assert found["x"] >= 0
+        assert found["x"] + found["width"] <= width
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
 def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, password_hash):
@@ -169,6 +163,7 @@ def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, p
 
 def test_a_draft_is_corrected_and_deleted(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
+    sqlite_store.delete_study(sqlite_store.studies()[0].id)
     study = sqlite_store.create_study("Fruit", ["aple", "pear"])
     log_in(page)
     page.goto(f"/admin/studies/{study.id}")

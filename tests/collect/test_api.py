@@ -194,9 +194,8 @@ def test_a_crowd_over_http_finds_the_clusters(script, sqlite_store):
     rng = np.random.default_rng(1)
     truth = {f"card {number}": number % 3 for number in range(18)}
     items = [{"name": name} for name in truth]
-    made = script.post(
-        "/api/v1/studies", json={"title": "Crowd", "items": items, "settings": {"subset_size": 8}}
-    ).json()
+    settings = {"subset_size": 8, "stop_rule": "none"}  # the rule is that of another crowd, in `test_crowd`
+    made = script.post("/api/v1/studies", json={"title": "Crowd", "items": items, "settings": settings}).json()
     script.post(f"/api/v1/studies/{made['id']}/open")
     worker = Worker(sqlite_store)
     for _ in range(14):

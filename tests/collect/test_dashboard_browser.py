@@ -1,28 +1,46 @@
 """The dashboard in a real browser: legible, accessible, and calm while it follows the study."""
 
+from dataclasses import replace
+
 import pytest
 
 from consilience import Groupings
 from consilience.collect import demo
-from consilience.collect.store import overviews
+from consilience.collect.store import Store, overviews
+from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals
 
 from .collecting import takes_part
-from .test_admin_browser import log_in, page, pytestmark, require_no_violation, sort_by_crowd
+from .test_admin_browser import log_in, require_no_violation, sort_by_crowd
 
-__all__ = ["page", "pytestmark"]
+
+@pytest.fixture(scope="module")
+def new_file(tmp_path_factory):
+    """A file of SQLite with the recorded card sort of 12 animals by its first thirty people, and its drawings."""
+    path = tmp_path_factory.mktemp("animals") / "studies.db"
+    store = Store.open(f"sqlite:///{path}")
+    frame = load_cardsort_animals().annotations.to_frame()
+    people, items = frame["annotator"].unique()[:30], frame["item"].unique()[:12]
+    some = frame[frame["annotator"].isin(people) & frame["item"].isin(items)]
+    study = store.create_study("Animals", list(map(str, items)))
+    store.import_groupings(study.id, Groupings.from_frame(some))
+    store.open_study(study.id)
+    worker = Worker(store)
+    worker.run()
+    store.request_overview(study.id, at_once=True)
+    worker.run()
+    assert store.overview(study.id) is not None
+    store.close()
+    return path
 
 
 @pytest.fixture
 def animals(sqlite_store, password_hash, monkeypatch):
-    """The recorded card sort of animals by its first thirty people."""
+    """The study of animals; what the pages show of it follows without delay."""
     monkeypatch.setattr(overviews, "PATIENCE", 0)
     sqlite_store.set_password_hash(password_hash)
-    frame = load_cardsort_animals().annotations.to_frame()
-    some = frame[frame["annotator"].isin(frame["annotator"].unique()[:30])]
-    study = sqlite_store.create_study("Animals", [str(item) for item in frame["item"].unique()])
-    sqlite_store.import_groupings(study.id, Groupings.from_frame(some))
-    return sqlite_store.open_study(study.id)
+    [study] = sqlite_store.studies()
+    return study
 
 
 def open_drawn(page, study):
@@ -100,7 +118,8 @@ def test_somebody_is_left_out_and_taken_in_again_by_keyboard(page, sqlite_store,
 def test_clusters_show_the_pictures_of_their_cards(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
     study = demo.make(sqlite_store)
-    sort_by_crowd(sqlite_store, study, 8)
+    study = sqlite_store.update_study(study.id, settings=replace(study.settings, stop_rule="none"))
+    sort_by_crowd(sqlite_store, study, 4)
     log_in(page)
     page.goto(f"/admin/studies/{study.id}/dashboard")
     page.locator("#clusters img").first.wait_for(timeout=60_000)

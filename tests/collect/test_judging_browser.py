@@ -6,10 +6,12 @@ from consilience.collect.judging_making import judge_consensus
 from consilience.collect.judging_results import results_of
 
 from .judges import ask_judges, judged_animals, judged_digits, judged_sort, odd_place
-from .test_admin_browser import log_in, page, pytestmark  # noqa: F401
+from .test_admin_browser import log_in
 from .test_panel_browser import require_legible
 
-LOOKS = [(360, "light", "ltr"), (360, "dark", "rtl"), (1280, "dark", "ltr"), (1920, "light", "rtl")]
+LOOKS = [(360, "light", "ltr"), (1280, "dark", "rtl")]
+MORE_LOOKS = [(360, "dark", "rtl"), (1280, "dark", "ltr"), (1920, "light", "rtl")]
+SLOW_LOOKS = [pytest.param(*look, marks=pytest.mark.slow) for look in MORE_LOOKS]
 CALM = 450  # milliseconds after a page came, before which it takes no answer
 
 
@@ -29,8 +31,8 @@ def given(store, study):
     return store.asked(store.participants(study.id)[-1].id)
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
-def test_every_page_of_a_judge_is_legible(page, sqlite_store, width, scheme, direction):  # noqa: F811
+@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS + SLOW_LOOKS)
+def test_every_page_of_a_judge_is_legible(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
     for study in (judged_animals(sqlite_store, direction=direction, per_participant=1), judged_digits(sqlite_store)):
@@ -50,7 +52,7 @@ def test_every_page_of_a_judge_is_legible(page, sqlite_store, width, scheme, dir
             require_legible(page)
 
 
-def test_long_texts_stay_in_their_cards(page, sqlite_store):  # noqa: F811
+def test_long_texts_stay_in_their_cards(page, sqlite_store):
     page.set_viewport_size({"width": 360, "height": 800})
     words = ["x" * 150, "A long text on opening hours," * 6, "<b>bold</b> & {braces}", "מילה ארוכה"]
     names = [f"{word} {number}" for number in range(2) for word in words]
@@ -63,7 +65,7 @@ def test_long_texts_stay_in_their_cards(page, sqlite_store):  # noqa: F811
         assert one.evaluate("(button) => button.scrollWidth <= button.clientWidth + 1")
 
 
-def test_mouse_and_keys(page, sqlite_store):  # noqa: F811
+def test_mouse_and_keys(page, sqlite_store):
     study = judged_animals(sqlite_store, per_participant=5)
     begin(page, study)
     page.locator(".odd").nth(2).click()
@@ -85,7 +87,7 @@ def test_mouse_and_keys(page, sqlite_store):  # noqa: F811
     assert places == [3, 4, None, 2, None]
 
 
-def test_fingers(page, address, sqlite_store):  # noqa: F811
+def test_fingers(page, address, sqlite_store):
     study = judged_digits(sqlite_store)
     context = page.context.browser.new_context(
         base_url=address, has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844}
@@ -99,7 +101,7 @@ def test_fingers(page, address, sqlite_store):  # noqa: F811
     context.close()
 
 
-def test_a_double_click_answers_one_question(page, sqlite_store):  # noqa: F811
+def test_a_double_click_answers_one_question(page, sqlite_store):
     study = judged_animals(sqlite_store)
     begin(page, study)
     page.locator(".odd").first.dblclick()
@@ -108,7 +110,7 @@ def test_a_double_click_answers_one_question(page, sqlite_store):  # noqa: F811
     assert [one.answered is not None for one in given(sqlite_store, study)] == [True, False]
 
 
-def test_reload_second_tab_and_back(page, sqlite_store):  # noqa: F811
+def test_reload_second_tab_and_back(page, sqlite_store):
     study = judged_animals(sqlite_store)
     begin(page, study)
     texts = page.locator(".said").all_inner_texts()
@@ -129,7 +131,7 @@ def test_reload_second_tab_and_back(page, sqlite_store):  # noqa: F811
     at(page, 2)  # the answer that was given stays
 
 
-def test_without_scripts(page, address, sqlite_store):  # noqa: F811
+def test_without_scripts(page, address, sqlite_store):
     study = judged_animals(sqlite_store, per_participant=2)
     context = page.context.browser.new_context(base_url=address, java_script_enabled=False)
     plain = context.new_page()
@@ -144,7 +146,7 @@ def test_without_scripts(page, address, sqlite_store):  # noqa: F811
     context.close()
 
 
-def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_hash):  # noqa: F811
+def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_hash):
     """From one click on the page of a sort to the shares: one judge answers in the browser, the others by the store."""
     sqlite_store.set_password_hash(password_hash)
     source, _ = judged_sort(sqlite_store)
@@ -173,8 +175,10 @@ def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_h
     page.get_by_text("The results are computed again.").wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1280, "dark")])
-def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, width, scheme):  # noqa: F811
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "light"), pytest.param(360, "dark", marks=pytest.mark.slow), (1280, "dark")]
+)
+def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     sqlite_store.set_password_hash(password_hash)

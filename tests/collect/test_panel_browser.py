@@ -6,7 +6,7 @@ from consilience.collect.panel import Completion, Panel, Question
 from consilience.collect.training import RightSort, Training
 
 from .collecting import begun
-from .test_admin_browser import page, pytestmark, require_no_violation  # noqa: F401
+from .test_admin_browser import require_no_violation
 
 PANEL = Panel(
     consent="# What this is\n\nYou sort *4 cards*.",
@@ -20,6 +20,13 @@ PANEL = Panel(
 )
 COLOURS = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea"]})
 LOOKS = [(390, "light", "ltr"), (1280, "dark", "ltr"), (390, "dark", "rtl")]
+
+
+def in_looks(quick):
+    """Let a test run in every look, all but one of which are slow: which one, each test says."""
+    marks = [() if look == quick else pytest.mark.slow for look in LOOKS]
+    looks = [pytest.param(*look, marks=marked) for look, marked in zip(LOOKS, marks, strict=True)]
+    return pytest.mark.parametrize(("width", "scheme", "direction"), looks)
 
 
 def require_legible(shown):
@@ -41,8 +48,8 @@ def agree_and_answer(shown):
     shown.get_by_label("Fish").check()
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
-def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):  # noqa: F811
+@in_looks(quick=LOOKS[0])
+def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
     study = come(page, sqlite_store, direction)
@@ -72,8 +79,8 @@ def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):
     assert len(sqlite_store.submitted(study.id)) == 1
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
-def test_withdrawal_from_the_board(page, sqlite_store, width, scheme, direction):  # noqa: F811
+@in_looks(quick=LOOKS[1])
+def test_withdrawal_from_the_board(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
     study = come(page, sqlite_store, direction)
@@ -103,8 +110,8 @@ def sort_into(shown, *groups):
     shown.locator("#hand-in").click()
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS)
-def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_store, width, scheme, direction):  # noqa: F811
+@in_looks(quick=LOOKS[2])
+def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
     training = Training(practice=COLOURS, admission=(COLOURS,), mark=0.9, tries=2)
@@ -136,7 +143,7 @@ def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_
     assert [sorted(group["items"]) for group in one.groups] == [[0, 1]]
 
 
-def test_who_is_not_admitted_gets_the_code_for_that(page, sqlite_store):  # noqa: F811
+def test_who_is_not_admitted_gets_the_code_for_that(page, sqlite_store):
     panel = Panel(endings={"not_admitted": Completion("C9NO")})
     study = begun(sqlite_store, ["a", "b"], training=Training(admission=(COLOURS,), mark=0.9, tries=1), panel=panel)
     page.goto(f"/join/{study.join_token}")
@@ -147,7 +154,7 @@ def test_who_is_not_admitted_gets_the_code_for_that(page, sqlite_store):  # noqa
     require_legible(page)
 
 
-def test_a_participant_returns_on_another_browser_to_what_they_sorted(page, sqlite_store, address):  # noqa: F811
+def test_a_participant_returns_on_another_browser_to_what_they_sorted(page, sqlite_store, address):
     panel = Panel(identified_by="PID", minutes=60)
     study = begun(sqlite_store, ["a", "b", "c"], panel=panel, parameters=("PID",))
     link = f"/join/{study.join_token}?PID=p7"
@@ -165,7 +172,7 @@ def test_a_participant_returns_on_another_browser_to_what_they_sorted(page, sqli
     other.close()
 
 
-def test_who_declines_can_think_again(page, sqlite_store):  # noqa: F811
+def test_who_declines_can_think_again(page, sqlite_store):
     come(page, sqlite_store)
     page.get_by_role("button", name="I do not agree").click()
     page.get_by_role("heading", name="You do not take part").wait_for()

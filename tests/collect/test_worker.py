@@ -72,7 +72,7 @@ def test_a_consensus_is_kept_in_place_of_the_last(store):
 
 
 def test_the_consensus_is_found_and_a_stop_advised(store):
-    study = begun(store, subset_size=6)
+    study = begun(store, subset_size=6, stop_rule="reliability")
     worker = Worker(store, ahead=3)
     for number in range(12):
         worker.run()

@@ -1,20 +1,14 @@
 """A browser and a server for the tests of the boards, started once."""
 
-import shutil
-
 import pytest
+
+from tests.collect.conftest import chromium
 
 
 @pytest.fixture(scope="package")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="package")
@@ -37,7 +31,6 @@ def visit(browser, serve):
             context = browser.new_context(viewport={"width": width, "height": height}, **options)
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(5000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("console", lambda message: _is_trouble(message) and troubles.append(message.text))
         page.on("request", lambda request: requested.add(request.url.partition("/sort")[0].split("/static")[0]))
