@@ -125,14 +125,21 @@ def sketch(figure, key, description, *, readable=0):
     return Markup('<svg role="img" aria-label="{}">{}</svg>').format(description, written)
 
 
-@pytest.fixture(scope="package", autouse=True)
-def sketches(pytestconfig):
-    """Have sketches for figures in reports, and fewer draws of their certainty, except in `make test-all`.
+@pytest.fixture(scope="session")
+def thorough(pytestconfig):
+    """Whether everything is tried, as in `make test-all`."""
+    return pytestconfig.getoption("--check-every-call")
 
-    To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them.
+
+@pytest.fixture(scope="package", autouse=True)
+def sketches(thorough):
+    """Have sketches for figures in reports, and fewer draws of their certainty, unless everything is tried.
+
+    To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them. Fixtures that
+    write reports must not have a wider scope, or they would be made before this one.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if not pytestconfig.getoption("--check-every-call"):
+        if not thorough:
             patch.setattr(subject, "inline_svg", sketch)
             for name in LAYOUT:
                 patch.setattr(Sheet, name, lambda sheet: None)
@@ -156,10 +163,16 @@ def draw(*models, **options):
         return report(*models, **options)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sorts_drawn(sorts):
     """The report on `sorts`, with its figures."""
     return draw(*sorts)
+
+
+@pytest.fixture(scope="package")
+def named_page(named):
+    """The page on `named`, without certainty."""
+    return Page(report(*named, certainty=None))
 
 
 @pytest.fixture(scope="session")

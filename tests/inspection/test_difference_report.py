@@ -32,6 +32,11 @@ def unchanged():
     return study_difference(first, second, n_permutations=199, n_draws=0, random_state=0)
 
 
+@pytest.fixture(scope="module")
+def source(changed):
+    return difference_report(changed)
+
+
 def findings(page):
     listed = next(each for each in page.root.all("ul") if each.attributes.get("class") == "findings")
     return [item.text for item in listed.all("li")]
@@ -56,8 +61,8 @@ def test_without_a_difference_the_page_says_what_would_have_been_found(unchanged
     assert "card 10, card 11" in page.root.text
 
 
-def test_tables_hold_what_the_figures_show(changed):
-    page = Page(difference_report(changed))
+def test_tables_hold_what_the_figures_show(changed, source):
+    page = Page(source)
     drawings = [each for each in page.root.all("svg") if each.attributes.get("role") == "img"]
     assert len(drawings) == 2
     assert all("table" in drawing.attributes["aria-label"] for drawing in drawings)
@@ -85,16 +90,15 @@ def test_names_are_escaped_and_formulas_disarmed():
     assert '"\'=1+1"' in content
 
 
-def test_the_page_allows_nothing_but_its_own_style_and_script(changed):
-    source = difference_report(changed)
+def test_the_page_allows_nothing_but_its_own_style_and_script(source):
     policy = re.search('Content-Security-Policy" content="([^"]*)"', source)[1]
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
     assert not re.search(r'(src|href)="(?!#|data:)', source)
 
 
-def test_a_page_is_written_to_a_path(changed, tmp_path):
+def test_a_page_is_written_to_a_path(changed, source, tmp_path):
     path = difference_report(changed, path=tmp_path / "page.html")
-    assert path.read_text(encoding="utf-8") == difference_report(changed)
+    assert path.read_text(encoding="utf-8") == source
 
 
 def test_the_matrix_has_the_changes_in_its_cells(changed):
