@@ -10,6 +10,9 @@ import pytest
 from tests import shape_checks
 
 os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
+# the import hook writes it before every function, also of what the conftest files of folders import before any option
+# is known
+jaxtyping.jaxtyped = shape_checks.check_some_calls
 CHOICE = pytest.StashKey()
 PATIENCE = 3600  # seconds for a slow test
 
@@ -25,8 +28,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     gc.set_threshold(20_000, 20, 20)  # with thousands of tests in memory, each search for garbage is long
-    if not config.getoption("--check-every-call"):
-        jaxtyping.jaxtyped = shape_checks.check_some_calls  # which the import hook writes before every function
+    shape_checks.Test.every_call = config.getoption("--check-every-call")
     try:
         chosen = choose_tests(config)
     except ValueError as error:

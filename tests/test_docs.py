@@ -39,9 +39,9 @@ SOURCES = sorted(
 )
 CARD_SORTS = DOCS / "card-sort-tutorial.rst"
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
-SLOW_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
-SLOW_PAGES += [DOCS / "models" / "active.rst", DOCS / "comparing.rst"]  # separate, so that processes share them
-QUICK_PAGES = [page for page in WITH_EXAMPLES if page not in SLOW_PAGES]
+# together, since JAX is imported and a program of the same shape compiled once
+DEEP_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
+OTHER_PAGES = [page for page in WITH_EXAMPLES if page not in DEEP_PAGES]
 
 
 def name_of(path):
@@ -205,9 +205,9 @@ def python(*arguments, folder):
 
 
 def pytest_generate_tests(metafunc):
-    """Run the examples of most pages in one process, those of one model's page alone."""
+    """Run the examples of pages in two processes, those of one model's page alone."""
     if "pages" in metafunc.fixturenames:
-        groups = [*([page] for page in SLOW_PAGES), QUICK_PAGES]
+        groups = [DEEP_PAGES, OTHER_PAGES]
         if metafunc.config.getoption("--model") is not None:
             groups = [[page] for page in WITH_EXAMPLES]
         metafunc.parametrize("pages", groups, ids=lambda pages: name_of(pages[0]))

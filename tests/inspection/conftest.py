@@ -1,14 +1,19 @@
-"""Small fitted models, and a reader of HTML pages that accepts nothing malformed."""
+"""Small fitted models, reports with sketches for figures, and a reader of pages that accepts nothing malformed."""
 
 import base64
 import io
+import sys
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,8 +22,14 @@ from consilience import Groupings, Labels
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
+from consilience.inspection import report
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report import subject
+from consilience.inspection.report.svg import inline_svg
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
+
+LAYOUT = ("get_layout_engine", "draw_without_rendering")  # what takes long on a sheet that is not drawn
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
 
@@ -105,6 +116,63 @@ class Page(HTMLParser):
         """Return a CSV file inside the page."""
         link = next(e for e in self.root.all("a") if e.attributes.get("download") == name)
         return pd.read_csv(io.BytesIO(base64.b64decode(link.attributes["href"].partition("base64,")[2])))
+
+
+def sketch(figure, key, description, *, readable=0):
+    """Stand for a figure in a page: its description and its texts, without a drawing."""
+    texts = (text.get_text() for text in figure.findobj(Text) if text.get_visible())
+    written = Markup("").join(Markup("<text>{}</text>").format(text) for text in texts if text)
+    return Markup('<svg role="img" aria-label="{}">{}</svg>').format(description, written)
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig):
+    """Whether everything is tried, as in `make test-all`."""
+    return pytestconfig.getoption("--check-every-call")
+
+
+@pytest.fixture(scope="package", autouse=True)
+def sketches(thorough):
+    """Have sketches for figures in reports, and fewer draws of their certainty, unless everything is tried.
+
+    To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them. Fixtures that
+    write reports must not have a wider scope, or they would be made before this one.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not thorough:
+            patch.setattr(subject, "inline_svg", sketch)
+            for name in LAYOUT:
+                patch.setattr(Sheet, name, lambda sheet: None)
+            patch.setattr(sys.modules["consilience.inspection.report.page"], "N_DRAWS", 10)  # `page` is no attribute
+        yield
+
+
+@contextmanager
+def drawn_figures():
+    """Draw figures into reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subject, "inline_svg", inline_svg)
+        for name in LAYOUT:
+            patch.setattr(Sheet, name, getattr(Figure, name))
+        yield
+
+
+def draw(*models, **options):
+    """Write a report with its figures drawn."""
+    with drawn_figures():
+        return report(*models, **options)
+
+
+@pytest.fixture(scope="package")
+def sorts_drawn(sorts):
+    """The report on `sorts`, with its figures."""
+    return draw(*sorts)
+
+
+@pytest.fixture(scope="package")
+def named_page(named):
+    """The page on `named`, without certainty."""
+    return Page(report(*named, certainty=None))
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import report
 from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.report.cuts import Judge, Tree
+from tests.inspection.conftest import draw
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -63,9 +64,9 @@ def cuts(cards):
 @pytest.fixture(scope="module")
 def paths(folder, cards, subsets, named, iris):
     """Reports of every kind that differs in what can be explored: cards, subsets of items, labels, features."""
-    given = {"cards": cards, "subsets": subsets, "labels": named, "features": iris[::2]}
-    paths = {kind: report(*models, path=folder / f"{kind}.html") for kind, models in given.items()}
-    paths["features"] = report(iris[0], iris[2], X=iris[1], path=folder / "features.html")
+    given = {"cards": cards, "subsets": subsets, "labels": named}
+    paths = {kind: draw(*models, path=folder / f"{kind}.html") for kind, models in given.items()}
+    paths["features"] = draw(iris[0], iris[2], X=iris[1], path=folder / "features.html")
     return paths
 
 

@@ -31,6 +31,17 @@ def cards():
 
 
 @pytest.fixture(scope="module")
+def cards_data(cards, read):
+    """Data of the explorer in the report on the cards."""
+    return data_of(read(report(*cards[:2])))
+
+
+@pytest.fixture(scope="module")
+def fusion_page(fusion, read):
+    return read(report(*fusion))
+
+
+@pytest.fixture(scope="module")
 def tree(cards):
     return Tree.of(cards[2].dissimilarities(cards[2].places))
 
@@ -91,17 +102,17 @@ def test_figures_of_cuts_are_those_of_scikit_learn(cards, tree):
         assert cut.silhouette == pytest.approx(silhouette_score(distance, cluster, metric="precomputed"))
 
 
-def test_the_figures_of_the_report_are_those_of_its_model(cards, read):
-    model, groupings, _ = cards
-    clusters, _, silhouette, alike = data_of(read(report(model, groupings)))["report"]
+def test_the_figures_of_the_report_are_those_of_its_model(cards, cards_data):
+    model = cards[0]
+    clusters, _, silhouette, alike = cards_data["report"]
     assert clusters == model.n_clusters_
     assert silhouette == f"{model.silhouette_:.2f}"
     assert alike == "1.00"
 
 
-def test_each_cut_says_how_far_it_is_the_report(cards, tree, read):
-    model, groupings, _ = cards
-    for n_clusters, *_, alike in data_of(read(report(model, groupings)))["cuts"]:
+def test_each_cut_says_how_far_it_is_the_report(cards, tree, cards_data):
+    model = cards[0]
+    for n_clusters, *_, alike in cards_data["cuts"]:
         expected = adjusted_rand_score(model.labels_, of_items(tree, tree.cut(n_clusters)))
         assert alike.replace("\u2212", "-") == f"{expected:.2f}"
 
@@ -114,9 +125,9 @@ def test_numbers_of_a_cut_are_those_of_the_clusters_that_it_repeats():
     assert sorted(numbers) == list(range(6))
 
 
-def test_the_page_has_the_counts_of_all_pairs(fusion, read):
+def test_the_page_has_the_counts_of_all_pairs(fusion, fusion_page):
     model, groupings = fusion
-    data = data_of(read(report(model, groupings)))
+    data = data_of(fusion_page)
     n = len(data["items"])
     assert sorted(data["items"]) == sorted(set(model.items_) - {"yeti"})
     matrix = groupings.to_matrix().loc[data["items"]].to_numpy()
@@ -128,9 +139,8 @@ def test_the_page_has_the_counts_of_all_pairs(fusion, read):
     assert counts["presented"].tolist() == [groupings.n_annotators] * len(upper[0])
 
 
-def test_the_table_of_items_names_the_nearest(fusion, read):
-    model, groupings = fusion
-    page = read(report(model, groupings))
+def test_the_table_of_items_names_the_nearest(fusion, fusion_page):
+    (model, groupings), page = fusion, fusion_page
     head, *rows = page.table("items")
     assert head == ["Item", "Cluster", "Stays in its cluster", "Annotators", "Most often put together with"]
     assert "The 9 items that are in a grouping" in page.root.text  # and not yeti

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from consilience.inspection import difference_report, study_difference
+from tests.inspection.conftest import drawn_figures
 from tests.inspection.test_study_difference import study
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -22,7 +23,8 @@ def address(tmp_path_factory):
     found = study_difference(
         first, second, names=("the old site", "the new site"), n_permutations=99, n_draws=3, random_state=0
     )
-    return difference_report(found, path=tmp_path_factory.mktemp("two") / "report.html").as_uri()
+    with drawn_figures():
+        return difference_report(found, path=tmp_path_factory.mktemp("two") / "report.html").as_uri()
 
 
 @pytest.fixture(scope="module")

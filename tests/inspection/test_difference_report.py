@@ -12,7 +12,7 @@ import pytest
 from consilience import Groupings
 from consilience.errors import InputError
 from consilience.inspection import difference_report, plot_difference, plot_flow, study_difference
-from tests.inspection.conftest import Page
+from tests.inspection.conftest import Page, drawn_figures
 from tests.inspection.test_study_difference import study
 
 NASTY = "<script>alert(1)</script>"
@@ -30,6 +30,11 @@ def unchanged():
     rng = np.random.default_rng(6)
     first, second = study(rng, 6), study(rng, 7, n_items=10, prefix="q")
     return study_difference(first, second, n_permutations=199, n_draws=0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def source(changed):
+    return difference_report(changed)
 
 
 def findings(page):
@@ -56,8 +61,8 @@ def test_without_a_difference_the_page_says_what_would_have_been_found(unchanged
     assert "card 10, card 11" in page.root.text
 
 
-def test_tables_hold_what_the_figures_show(changed):
-    page = Page(difference_report(changed))
+def test_tables_hold_what_the_figures_show(changed, source):
+    page = Page(source)
     drawings = [each for each in page.root.all("svg") if each.attributes.get("role") == "img"]
     assert len(drawings) == 2
     assert all("table" in drawing.attributes["aria-label"] for drawing in drawings)
@@ -76,7 +81,8 @@ def test_names_are_escaped_and_formulas_disarmed():
     found = study_difference(
         *map(Groupings.from_matrix, frames), names=(NASTY, "$x$"), n_permutations=99, n_draws=0, random_state=0
     )
-    source = difference_report(found, title=NASTY)
+    with drawn_figures():
+        source = difference_report(found, title=NASTY)
     assert NASTY not in source
     assert len(re.findall("<script", source)) == 1
     address = next(each for each in Page(source).root.all("a") if each.attributes.get("download") == "items.csv")
@@ -84,16 +90,15 @@ def test_names_are_escaped_and_formulas_disarmed():
     assert '"\'=1+1"' in content
 
 
-def test_the_page_allows_nothing_but_its_own_style_and_script(changed):
-    source = difference_report(changed)
+def test_the_page_allows_nothing_but_its_own_style_and_script(source):
     policy = re.search('Content-Security-Policy" content="([^"]*)"', source)[1]
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
     assert not re.search(r'(src|href)="(?!#|data:)', source)
 
 
-def test_a_page_is_written_to_a_path(changed, tmp_path):
+def test_a_page_is_written_to_a_path(changed, source, tmp_path):
     path = difference_report(changed, path=tmp_path / "page.html")
-    assert path.read_text(encoding="utf-8") == difference_report(changed)
+    assert path.read_text(encoding="utf-8") == source
 
 
 def test_the_matrix_has_the_changes_in_its_cells(changed):

@@ -13,6 +13,7 @@ from consilience.inspection import annotator_agreement, plot_clusters, report
 from consilience.inspection.group_names import cluster_names
 from consilience.inspection.report import fusion_tables
 from consilience.metrics.clusterings import ari
+from tests.inspection.conftest import draw
 from tests.inspection.test_report import (
     HOSTILE,
     test_every_figure_and_table_is_accessible,
@@ -31,13 +32,13 @@ __all__ = [
 
 @pytest.fixture(scope="module")
 def fusion_page(fusion, read):
-    return read(report(*fusion, certainty=None))
+    return read(draw(*fusion, certainty=None))
 
 
 @pytest.fixture(scope="module")
 def subsets_page(subsets, read):
     stability = pd.DataFrame({"n_groupings": [50, 100], "stability": [0.5, 0.9]})
-    return read(report(*subsets, stability=stability, certainty=None))
+    return read(draw(*subsets, stability=stability, certainty=None))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def hostile_page(read):
     names = ["<b>bold</b>", 'say "so"']
     cells = np.array([[names[0]] * 5 + [HOSTILE[1]]] * 5 + [[names[1]] * 5 + [HOSTILE[2]]] * 4, dtype=object)
     groupings = Groupings.from_matrix(cells, items=HOSTILE, annotators=HOSTILE[:6])
-    return read(report(SubsetFusion(random_state=0).fit(groupings), groupings))
+    return read(draw(SubsetFusion(random_state=0).fit(groupings), groupings))
 
 
 @pytest.fixture(params=["fusion", "subsets", "hostile"])

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedW
 CLASSES = ["owl", "cat", "dog", "yak"]
 
 
-@pytest.fixture(scope="module")
-def page(named, read):
-    return read(report(*named, certainty=None))  # with it: test_certainty_report.py
+@pytest.fixture
+def page(named_page):
+    return named_page  # with certainty: test_certainty_report.py
 
 
 def findings(page):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import io
 import re
 
 import numpy as np
@@ -19,7 +20,9 @@ from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, report
 from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report import sections
+from consilience.inspection.report.subject import Subject
 from consilience.semisupervised import PartitionLabelModel
+from tests.inspection.conftest import draw
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -40,12 +43,17 @@ def iris_page(iris, read):
     rng = np.random.default_rng(0)
     scores = pd.DataFrame({"like": X.iloc[:, 0] ** 2, "noise": rng.normal(size=150), "text": "x"}, index=X.index)
     scores.iloc[3, 0] = np.nan
-    return read(report(pipeline, groupings, X=X, scores=scores, certainty=None)), scores
+    return read(draw(pipeline, groupings, X=X, scores=scores, certainty=None)), scores
 
 
 @pytest.fixture(scope="module")
 def crowd_page(crowd, read):
-    return read(report(*crowd))
+    return read(report(*crowd, certainty=None))
+
+
+@pytest.fixture(scope="module")
+def sorts_page(sorts, read):
+    return read(report(*sorts))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,7 @@ def hostile_page(read):
     X = pd.DataFrame(rng.normal(size=(len(HOSTILE), 2)), index=HOSTILE, columns=HOSTILE[:2])
     model = PartitionLabelModel(max_clusters=6, prior_variance=1.0, n_init=1, random_state=0).fit(X, groupings)
     scores = X.set_axis(HOSTILE[2:4], axis=1)
-    return read(report(model, groupings, X=X, scores=scores, title=HOSTILE[0]))
+    return read(draw(model, groupings, X=X, scores=scores, title=HOSTILE[0]))
 
 
 @pytest.fixture(params=["iris", "crowd", "hostile"])
@@ -157,9 +165,8 @@ def test_hostile_names_are_text(hostile_page):
     assert r"$x^{$ \frac" in drawn
 
 
-def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, read):
-    model, groupings = sorts
-    page = read(report(model, groupings))
+def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, sorts_page):
+    model, page = sorts[0], sorts_page
     head, *rows = page.table("clusters")
     codes = [int(row[0].rpartition("(")[2].rstrip(")")) for row in rows]  # "Beasts (0)" is cluster 0
     assert codes == list(range(model.n_clusters_))
@@ -175,8 +182,8 @@ def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, read):
     np.testing.assert_allclose(file["model_probability"], model.responsibilities_.max(1), atol=5e-5)
 
 
-def test_names_that_annotators_share_describe_the_clusters(sorts, read):
-    head, *rows = read(report(*sorts)).table("clusters")
+def test_names_that_annotators_share_describe_the_clusters(sorts_page):
+    head, *rows = sorts_page.table("clusters")
     called = {
         row[head.index("Items, most certain first")].split(", ")[0]: row[head.index("Annotators call it")]
         for row in rows
@@ -245,9 +252,8 @@ def test_association_names_the_score_that_differs(iris, iris_page):
     assert "Left out because they are not numeric: text." in page.section("association").text
 
 
-def test_one_distinction_is_shown_once_with_its_namings(sorts, read):
-    model, groupings = sorts
-    page = read(report(model, groupings))
+def test_one_distinction_is_shown_once_with_its_namings(sorts, sorts_page):
+    model, page = sorts[0], sorts_page
     found = model.annotator_groups()
     shared = [key for key in page.tables() if key.startswith("distinction-")]
     assert len(shared) == (found.groupby("distinction")["n_groupings"].sum() > 1).sum() >= 2
@@ -266,11 +272,11 @@ def test_one_distinction_is_shown_once_with_its_namings(sorts, read):
     assert (cy_and_di["Cy"][column], cy_and_di["Di"][column]) == ("flies", "no")
 
 
-def test_groups_that_no_cluster_matches_are_listed(sorts, read):
-    model, groupings = sorts
+def test_groups_that_no_cluster_matches_are_listed(sorts, sorts_page):
+    model, _ = sorts
     unmatched = model.annotator_mapping_[model.annotator_mapping_["clusters"].map(len) == 0]
     assert unmatched["group"].tolist() == ["pets"]
-    assert read(report(model, groupings)).table("unmatched")[1:] == [["Ed", "pets", "1"]]
+    assert sorts_page.table("unmatched")[1:] == [["Ed", "pets", "1"]]
 
 
 def test_guesses_are_marked():
@@ -382,18 +388,18 @@ def test_bound_and_settings(iris, iris_page):
     assert dict(page.table("reached"))["n_iter_"] == str(pipeline[-1].n_iter_)
 
 
-def test_prior_variance_is_drawn_where_it_was_searched(sorts, read):
-    page = read(report(*sorts))
-    assert [e for e in page.elements if e.attributes.get("id") == "variance-figure"]
-    assert page.section("profiles") is None
-    assert page.section("association") is None
+def test_prior_variance_is_drawn_where_it_was_searched(sorts_page):
+    assert [e for e in sorts_page.elements if e.attributes.get("id") == "variance-figure"]
+    assert sorts_page.section("profiles") is None
+    assert sorts_page.section("association") is None
 
 
-def test_only_some_of_many_annotators_are_drawn(crowd, read, monkeypatch):
+def test_only_some_of_many_annotators_are_drawn(crowd, monkeypatch):
     monkeypatch.setattr(sections, "MOST_DRAWN", 70)
-    page = read(report(*crowd))
-    assert "Only the 70 of 120 annotators with the most items are drawn." in page.section("annotators").text
-    file = page.file("agreement.csv").set_index("annotator")
+    figure = sections._agreement(Subject.of(*crowd, None, None))
+    assert "Only the 70 of 120 annotators with the most items are drawn." in figure.caption
+    content = base64.b64decode(figure.download.address.partition("base64,")[2])
+    file = pd.read_csv(io.BytesIO(content)).set_index("annotator")
     n_items = crowd[1].summary().items_per_annotator
     assert len(file) == 70
     assert n_items[file.index].min() >= n_items.drop(file.index).max()
@@ -446,10 +452,9 @@ def test_one_cluster_and_one_annotator(read):
     assert page.table("association")[1][2:5] == ["–", "–", "–"]
 
 
-def test_page_is_written_and_deterministic(sorts, tmp_path):
-    page = report(*sorts)
-    assert report(*sorts, path=str(tmp_path / "r.html")) == tmp_path / "r.html"
-    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
+def test_page_is_written_and_deterministic(sorts, sorts_drawn, tmp_path):
+    assert draw(*sorts, path=str(tmp_path / "r.html")) == tmp_path / "r.html"
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == sorts_drawn
 
 
 @pytest.mark.slow

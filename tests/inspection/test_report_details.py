@@ -12,7 +12,7 @@ from consilience.inspection import annotator_agreement, certainty, report
 from consilience.inspection.report.cut_figures import BEST
 from consilience.inspection.report.item_tables import DOUBTFUL
 from consilience.inspection.report.tables import number
-from tests.inspection.conftest import Page
+from tests.inspection.conftest import Page, draw
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def fitted(sorts):
 
 @pytest.fixture(scope="module")
 def page(fitted):
-    return Page(report(fitted[0], certainty=fitted[1], words="teas,assessors"))
+    return Page(draw(fitted[0], certainty=fitted[1], words="teas,assessors"))
 
 
 def block(page, key):

@@ -25,7 +25,7 @@ from consilience.inspection.report import sensory_sections
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import download
 from consilience.inspection.rv import ScalarProducts, Sorts
-from tests.inspection.conftest import Page
+from tests.inspection.conftest import Page, draw
 
 ROOT = Path(__file__).parents[2]
 P_VALUES_APART = 0.03  # the standard error of a p-value of 199 panels
@@ -53,7 +53,7 @@ def fitted(sorts):
 
 @pytest.fixture(scope="module")
 def text(fitted):
-    return report(fitted[0], certainty=fitted[1])
+    return draw(fitted[0], certainty=fitted[1])
 
 
 @pytest.fixture(scope="module")

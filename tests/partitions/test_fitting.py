@@ -62,7 +62,7 @@ def test_threads_change_no_digit(n_jobs):
     pd.testing.assert_frame_equal(one.confusion_matrices_, several.confusion_matrices_, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("n_sweeps", [1, 2])
+@pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     with warnings.catch_warnings():

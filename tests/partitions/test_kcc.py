@@ -68,7 +68,7 @@ def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(SETTINGS, cut(groups()))
 
 
-@pytest.mark.parametrize("n_sweeps", [1, 2])
+@pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     assert_same_fit(SETTINGS | {"max_iter": n_sweeps, "n_init": 1}, cut(groups(seed=1)))

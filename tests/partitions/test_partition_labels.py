@@ -71,7 +71,7 @@ def test_the_fit_is_that_in_memory(cut):
     np.testing.assert_allclose(there.predict_proba(X), here.predict_proba(X), **CLOSE)
 
 
-@pytest.mark.parametrize("n_sweeps", [1, 3])
+@pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     frame, settings = items(), SETTINGS | {"max_iter": n_sweeps, "tol": 0.0}

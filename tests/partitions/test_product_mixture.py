@@ -47,7 +47,7 @@ def test_the_fit_is_that_in_memory(cut):
 
 
 @pytest.mark.parametrize("settings", [FIXED, RANDOM | {"n_clusters": 4}], ids=["votes", "random"])
-@pytest.mark.parametrize("n_sweeps", [1, 2])
+@pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps, settings):
     assert_same_fit(settings | {"max_iter": n_sweeps, "tol": 0.0}, cut(made.crowd()), tolerance=1e-10)

@@ -83,7 +83,7 @@ def test_the_fit_is_that_in_memory(cut, refine):
     assert_same_fit(FIXED | {"refine": refine}, cut(sparse()))
 
 
-@pytest.mark.parametrize("n_rounds", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("n_rounds", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3, 4)), 6])
 @pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
 def test_each_round_is_that_in_memory(cut, n_rounds, double):
     """Two annotators enter in rounds 1 and 2, with a split each; one each in rounds 4 and 5."""

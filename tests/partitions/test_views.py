@@ -88,7 +88,7 @@ def test_the_fit_without_features_is_that_in_memory(cut, name):
     assert_same_results(here, there, PartitionedTable(frames))
 
 
-@pytest.mark.parametrize("n_sweeps", [1, 3])
+@pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("cut", OF_ITEMS.values(), ids=OF_ITEMS)
 def test_each_sweep_of_a_fit_is_that_in_memory(cut, name, n_sweeps):

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.markers import MarkerStyle
@@ -101,6 +102,7 @@ class Sheet(Figure):
 
     def __init__(self) -> None:
         super().__init__(layout="tight")
+        FigureCanvasAgg(self)  # which measures all text of the figure with one renderer
 
 
 def axes_of(ax: Place | None, size: tuple[float, float]) -> Axes:

@@ -7,6 +7,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup, escape
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from consilience.inspection.plots.point_labels import PointNames
@@ -45,7 +46,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
         Points that `name_points` names say their names when pointed at.
     """
     drawing = io.StringIO()
-    figure.savefig(drawing, format="svg", metadata=_METADATA)
+    FigureCanvasSVG(figure).print_svg(drawing, metadata=_METADATA)
     root = ET.fromstring(drawing.getvalue())
     _drop(root, "style", "metadata")
     used = {name for element in root.iter() for attribute in element.attrib.items() for name in _referred(*attribute)}
