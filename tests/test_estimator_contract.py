@@ -185,7 +185,7 @@ class TestContract:
         assert not hasattr(unfitted, "labels_series_")
         model = fit(name, X, annotations)
         column = "label" if answers_in_classes(name) else "cluster"
-        expected = pd.Series(model.labels_, index=pd.Index(list(X.index), name="item"), name=column)
+        expected = pd.Series(model.labels_.copy(), index=pd.Index(list(X.index), name="item"), name=column)
         for fitted in (model, pickle.loads(pickle.dumps(model))):
             pd.testing.assert_series_equal(fitted.labels_series_, expected)
         assert model.labels_series_["item 3"] == model.labels_[3]
