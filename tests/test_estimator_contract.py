@@ -211,11 +211,12 @@ class TestContract:
         assert not hasattr(unfitted, "labels_series_")
         model = fit(name, X, annotations)
         column = "label" if answers_in_classes(name) else "cluster"
-        expected = pd.Series(model.labels_, index=pd.Index(list(X.index), name="item"), name=column)
+        expected = pd.Series(model.labels_.copy(), index=pd.Index(list(X.index), name="item"), name=column)
         for fitted in (model, pickle.loads(pickle.dumps(model))):
             pd.testing.assert_series_equal(fitted.labels_series_, expected)
         assert model.labels_series_["item 3"] == model.labels_[3]
-        model.labels_series_.iloc[:] = model.labels_[::-1].copy()
+        series = model.labels_series_
+        series.iloc[:] = model.labels_[::-1].copy()
         np.testing.assert_array_equal(model.labels_, expected)  # the series is a copy
         assert not hasattr(clone(model), "labels_series_")
 
