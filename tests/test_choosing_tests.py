@@ -33,7 +33,7 @@ def change():
     return Change(frozenset({KCC_MODULE}))
 
 
-def item(file, name, **params):
+def item(file, name, /, **params):
     """What pytest knows of a test."""
     case = {"callspec": SimpleNamespace(params=params)} if params else {}
     return SimpleNamespace(path=TESTS / file, originalname=name, cls=None, **case)
