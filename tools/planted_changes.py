@@ -153,11 +153,14 @@ def run(change, root, only, everything, limit):
     text = path.read_text(encoding="utf-8")
     path.write_text(change.planted(text), encoding="utf-8")
     record = {"number": change.number, "file": change.file, "breaks": change.breaks, "estimators": change.estimators}
+    record |= {"stage": None, "caught": False, "test": None}
     begun = time.monotonic()
     try:
         for stage in STAGES[: STAGES.index(only) + 1]:
             tests = tests_of(change, root, stage, everything)
-            outcome = first_failure(tests, root, limit) if tests else None
+            if not tests:  # none knows the module
+                continue
+            outcome = first_failure(tests, root, limit)
             record |= {"stage": stage, "caught": outcome is not None, "test": outcome}
             if outcome is not None:
                 break
@@ -186,7 +189,8 @@ def table(records):
     """Return a Markdown table of records."""
     lines = ["| # | file | what breaks | caught by |", "|---|---|---|---|"]
     for one in records:
-        caught = f"{one['stage']}: `{one['test']}`" if one["caught"] else f"not by {one['stage']}"
+        missed = f"not by {one['stage']}" if one["stage"] else "no tests were run"
+        caught = f"{one['stage']}: `{one['test']}`" if one["caught"] else missed
         lines.append(f"| {one['number']} | `{one['file']}` | {one['breaks']} | {caught} |")
     n_caught = sum(one["caught"] for one in records)
     return "\n".join([*lines, "", f"{n_caught} of {len(records)} are caught."]) + "\n"
