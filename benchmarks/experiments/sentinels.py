@@ -184,18 +184,25 @@ def shrunk(estimator: Any) -> Any:
 
 
 def figures_of_fit(estimator: Any) -> Figures:
-    """Fit an estimator to the small crowd of the kind that it reads, and return the sums of all that it learns."""
-    entry = ESTIMATORS[type(estimator).__name__]
-    crowd, table = small_crowds.crowd_of(entry.reads[0]), small_crowds.features()
+    """Fit an estimator to the small crowd of its kind; one of pairs to those that groupings imply, too."""
+    kind = ESTIMATORS[type(estimator).__name__].reads[0]
+    figures = figures_given(estimator, kind)
+    if kind == "pairs" and type(estimator).__name__ not in NETWORKS:
+        implied = figures_given(estimator, "groupings")
+        figures |= {f"groupings, {name}": value for name, value in implied.items()}
+    return figures
+
+
+def figures_given(estimator: Any, kind: str) -> Figures:
+    """Fit an estimator to the small crowd of a kind, and return the sums of all that it learns and predicts."""
+    crowd, table = small_crowds.crowd_of(kind), small_crowds.features()
+    is_consensus = ESTIMATORS[type(estimator).__name__].kind == "consensus"
     model = clone(estimator)
-    if entry.kind == "consensus":
-        model.fit(crowd)
-    else:
-        model.fit(table, crowd)
+    model.fit(*([crowd] if is_consensus else [table, crowd]))
     figures = learned(model)
     items = model.items_
     figures["predict_same"] = sums_of([model.predict_same(items[i], items[-1 - i]) for i in range(len(items) // 2)])
-    if entry.kind == "semisupervised":
+    if not is_consensus:
         figures["predict"] = sums_of(numbers_of(model.predict(table.iloc[::7] + 0.25)))
     return figures
 
