@@ -52,6 +52,8 @@ def problems(figures: dict[str, Figures], record: SentinelRecord) -> list[str]:
 def declare(subjects: Iterable[str], n_jobs: int = 1) -> list[str]:
     """Record the figures of sentinels anew, mark the rows that they stand for as out of date, and write their pages.
 
+    A sentinel that has only figures more or fewer than recorded was itself changed, which changes no row.
+
     Parameters
     ----------
     subjects : of the sentinels, such as "DawidSkene"; by default all. Rows are those of sentinels that differ; if a
@@ -68,15 +70,16 @@ def declare(subjects: Iterable[str], n_jobs: int = 1) -> list[str]:
         raise UnknownSubjectError(f"There is no sentinel of {', '.join(sorted(unknown))}.")
     figures = take_all((key for key, one in known.items() if not subjects or one.subject in subjects), n_jobs)
     changed = {sentinel.key: said for sentinel, said in differences(figures, record)}
-    new = {key for key in changed if record.figures(key) is None}
+    same = {key for key in changed if not known[key].changes(figures[key], record.figures(key) or {})}
     for subject in subjects:
         own = {key for key in figures if known[key].subject == subject}
         if not own & changed.keys():
             changed |= dict.fromkeys(own, f"{subject} is declared as changed")
+            same -= own
     for key in changed:
         record.add(key, figures[key], commit())
     record.write(known.keys() & record.entries.keys())
-    marked = [line for page in sentinels.pages() for line in _mark(page, changed.keys() - new)]
+    marked = [line for page in sentinels.pages() for line in _mark(page, changed.keys() - same)]
     return [*dict.fromkeys(changed.values()), *marked]
 
 

@@ -81,10 +81,13 @@ class Sentinel:
         return f"{self.subject}({self.family})"
 
     def differences(self, figures: Figures, recorded: Figures) -> list[str]:
-        """Return the names of figures that differ from the recorded ones."""
-        return [
-            name for name in sorted({*figures, *recorded}) if not self._agree(figures.get(name), recorded.get(name))
-        ]
+        """Return the names of figures that differ from the recorded ones, or that only one of both has."""
+        return sorted({*self.changes(figures, recorded), *(figures.keys() ^ recorded.keys())})
+
+    def changes(self, figures: Figures, recorded: Figures) -> list[str]:
+        """Return the names of figures that both have and that differ."""
+        names = sorted(figures.keys() & recorded.keys())
+        return [name for name in names if not self._agree(figures[name], recorded[name])]
 
     def _agree(self, one: Any, other: Any) -> bool:
         if isinstance(one, list) and isinstance(other, list):

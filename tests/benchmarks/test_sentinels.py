@@ -113,6 +113,7 @@ def test_a_figure_that_differs_is_named(changed):
     sentinel = Sentinel("Model", "", dict)
     assert sentinel.differences(then, dict(then)) == []
     assert sentinel.differences(now, then) == ["b" if changed == "a figure more" else "a"]
+    assert sentinel.changes(now, then) == (["a"] if changed == "one figure" else [])
     assert sentinel.differences(then | {"annotations": "abd"}, then) == ["annotations"]
 
 
@@ -203,6 +204,16 @@ def test_a_changed_model_is_declared_and_its_rows_are_out_of_date(toy):
     assert "Out of date: 1 of part, KCC" in (found.folder / "toy.rst").read_text("utf-8")
     assert page.compute(found, n_jobs=1) == 1
     assert list(page.notes(found)) == []
+
+
+def test_a_sentinel_with_more_figures_is_recorded_and_puts_no_row_out_of_date(toy, monkeypatch):
+    found, _ = toy
+    more = {"score": sums_of([1.0]), "size": sums_of([3.0])}
+    changed = {**sentinels.all_sentinels(), "KCC()": Sentinel("KCC", "", lambda: more)}
+    monkeypatch.setattr(sentinels, "all_sentinels", lambda: changed)
+    assert declaring.declare([]) == ["KCC() differs from the record in size"]
+    assert list(page.notes(found)) == []
+    assert declaring.SentinelRecord().figures("KCC()") == more
 
 
 def test_a_subject_can_be_declared_although_no_sentinel_saw_it(toy):
