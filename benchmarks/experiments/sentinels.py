@@ -48,7 +48,13 @@ ALWAYS = {"random_state": 0, "n_init": 2}
 """Settings of every sentinel: a second restart shows what the first does not."""
 SMALL = {"MCVC": {"max_iter": 8, "n_clusters": 4}, "MECC": {"max_iter": 8}}
 """Settings of models whose sweeps enlarge a difference in the last bit until they end in another optimum."""
+OF_VIEWS = ("lower_bound_", "lower_bounds_", "predict_same", "responsibilities_", "view_probabilities_",
+            "view_responsibilities_", "views_")  # fmt: skip
 UNSTABLE: dict[str, tuple[str, ...]] = {
+    **{
+        f"MCVC(max_views{more})": tuple(f"groupings, {name}" for name in OF_VIEWS)
+        for more in ("", ", n_clusters", ", n_clusters, n_init", ", n_clusters, reliability_prior")
+    },
     "PartitionLabelModel()": ("prior_variance_search_",),
     "SubsetFusion()": ("n_clusters_curve_", "predict_same", "responsibilities_"),
     "ActiveSession()": ("informative",),
