@@ -53,7 +53,7 @@ OF_VIEWS = ("lower_bound_", "lower_bounds_", "predict_same", "responsibilities_"
 UNSTABLE: dict[str, tuple[str, ...]] = {
     **{
         f"MCVC(max_views{more})": tuple(f"groupings, {name}" for name in OF_VIEWS)
-        for more in ("", ", n_clusters", ", n_clusters, n_init", ", n_clusters, reliability_prior")
+        for more in ("", ", n_clusters", ", n_clusters, n_init")
     },
     "PartitionLabelModel()": ("prior_variance_search_",),
     "SubsetFusion()": ("n_clusters_curve_", "predict_same", "responsibilities_"),
