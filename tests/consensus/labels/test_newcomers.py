@@ -72,8 +72,12 @@ def test_annotators_without_labels_are_not_named():
         fitted.predict(silent)
 
 
-def test_a_model_saved_without_a_newcomer_takes_the_mean_of_the_crowd():
-    fitted = DawidSkene().fit(LABELS)
-    del fitted._newcomer
-    mean = fitted.confusion_matrices_.groupby(level="class", sort=False).mean()  # all gave 300 labels
+def test_without_a_prior_a_newcomer_takes_the_mean_of_the_crowd_weighted_by_labels():
+    frame = LABELS.to_frame()
+    fitted = DawidSkene(prior=None).fit(frame[(frame["annotator"] != frame["annotator"].iloc[0]) | (frame.index < 400)])
+    n_labels = fitted.annotators_["n_labels"].to_numpy()
+    assert len(set(n_labels)) > 1
+    matrices = fitted.confusion_matrices_.to_numpy().reshape(len(n_labels), 3, 3)
+    mean = np.einsum("a,ajk->jk", n_labels / n_labels.sum(), matrices)
     np.testing.assert_allclose(fitted._of_newcomer(), mean)
+    assert np.abs(mean - matrices.mean(axis=0)).max() > 1e-3
