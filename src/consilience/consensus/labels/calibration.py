@@ -47,6 +47,7 @@ HIGHEST = 50.0  # temperature
 PENALTY = 4.0  # nats for each unit of ln t
 ASSUMED = float(IMAGINED[0] / IMAGINED.sum())  # accuracy where nothing tells it
 GOOD = 0.25  # share of all labels that the best annotators gave
+ROUNDING = 1e-9  # of sums of expected counts, relative
 
 Probabilities = Float[np.ndarray, "items classes"]
 ValueAndSlope = tuple[float, float]
@@ -167,7 +168,8 @@ def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np
     n_labels = model.n_labels()
     order = np.argsort(-accuracy, kind="stable")
     given = np.cumsum(n_labels[order])
-    good = order[: max(int((given <= GOOD * given[-1]).sum()), 1)]
+    enough = GOOD * given[-1] * (1 + ROUNDING)  # three of twelve are a quarter, whichever way their sums are rounded
+    good = order[: max(int((given <= enough).sum()), 1)]
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
 
 
