@@ -22,10 +22,11 @@ from sqlalchemy import create_engine, text
 
 from consilience.collect import demo
 from consilience.collect.security import Rate
-from consilience.collect.store import Store
+from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
 
 NUMBERS = itertools.count()
+DEBOUNCE = work.DEBOUNCE
 GRACE = 10  # seconds for requests that are under way when a server ends
 
 
@@ -55,6 +56,14 @@ def no_waiting_for_the_disk():
     """Let stores in SQLite not wait until the disk has what they wrote: nobody cuts the power of these tests."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(PRAGMAS, "synchronous", 0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_more_answers():
+    """Let a consensus be due at once: that it is due later is for `test_worker` to say."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(work, "DEBOUNCE", 0 * DEBOUNCE)
         yield
 
 

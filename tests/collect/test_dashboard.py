@@ -10,7 +10,6 @@ from consilience.collect import exporting, overview
 from consilience.collect.consensus import fingerprint, fusion_of
 from consilience.collect.progress import quotas_of
 from consilience.collect.store import overviews
-from consilience.collect.store import work as store_work
 from consilience.collect.worker import Worker
 from consilience.simulation import simulate_crowd
 
@@ -21,8 +20,7 @@ PARTS = ("progress", "findings", "people")
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Let a consensus and its drawings be due at once."""
-    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+    """Let drawings be due at once."""
     monkeypatch.setattr(overviews, "PATIENCE", 0)
 
 

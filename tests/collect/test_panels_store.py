@@ -10,7 +10,6 @@ from sqlalchemy import update
 from consilience.collect import tables
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.panel import Panel
-from consilience.collect.store import work as store_work
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 
@@ -226,8 +225,7 @@ def test_what_was_found_while_somebody_withdrew_is_not_kept(store):
     assert store.overview(study.id) is None
 
 
-def test_without_answers_that_count_there_is_no_consensus(store, monkeypatch):
-    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+def test_without_answers_that_count_there_is_no_consensus(store):
     study = begun(store, subset_size=4)
     person, _ = takes_part(store, study)
     Worker(store).run()

@@ -9,7 +9,6 @@ import pytest
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.model import Study, StudySettings
 from consilience.collect.standing import gold_plan
-from consilience.collect.store import work as store_work
 from consilience.collect.training import RightSort, Training
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
@@ -73,8 +72,7 @@ def test_a_way_through_practice_and_admission(store):
         store.see_answer(practice.id, joined(store, study).id)
 
 
-def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store, monkeypatch):
-    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store):
     study = begun(store, training=Training(practice=FRUIT))
     for _ in range(6):
         person = joined(store, study)

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections import Counter
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -14,15 +15,11 @@ from consilience.collect.errors import NotFoundError
 from consilience.collect.model import StudySettings
 from consilience.collect.store import Store, studies
 from consilience.collect.store import work as store_work
+from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 from consilience.metrics import ari
 from tests.collect.collecting import NAMES, begun, joined, kind_of, request_job, sort, takes_part
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch):
-    """Let a consensus be due at once."""
-    monkeypatch.setattr(store_work, "DEBOUNCE", store_work.DEBOUNCE * 0)
+from tests.collect.conftest import DEBOUNCE
 
 
 def test_subsets_are_prepared_and_given_in_their_order(store):
@@ -69,6 +66,23 @@ def test_a_consensus_is_kept_in_place_of_the_last(store):
         assert db.scalar(select(func.count()).select_from(tables.consensuses)) == 2
     assert kept == {first.id: 3, other.id: 3}
     assert store.consensus(first.id)["n_groupings"] == 3
+
+
+def test_answers_that_follow_each_other_closely_make_one_consensus(sqlite_store, monkeypatch):
+    """It is due some time after the first of them, for which a worker waits."""
+    assert timedelta(seconds=1) <= DEBOUNCE <= timedelta(seconds=5)
+    monkeypatch.setattr(store_work, "DEBOUNCE", timedelta(seconds=0.5))
+    study = begun(sqlite_store)
+    _, [first] = takes_part(sqlite_store, study)
+    while sqlite_store.next_due() <= first.submitted:  # subsets, of which there are none
+        assert Worker(sqlite_store).work_once()
+    takes_part(sqlite_store, study, 1)
+    with sqlite_store.read() as db:
+        found = select(tables.jobs.c.due).where(tables.jobs.c.kind == "consensus")
+        assert db.scalars(found).all() == [first.submitted + timedelta(seconds=0.5)]
+    assert Worker(sqlite_store).run() == 2  # subsets again
+    assert now() >= first.submitted + timedelta(seconds=0.5)
+    assert sqlite_store.consensus(study.id)["n_groupings"] == 2
 
 
 def test_the_consensus_is_found_and_a_stop_advised(store):
