@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,21 @@ from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
 
 NUMBERS = itertools.count()
+STATIC = Path(demo.__file__).parent / "static"
+HURRIED = {
+    "admin.js": ("EVERY = 3000;", "EVERY = 200;"),  # milliseconds between two looks at the progress
+    "judge.js": ("CALM = 400;", "CALM = 0;"),  # milliseconds before an answer is taken
+}
+"""What stands in the scripts of pages, and what stands there for tests."""
 DEBOUNCE = work.DEBOUNCE
+ROOM = 4 * 2**30  # bytes
 GRACE = 10  # seconds for requests that are under way when a server ends
+
+
+def in_memory():
+    """A folder in memory with room for all databases of these tests, or None: they are of thousands of files."""
+    folder = Path("/dev/shm")
+    return folder if folder.is_dir() and shutil.disk_usage(folder).free > ROOM else None
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +55,7 @@ def postgres():
         pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'consilience[postgres]'")
         if sys.platform == "win32":
             pytest.skip("PostgreSQL is started by a socket, which Windows lacks")
-        folder = tempfile.TemporaryDirectory(prefix="pg")
+        folder = tempfile.TemporaryDirectory(prefix="pg", dir=in_memory())
         server = server_package.get_server(Path(folder.name), cleanup_mode="delete")
     try:
         yield server.get_uri()
@@ -211,11 +225,24 @@ def few_digits(monkeypatch):
     monkeypatch.setattr(demo, "N_ITEMS", 30)
 
 
+def hurry(context):
+    """Let the pages of a browser wait for less than people need."""
+    for name, (usual, hurried) in HURRIED.items():
+        text = (STATIC / name).read_text(encoding="utf-8")
+        assert text.count(usual) == 1
+        context.route(f"**/static/{name}", partial(send_script, text.replace(usual, hurried)))
+
+
+def send_script(text, route):
+    route.fulfill(body=text, content_type="text/javascript")
+
+
 @pytest.fixture
 def page(browser, address, few_digits):
     """A page of the application in Chromium; no script may fail, and nothing be refused by the policy of the page."""
     troubles = []
     context = browser.new_context(base_url=address)
+    hurry(context)
     page = context.new_page()
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)

@@ -1,5 +1,7 @@
 """The pages of the administration in a real browser: a study from its cards to its clusters, legible and accessible."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -93,10 +95,22 @@ def log_in(page):
     page.get_by_role("button", name="Log in").click()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_hash, width, scheme):
+def in_turn(*looks):
+    """Let a test show its pages in one look after the other; that all pages are shown in each look is slow."""
+    each = [pytest.param([look], id=f"{look[0]}-{look[1]}", marks=pytest.mark.slow) for look in looks]
+    return pytest.mark.parametrize("looks", [pytest.param(looks, id="in turn"), *each])
+
+
+def take_look(page, look):
+    width, scheme = look
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
+
+
+@in_turn((360, "light"), (1280, "dark"))
+def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_hash, looks):
+    looks = itertools.cycle(looks)
+    take_look(page, next(looks))
     sqlite_store.set_password_hash(password_hash)
     page.goto("/admin/login")
     require_no_violation(page)
@@ -111,6 +125,7 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
     paths += [f"/studies/{trained.id}/{end}" for end in ("training", "people")]
     paths += [f"/studies/{draft.id}{end}" for end in ("", "/cards", "/delete")]
     for path in ["", "/new", "/tokens", *paths]:
+        take_look(page, next(looks))
         page.goto(f"/admin{path}")
         page.evaluate("() => document.querySelectorAll('details').forEach((found) => { found.open = true; })")
         require_no_violation(page)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.collect import exporting, overview
+from consilience.collect import exporting, flags, overview
 from consilience.collect.consensus import fingerprint, fusion_of
+from consilience.collect.model import StudySettings
 from consilience.collect.progress import quotas_of
 from consilience.collect.store import overviews
 from consilience.collect.worker import Worker
@@ -46,7 +47,8 @@ def drawn(admin, store, study):
 
 def unclear(store, n_items=24, n_people=9, seed=0):
     """A study of noisy sorts, in which the number of clusters depends on the seed of a fit."""
-    study = store.create_study("Noise", [f"card {number}" for number in range(n_items)])
+    names = [f"card {number}" for number in range(n_items)]
+    study = store.create_study("Noise", names, settings=StudySettings(stop_rule="none"))
     crowd = simulate_crowd(np.arange(n_items) % 6, n_annotators=n_people, accuracy=0.45, random_state=seed)
     frame = crowd.to_frame().assign(item=lambda found: "card " + found["item"].astype(str))
     store.import_groupings(study.id, Groupings.from_frame(frame))
@@ -79,7 +81,8 @@ def test_all_pages_and_the_report_name_the_same_clusters(admin, sqlite_store):
     assert f"<dt>Clusters</dt><dd>{len(counts)}</dd>" in page
 
 
-def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_store):
+def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_store, monkeypatch):
+    monkeypatch.setattr(flags, "FAST", 0.0)  # how fast these people are, the machine decides
     study = study_of(sqlite_store)
     lazy, _ = takes_part(sqlite_store, study, 9, rule=lambda item: 0)
     sqlite_store.exclude(lazy.id)

@@ -6,12 +6,14 @@ import pytest
 
 from consilience import Groupings
 from consilience.collect import demo
+from consilience.collect.model import StudySettings
 from consilience.collect.store import Store, overviews
 from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals
 
 from .collecting import takes_part
 from .test_admin_browser import log_in, require_no_violation, sort_by_crowd
+from .test_dashboard import PARTS
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def new_file(tmp_path_factory):
     frame = load_cardsort_animals().annotations.to_frame()
     people, items = frame["annotator"].unique()[:30], frame["item"].unique()[:12]
     some = frame[frame["annotator"].isin(people) & frame["item"].isin(items)]
-    study = store.create_study("Animals", list(map(str, items)))
+    study = store.create_study("Animals", list(map(str, items)), settings=StudySettings(stop_rule="none"))
     store.import_groupings(study.id, Groupings.from_frame(some))
     store.open_study(study.id)
     worker = Worker(store)
@@ -88,14 +90,22 @@ def test_polling_keeps_focus_scroll_and_place(page, sqlite_store, animals):
 
 def test_nothing_moves_while_nothing_changes(page, animals):
     log_in(page)
+    answers = []
+    page.on(
+        "response", lambda answer: answers.append((answer.url, answer.status)) if "/dashboard/" in answer.url else None
+    )
+
+    def seen(wanted, times):
+        """Wait until each part was answered so many times with a status that is wanted; return all of them."""
+        answers.clear()
+        while any(sum(url.endswith(part) and status in wanted for url, status in answers) < times for part in PARTS):
+            page.wait_for_timeout(50)
+        return {status for _, status in answers}
+
     open_drawn(page, animals)
-    page.wait_for_timeout(3500)
+    seen({304}, 1)
     page.evaluate("() => { for (const part of document.querySelectorAll('[data-progress] > *')) part.marked = true; }")
-    statuses = []
-    page.on("response", lambda answer: statuses.append(answer.status) if "/dashboard/" in answer.url else None)
-    page.wait_for_timeout(7000)
-    assert len(statuses) >= 3
-    assert set(statuses) == {304}
+    assert seen({200, 304}, 3) == {304}
     assert page.evaluate("() => [...document.querySelectorAll('[data-progress] > *')].every((part) => part.marked)")
 
 

@@ -1,18 +1,27 @@
 """Judging in a real browser: by mouse, finger, keys and without scripts; legible and accessible; and its results."""
 
+import itertools
+
 import pytest
 
 from consilience.collect.judging_making import judge_consensus
 from consilience.collect.judging_results import results_of
 
+from .conftest import hurry
 from .judges import ask_judges, judged_animals, judged_digits, judged_sort, odd_place
-from .test_admin_browser import log_in
+from .test_admin_browser import in_turn, log_in, take_look
 from .test_panel_browser import require_legible
 
-LOOKS = [(360, "light", "ltr"), (1280, "dark", "rtl")]
-MORE_LOOKS = [(360, "dark", "rtl"), (1280, "dark", "ltr"), (1920, "light", "rtl")]
-SLOW_LOOKS = [pytest.param(*look, marks=pytest.mark.slow) for look in MORE_LOOKS]
-CALM = 450  # milliseconds after a page came, before which it takes no answer
+LOOKS = [
+    (360, "light", "ltr"),
+    (1280, "dark", "rtl"),
+    (360, "dark", "rtl"),
+    (1280, "dark", "ltr"),
+    (1920, "light", "rtl"),
+]
+QUICK = [("digits", *LOOKS[0]), ("animals", *LOOKS[1])]
+SLOW = [pytest.param("both", *look, marks=pytest.mark.slow) for look in LOOKS]
+CALM = 450  # milliseconds after a page came, before which it takes no answer, unless it is hurried
 
 
 def begin(shown, study):
@@ -23,7 +32,6 @@ def begin(shown, study):
 
 def at(shown, number):
     shown.locator("#way", has_text=f"Question {number} of").wait_for()
-    shown.wait_for_timeout(CALM)
 
 
 def given(store, study):
@@ -31,11 +39,16 @@ def given(store, study):
     return store.asked(store.participants(study.id)[-1].id)
 
 
-@pytest.mark.parametrize(("width", "scheme", "direction"), LOOKS + SLOW_LOOKS)
-def test_every_page_of_a_judge_is_legible(page, sqlite_store, width, scheme, direction):
+@pytest.mark.parametrize(("which", "width", "scheme", "direction"), QUICK + SLOW)
+def test_every_page_of_a_judge_is_legible(page, sqlite_store, which, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
-    for study in (judged_animals(sqlite_store, direction=direction, per_participant=1), judged_digits(sqlite_store)):
+    studies = []
+    if which != "digits":
+        studies.append(judged_animals(sqlite_store, direction=direction, per_participant=1))
+    if which != "animals":
+        studies.append(judged_digits(sqlite_store))
+    for study in studies:
         page.goto(f"/join/{study.join_token}")
         require_legible(page)
         page.get_by_role("button", name="Start").click()
@@ -92,6 +105,7 @@ def test_fingers(page, address, sqlite_store):
     context = page.context.browser.new_context(
         base_url=address, has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844}
     )
+    hurry(context)
     phone = context.new_page()
     begin(phone, study)
     phone.locator(".odd").nth(1).tap()
@@ -102,8 +116,10 @@ def test_fingers(page, address, sqlite_store):
 
 
 def test_a_double_click_answers_one_question(page, sqlite_store):
+    page.context.unroute("**/static/judge.js")  # as it is
     study = judged_animals(sqlite_store)
     begin(page, study)
+    page.wait_for_timeout(CALM)
     page.locator(".odd").first.dblclick()
     at(page, 2)
     page.locator("main.judge").wait_for()
@@ -175,12 +191,9 @@ def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_h
     page.get_by_text("The results are computed again.").wait_for()
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(360, "light"), pytest.param(360, "dark", marks=pytest.mark.slow), (1280, "dark")]
-)
-def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, width, scheme):
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
+@in_turn((360, "light"), (1280, "dark"), (360, "dark"))
+def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, looks):
+    looks = itertools.cycle(looks)
     sqlite_store.set_password_hash(password_hash)
     source, _ = judged_sort(sqlite_store)
     study = judged_animals(sqlite_store)
@@ -189,6 +202,7 @@ def test_pages_of_the_administration_are_legible(page, sqlite_store, password_ha
     log_in(page)
     own = f"/studies/{study.id}"
     for path in ("", own, f"{own}/judging/settings", f"{own}/people", f"/studies/{source.id}/judging", "/judging/new"):
+        take_look(page, next(looks))
         page.goto(f"/admin{path}")
         page.evaluate("() => document.querySelectorAll('details').forEach((found) => { found.open = true; })")
         require_legible(page)

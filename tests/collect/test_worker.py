@@ -89,7 +89,8 @@ def test_the_consensus_is_found_and_a_stop_advised(store):
     study = begun(store, subset_size=6, stop_rule="reliability")
     worker = Worker(store, ahead=3)
     for number in range(12):
-        worker.run()
+        if number % 3 == 0:  # so many subsets are prepared
+            worker.run()
         takes_part(store, study, number)
     worker.run()
     found = store.consensus(study.id)
@@ -100,7 +101,7 @@ def test_the_consensus_is_found_and_a_stop_advised(store):
     assert sorted(tuple(one["items"]) for one in found["clusters"]) == [(0, 3, 6, 9), (1, 4, 7, 10), (2, 5, 8, 11)]
     assert found["advice"]["stop"] is True
     assert found["advice"]["reason"].startswith("Reliability is ")
-    assert [one["n_groupings"] for one in found["rounds"]] == list(range(1, 13))
+    assert [one["n_groupings"] for one in found["rounds"]] == [3, 6, 9, 12]
     assert found["rounds"][0]["stability"] is None
     assert found["rounds"][-1]["stability"] == pytest.approx(1)
     assert "dry" not in found["sources"]

@@ -14,6 +14,7 @@ from consilience.collect.worker_process import COMMAND, WorkerProcess
 from .collecting import begun, takes_part
 
 SECONDS = 60
+OFTEN = COMMAND.replace("main()", "import consilience.collect.worker_process as own; own.BEAT = 0.2; main()")
 
 
 def until(condition):
@@ -66,15 +67,16 @@ def test_it_ends_with_whoever_started_it(sqlite_store):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows does not stop processes")
 def test_a_process_that_is_stopped_hangs_until_it_goes_on(sqlite_store, monkeypatch):
+    monkeypatch.setattr(worker_process, "COMMAND", OFTEN)
     worker = WorkerProcess(sqlite_store)
     assert worker.state == "stopped"
     worker.start()
     first = worker._listener._heard
     until(lambda: worker._listener._heard > first)
     assert worker.state == "running"
-    monkeypatch.setattr(heartbeat, "SILENT", 3 * heartbeat.BEAT)
+    monkeypatch.setattr(heartbeat, "SILENT", 1.0)
     os.kill(worker._process.pid, signal.SIGSTOP)
-    until(lambda: worker.state == "silent for more than 6 seconds")
+    until(lambda: worker.state == "silent for more than 1 seconds")
     os.kill(worker._process.pid, signal.SIGCONT)
     until(lambda: worker.state == "running")
     worker.stop()

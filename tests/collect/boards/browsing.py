@@ -73,6 +73,14 @@ def focused(page):
     )
 
 
+def let_forms_come(page):
+    """Let the seconds pass after which a page shows forms, because the scripts of the board did not come."""
+    longest = page.evaluate(
+        "() => Math.max(0, ...document.getAnimations().map((one) => one.finish() ?? one.effect.getTiming().delay))"
+    )
+    assert longest <= 8000  # milliseconds
+
+
 def settled(page):
     """Wait until the server has everything."""
     page.locator("#status[data-status=saved]").wait_for()

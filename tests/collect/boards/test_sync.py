@@ -10,7 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from consilience.collect.board_state import fold, initial
 from consilience.collect.model import StudySettings
 from tests.collect.boards.board_server import Sort
-from tests.collect.boards.browsing import card, filled, groups_of, pictures, settled, texts
+from tests.collect.boards.browsing import card, filled, groups_of, let_forms_come, pictures, settled, texts
 
 
 def put(page, name, place):
@@ -192,6 +192,7 @@ def test_the_plain_forms_are_there_if_the_scripts_do_not_come(browser, serve):
     page.goto(serve(Sort(cards=texts())))
     button = page.locator("#plain-move button").first
     assert not button.is_visible()
+    let_forms_come(page)
     button.wait_for(timeout=8000)
     page.close()
 
