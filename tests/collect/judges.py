@@ -1,5 +1,7 @@
 """Studies that people judge, and simulated judges, for tests: they answer through the store as the server does."""
 
+import time
+
 import numpy as np
 
 from consilience.collect import demo
@@ -29,6 +31,8 @@ def judged_sort(store, n_people=4, *, opened=True, of=None, **settings):
     for number in range(n_people):
         takes_part(store, source, seed=number, parameters={"PID": f"sorter{number}"})
     Worker(store).run()
+    while store.at_work(source.id):  # the worker of a server may be at it
+        time.sleep(0.01)
     study = judge_consensus(store, source, settings=settings)
     return source, store.open_study(study.id) if opened else study
 
