@@ -76,8 +76,14 @@ def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("refine", REFINEMENTS)
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize(
+    ("cut", "refine"),
+    [
+        pytest.param(cut, refine, id=f"{called}-{refine}", marks=() if turn % 3 == number else pytest.mark.slow)
+        for turn, (called, cut) in enumerate(PARTITIONINGS.items())
+        for number, refine in enumerate(REFINEMENTS)
+    ],
+)
 def test_the_fit_is_that_in_memory(cut, refine):
     """Up to the single precision of tables in memory."""
     assert_same_fit(FIXED | {"refine": refine}, cut(sparse()))

@@ -118,7 +118,7 @@ def test_order_of_items_changes_nothing(iris, fitted):
     np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_[shuffled], atol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_order_of_features_changes_nothing(iris, fitted, seed):
     X, _, experts = iris
     shuffled = np.random.default_rng(seed).permutation(X.shape[1])
@@ -453,7 +453,7 @@ def said_of(classes, n_random, rng, n_annotators=8, right=0.9):
     return said
 
 
-@pytest.mark.parametrize("n_random", [1, 2, 3])
+@pytest.mark.parametrize("n_random", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_people_who_sort_at_random_change_little(n_random):
     X, kind = load_wine(return_X_y=True)
     said = said_of(kind, n_random, np.random.default_rng(n_random))

@@ -285,5 +285,5 @@ def test_memory_grows_with_the_number_of_items_and_no_faster():
         tracemalloc.stop()
         return found
 
-    peak(10_000)  # imports
-    assert peak(200_000) < 1.3 * 4 * peak(50_000)
+    peak(5_000)  # imports
+    assert peak(80_000) < 1.3 * 4 * peak(20_000)
