@@ -59,7 +59,7 @@ CHANGED = [
     for number, change in enumerate(CHANGES)
     for quick in [change == "everything" or (turn % 3 == 0 and number == turn // 3 % (len(CHANGES) - 1))]
 ]
-"""All changes at once for every estimator, and one of the changes alone for every third in turn; the others are slow."""
+"""All changes at once for every estimator, and for every third, one of them alone in turn; the others are slow."""
 NAMING = {
     "items_",
     "groupings_",
