@@ -20,7 +20,7 @@ from consilience.cli import main
 from tests.cli.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
-OPTIONS = ("--kind", "labels", "--out", "out")
+OPTIONS = ("--kind", "labels", "--certainty-draws", "0", "--out", "out")
 N_MOMENTS = 20
 SIGNALS = {
     "killed": signal.SIGKILL,

@@ -36,14 +36,20 @@ class ByColumn(ClusterMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore::consilience.errors.SubsetWarning")  # of data without clusters
+@parametrize_with_checks([SubsetClustering(KMEANS, subset_size=20, random_state=0)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::consilience.errors.SubsetWarning")
 @parametrize_with_checks(
     [
         SubsetClustering(KMEANS, random_state=0),
-        SubsetClustering(KMEANS, subset_size=20, random_state=0),
         SubsetClustering(AgglomerativeClustering(3), "auto", subset_size=10, overlap=0.5, random_state=0),
     ]
 )
-def test_scikit_learns_checks(estimator, check):
+def test_scikit_learns_checks_of_one_subset_and_of_a_number_that_is_looked_for(estimator, check):
     check(estimator)
 
 
