@@ -1,5 +1,7 @@
 """A small study in files, and the program run in this process."""
 
+import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pandas as pd
 import pytest
 
 from consilience.cli import main
+from consilience.inspection.chance import chance_test
 from tests.click_runner import invoke
 
 PARTITION = ("--model", "PartitionLabelModel")
@@ -30,10 +33,23 @@ def further(stderr):
     return [line for line in lines if line and not line.startswith(by_default)]
 
 
+CHANCES = {}
+
+
+def chance_test_once(*given):
+    """Return what `chance_test` finds, which takes hundreds of permutations; many tests fit the same annotations."""
+    key = pickle.dumps(given)
+    if key not in CHANCES:
+        CHANCES[key] = chance_test(*given)
+    return CHANCES[key]
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run the program in a separate folder: arguments → result with exit_code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests/test_atomic_files.py checks that files outlive a crash
+    monkeypatch.setattr("consilience.cli.caveats.chance_test", chance_test_once)
 
     def call(*arguments, code=0):
         result = invoke(main, [str(argument) for argument in arguments])
