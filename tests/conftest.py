@@ -44,6 +44,7 @@ def forget_compiled():
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
         gc.collect()
+        gc.freeze()  # what is left stays, and each search through it would take as long as many tests
 
 
 def pytest_collection_modifyitems(config, items):

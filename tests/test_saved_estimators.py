@@ -194,9 +194,9 @@ OF_ALL = ["arrays", "items that nobody labelled", "names of several kinds"]
 
 
 def is_quick(name, *others):
-    """Whether a model meets a study and the like in the quick tests: each of them four or five models in turn."""
+    """Whether a model meets a study and the like in the quick tests: each of them three models in turn."""
     turn = list(QUICK).index(name) + sum(others)
-    return name not in COMPILED and turn % 4 == 0
+    return name not in COMPILED and turn % 6 == 0
 
 
 FITS = [
@@ -335,17 +335,24 @@ CONFIGURED = {
     ],
 }
 SETS = [
-    pytest.param(name, chosen, id=f"{name}-{', '.join(chosen)}", marks=pytest.mark.slow if name in COMPILED else ())
+    pytest.param(name, chosen, id=f"{name}-{', '.join(chosen)}", marks=() if quick else pytest.mark.slow)
     for name in QUICK
-    for chosen in CONFIGURED[name]
+    for number, chosen in enumerate(CONFIGURED[name])
+    for quick in [name not in COMPILED and (list(QUICK).index(name) + number) % 2 == 0]
 ]
+"""Half of the parameters of a model; the saved files of tests/test_saved_files.py hold models with all of them."""
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_restored_with_any_parameters_before_it_is_fitted(name, tmp_path):
+    for parameters in CONFIGURED[name]:
+        unfitted = registry.estimator(name)(**(QUICK[name] | parameters))
+        save(unfitted, tmp_path / "model.zip")
+        assert same(load(tmp_path / "model.zip"), unfitted)
 
 
 @pytest.mark.parametrize(("name", "parameters"), SETS)
 def test_restored_with_any_parameters(name, parameters, tmp_path):
-    unfitted = registry.estimator(name)(**(QUICK[name] | parameters))
-    save(unfitted, tmp_path / "model.zip")
-    assert same(load(tmp_path / "model.zip"), unfitted)
     X = features().rank(pct=True) if "likelihood" in parameters else features()
     model = fitted(name, (X, groups()), **parameters)
     comes_back(model, tmp_path / "model.zip", given(name, X, groups())[0])
@@ -407,7 +414,8 @@ KINDS_OF_ITEMS = [NAMED, range(N_ITEMS), [(number, "x") for number in range(N_IT
 )
 def test_sessions_in_progress_are_restored_at_every_step(strategy, items, tmp_path):
     path = tmp_path / "study.zip"
-    session = ActiveSession(items, strategy=strategy, max_per_item=4, random_state=0)
+    fusion = None if strategy == "random" else SubsetFusion(3, refine=False)  # the default takes longer
+    session = ActiveSession(items, strategy=strategy, fusion=fusion, max_per_item=4, random_state=0)
     for step in range(4):
         asked = session.ask(2, 5, annotators=["p", None] if step else None)
         session = again(session, path)

@@ -16,7 +16,7 @@ from consilience.metrics import ami, mean_agreement
 from consilience.simulation import gaussian_clusters, present, random_subsets, simulate_crowd
 
 GUESS = {"n_items": 24, "n_clusters": 4, "agreement": 0.5}
-FAST = KCC(n_clusters=4)  # much faster than the default
+FAST = KCC(n_clusters=4, n_init=2)  # much faster than the default
 QUICK = {"n_draws": 2, "random_state": 0, "model": FAST}
 
 
@@ -80,14 +80,13 @@ def test_the_map_of_a_pilot_is_near_its_probabilities():
 def test_more_agreement_needs_fewer_people_and_a_higher_target_more():
     needed = {
         (agreement, target): plan(
-            24, n_clusters=4, agreement=agreement, target=target, n_draws=4, model=FAST, random_state=0
+            24, n_clusters=4, agreement=agreement, target=target, n_draws=3, model=FAST, random_state=0
         )
-        for agreement in (0.4, 0.7)
-        for target in (0.6, 0.9)
+        for agreement, target in [(0.4, 0.5), (0.4, 0.8), (0.7, 0.8)]
     }
     numbers = {told: found.annotators for told, found in needed.items()}
-    assert numbers[0.7, 0.9] < numbers[0.4, 0.9]
-    assert numbers[0.4, 0.6] < numbers[0.4, 0.9]
+    assert numbers[0.7, 0.8] < numbers[0.4, 0.8]
+    assert numbers[0.4, 0.5] < numbers[0.4, 0.8]
     assert all(np.isfinite(list(numbers.values())))
 
 

@@ -63,7 +63,13 @@ def test_the_evidence_is_that_of_a_session_that_never_heard_them(rows, dropped):
     assert same(evidence(whole), before)
 
 
-@pytest.mark.parametrize("strategy", ["informative", "random", Explore(), Informative(power=1.0)])
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        *("informative", Explore()),
+        *(pytest.param(strategy, marks=pytest.mark.slow) for strategy in ("random", Informative(power=1.0))),
+    ],
+)
 def test_what_comes_next_is_that_of_a_session_that_never_heard_them(strategy):
     """Random numbers begin again, so the two go on alike: the same subsets, consensus and reliability."""
 
@@ -81,7 +87,8 @@ def test_what_comes_next_is_that_of_a_session_that_never_heard_them(strategy):
         whole.tell(Groupings.from_lists([groups], annotators=[name]))
         if name != "P3":
             never.tell(Groupings.from_lists([groups], annotators=[name]))
-        whole.consensus()
+        if name in ("P1", "P7"):
+            whole.consensus()
     rebuilt = whole.without("P3")
     assert len(rebuilt.stability_) == 0
     assert rebuilt.groupings_ == never.groupings_

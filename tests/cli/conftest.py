@@ -1,5 +1,8 @@
 """A small study in files, and the program run in this process."""
 
+import os
+import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +10,7 @@ import pandas as pd
 import pytest
 
 from consilience.cli import main
+from consilience.inspection.chance import chance_test
 from tests.click_runner import invoke
 
 PARTITION = ("--model", "PartitionLabelModel")
@@ -29,10 +33,23 @@ def further(stderr):
     return [line for line in lines if line and not line.startswith(by_default)]
 
 
+CHANCES = {}
+
+
+def chance_test_once(*given):
+    """Return what `chance_test` finds, which takes hundreds of permutations; many tests fit the same annotations."""
+    key = pickle.dumps(given)
+    if key not in CHANCES:
+        CHANCES[key] = chance_test(*given)
+    return CHANCES[key]
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run the program in a separate folder: arguments → result with exit_code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests/test_atomic_files.py checks that files outlive a crash
+    monkeypatch.setattr("consilience.cli.caveats.chance_test", chance_test_once)
 
     def call(*arguments, code=0):
         result = invoke(main, [str(argument) for argument in arguments])
@@ -66,9 +83,8 @@ class Reports(list):
         self.keywords = []
 
 
-@pytest.fixture
-def no_drawing(monkeypatch):
-    """Replace the report by a short text: it takes seconds, and is tested elsewhere."""
+def without_drawing(monkeypatch):
+    """Replace the report by a short text, and return what it is asked to show."""
     calls = Reports()
 
     def report(model, groupings, *, X=None, scores=None, path=None, **more):
@@ -81,11 +97,21 @@ def no_drawing(monkeypatch):
     return calls
 
 
+def without_certainty(monkeypatch):
+    for module in ("fitting", "saved_models"):
+        monkeypatch.setattr(f"consilience.cli.{module}.certainty_of_report", lambda *_: (None, "Not in this test."))
+
+
+@pytest.fixture
+def no_drawing(monkeypatch):
+    """Replace the report by a short text: it takes seconds, and is tested elsewhere."""
+    return without_drawing(monkeypatch)
+
+
 @pytest.fixture
 def quick_report(no_drawing, monkeypatch):
     """Replace the report, and leave out the certainty, which takes a second too."""
-    for module in ("fitting", "saved_models"):
-        monkeypatch.setattr(f"consilience.cli.{module}.certainty_of_report", lambda *_: (None, "Not in this test."))
+    without_certainty(monkeypatch)
     return no_drawing
 
 
@@ -97,29 +123,51 @@ def is_drawn(request):
     return request.param == "drawn"
 
 
-@pytest.fixture
-def features():
-    """Features of 12 items in three well-separated clusters, in order."""
+def made_features():
     heaps = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 4, axis=0)
     names = pd.Index([f"item {i}" for i in range(12)], name="item")
     noise = np.random.default_rng(0).normal(size=heaps.shape)
     return pd.DataFrame(heaps + noise, index=names, columns=["length", "width"])
 
 
-@pytest.fixture
-def study(tmp_path, features):
-    """Files features.csv, sorts.csv (wide) and scores.csv; item 11 is in no group and has no score."""
-    features.to_csv(tmp_path / "features.csv")
+def write_study(folder):
+    features = made_features()
+    features.to_csv(folder / "features.csv")
     sorts = pd.DataFrame(
         {"Ann": [*"aaaabbbbccc", ""], "Bo": [*"xxxxyyyyzzz", ""], "Cy": [*"ppppqqqqqqq", ""]}, index=features.index
     )
-    sorts.to_csv(tmp_path / "sorts.csv")
-    pd.DataFrame({"risk": [*range(11), None]}, index=features.index).to_csv(tmp_path / "scores.csv")
-    return tmp_path
+    sorts.to_csv(folder / "sorts.csv")
+    pd.DataFrame({"risk": [*range(11), None]}, index=features.index).to_csv(folder / "scores.csv")
 
 
 @pytest.fixture
-def fitted(study, run, quick_report):
+def features():
+    """Features of 12 items in three well-separated clusters, in order."""
+    return made_features()
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Files features.csv, sorts.csv (wide) and scores.csv; item 11 is in no group and has no score."""
+    write_study(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def fitted_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted")
+    write_study(folder)
+    with pytest.MonkeyPatch.context() as context:
+        context.chdir(folder)
+        without_drawing(context)
+        without_certainty(context)
+        result = invoke(main, ["fit", "sorts.csv", "--features", "features.csv", *QUICK, "--out", "out"])
+    assert result.exit_code == 0, result.output
+    return folder / "out"
+
+
+@pytest.fixture
+def fitted(study, run, quick_report, fitted_once):
     """The study after ``consilience fit`` with features, in the folder out."""
-    run("fit", "sorts.csv", "--features", "features.csv", *QUICK, "--out", "out")
+    shutil.copytree(fitted_once, study / "out")
     return study

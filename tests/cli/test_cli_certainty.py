@@ -22,11 +22,11 @@ def sorts(tmp_path):
 
 
 def test_a_fit_states_it(sorts, run):
-    arguments = ("fit", "sorts.csv", "--kind", "groupings", "--certainty-draws", "25", "-o", "out")
+    arguments = ("fit", "sorts.csv", "--kind", "groupings", "--certainty-draws", "8", "-o", "out")
     result = run(*arguments)
     found = json.loads((sorts / "out" / "summary.json").read_text())["certainty"]
     model = load(sorts / "out" / "model.zip")
-    expected = certainty(model, n_draws=25, random_state=0)
+    expected = certainty(model, n_draws=8, random_state=0)
     assert found == {
         name: getattr(expected, name) for name in ("repeats", "low", "high", "chance", "n_people", "n_draws")
     }
@@ -36,7 +36,7 @@ def test_a_fit_states_it(sorts, run):
     pd.testing.assert_frame_equal(table.drop(columns="probability"), expected.items, check_dtype=False)
     page = (sorts / "out" / "report.html").read_text()
     assert "If another 8 people sorted these cards, we expect" in page
-    run("report", "out/model.zip", "sorts.csv", "--kind", "groupings", "--certainty-draws", "25")
+    run("report", "out/model.zip", "sorts.csv", "--kind", "groupings", "--certainty-draws", "8")
     assert (sorts / "report.html").read_text() == page
 
 

@@ -20,7 +20,7 @@ from consilience.cli import main
 from tests.cli.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
-OPTIONS = ("--kind", "labels", "--out", "out")
+OPTIONS = ("--kind", "labels", "--certainty-draws", "0", "--out", "out")
 N_MOMENTS = 20
 SIGNALS = {
     "killed": signal.SIGKILL,
@@ -144,7 +144,7 @@ def finished(study):
 @pytest.mark.parametrize(
     "how", ["killed", "interrupted", "terminated", pytest.param("hung up", marks=pytest.mark.slow)]
 )
-def test_fit_that_is_ended_while_it_writes(how, study):
+def test_fit_that_is_ended_while_it_writes(how, study, quick_report):
     assert ended(study, how, while_writing(study)) == "old"
     if how == "killed":
         assert leftovers(study.folder) != []
@@ -199,7 +199,9 @@ def sizes(folder):
 
 
 @forks
-@pytest.mark.parametrize(("n_bytes", "name"), [(100, "labels.csv"), (30_000, "report.html")])
+@pytest.mark.parametrize(
+    ("n_bytes", "name"), [(100, "labels.csv"), pytest.param(30_000, "report.html", marks=pytest.mark.slow)]
+)
 def test_too_little_room_for_a_file(n_bytes, name, study):
     _, said = full_disk(study, **with_largest_file(n_bytes))
     assert said == f"Error: out/{name} would be larger than a file may be."
@@ -262,7 +264,7 @@ def on_full_disk(leave, n_bytes):
     return found
 
 
-def test_a_full_disk(study_on_disk):
+def test_a_full_disk(study_on_disk, quick_report):
     assert on_full_disk(study_on_disk, 1 << 15) == "old"
     finished(study_on_disk(1 << 20))
 

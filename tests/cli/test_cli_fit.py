@@ -90,7 +90,8 @@ def test_json_is_the_summary(study, run, quick, quick_report):
 
 
 def test_a_real_report_is_written(study, run, quick):
-    run("fit", "sorts.csv", "--features", "features.csv", "--scores", "scores.csv", *quick, "-o", "out")
+    tables = ("sorts.csv", "--features", "features.csv", "--scores", "scores.csv")
+    run("fit", *tables, *quick, "--certainty-draws", 0, "-o", "out")
     page = (study / "out" / "report.html").read_text(encoding="utf-8")
     assert "3 clusters of 12 items by 3 annotators" in page
     assert all(name in page for name in ("length", "risk", "Cy"))

@@ -11,8 +11,13 @@ pytest.importorskip("PIL", reason="Needs consilience[collect]")
 
 from PIL import Image
 
-from consilience.collect.store import Store
+from consilience.collect.store import Store, database
 from tests.collect.judges import TABLE, ask_judges, judged_sort
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_the_disk(monkeypatch):
+    monkeypatch.setitem(database.PRAGMAS, "synchronous", 0)
 
 
 @pytest.fixture

@@ -51,7 +51,8 @@ def test_what_is_disclosed_is_printed_and_shown(run, tmp_path, summaries):
     assert as_json["bytes"] == summaries[0].stat().st_size
 
 
-def test_hashed_names_are_named_again_by_who_has_the_key(run, tmp_path, tables):
+def test_hashed_names_are_named_again_by_who_has_the_key(run, tmp_path, tables, monkeypatch):
+    monkeypatch.setattr("consilience.cli.sites.report", lambda *_, path, **__: path.write_text("report"))
     (tmp_path / "key").write_text("a secret of sixteen bytes or more\n")
     (tmp_path / "items.txt").write_text("\n".join(tables.index[:10]) + "\n")
     paths = []

@@ -49,7 +49,8 @@ def fitted(name, sorts):
 def test_every_model_of_groupings_or_pairs_forecasts(name, sorts):
     model = fitted(name, sorts)
     items = model.items_.tolist()
-    together = np.array([[model.forecast_same(a, b) for b in items] for a in items])
+    pairs = [(a, b) for a in items for b in items]
+    together = model.forecast_same(*map(list, zip(*pairs, strict=True))).reshape(12, 12)
     assert ((together > 0) & (together <= 1)).all()
     np.testing.assert_array_equal(together, together.T)
     np.testing.assert_array_equal(np.diag(together), 1)

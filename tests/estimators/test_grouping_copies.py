@@ -17,7 +17,7 @@ NAMES = [*(f"person {number}" for number in range(6)), "sort", "copy 1", "copy 2
 
 def fitted(model, annotations, **parameters):
     if model is PartitionLabelModel:
-        return model(random_state=0, n_init=2, **parameters).fit(None, annotations)
+        return model(random_state=0, n_init=2, max_clusters=12, **parameters).fit(None, annotations)
     return model(random_state=0, **parameters).fit(annotations)
 
 

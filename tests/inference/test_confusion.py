@@ -70,7 +70,7 @@ def test_log_density_is_that_of_imagined_labels(reliability):
     np.testing.assert_allclose(found, [IMAGINED * less.mean(), 0], atol=1e-12)  # one group tells nothing
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 8))])
 def test_most_probable_reliability_is_the_best_of_all_where_most_are_believed(seed):
     sizes, owner = [2, 3, 2, 1, 4, 3], [0, 1, 2, 3, 0, 4]  # of five annotators, two may be doubted
     cells = Cells.of(np.repeat(np.arange(6), sizes))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels, registry
-from consilience.consensus import CSPA, KCC, SubsetFusion
+from consilience.consensus import CSPA, KCC
 from consilience.inference import progress
 from consilience.persistence import archive, load, save
 from consilience.selection.comparison import compare
@@ -91,26 +91,22 @@ def fit(model, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_iterative_model_shows_progress_if_verbose(name, terminal, monkeypatch):
+def test_every_iterative_model_shows_progress_if_verbose_which_changes_nothing(name, terminal, monkeypatch):
     counted = []
     monkeypatch.setattr(loop, "counting", lambda *count: counted.append(count) or progress.counting(*count))
-    fit(made(name), name)
+    silent = fit(made(name), name)
     assert terminal.getvalue() == ""
     if name in AT_ONCE:
         assert "verbose" not in signature(registry.estimator(name)).parameters
         assert not counted  # otherwise it iterates, and needs `verbose`
         return
-    fit(made(name, verbose=True), name)
+    loud = fit(made(name, verbose=True), name)
     shown = terminal.getvalue()
     assert f"{name}:" in shown
     assert "100%" in shown
     assert shown.endswith("\r")  # and cleared
-
-
-@pytest.mark.parametrize("name", sorted(set(registry.ESTIMATORS) - AT_ONCE - COMPILED))
-def test_progress_changes_nothing(name, terminal):
-    silent, loud = fit(made(name), name), fit(made(name, verbose=True), name)
-    np.testing.assert_array_equal(loud.responsibilities_, silent.responsibilities_)
+    if name not in COMPILED:  # which may differ in the last bits
+        np.testing.assert_array_equal(loud.responsibilities_, silent.responsibilities_)
 
 
 def test_verbose_must_be_boolean(terminal):
@@ -187,13 +183,13 @@ def test_the_outer_of_two_bars_is_shown(terminal):
 
 def test_compare_names_the_model_being_fitted(terminal):
     crowd = simulate_crowd(np.arange(30) % 3, n_annotators=6, items_each=20, random_state=0)
-    models = [SubsetFusion(random_state=0, verbose=True), CSPA(random_state=0)]
+    models = [KCC(3, n_init=2, random_state=0, verbose=True), CSPA(3, random_state=0)]
     compare(models, crowd, n_folds=2, random_state=0, verbose=True)
     shown = terminal.getvalue()
     assert "4/4 fits" in shown
-    assert ", SubsetFusion" in shown
+    assert ", KCC" in shown
     assert ", CSPA" in shown
-    assert "SubsetFusion:" not in shown  # its own bar would be a second one
+    assert "KCC:" not in shown  # its own bar would be a second one
 
 
 def test_a_notebook_without_widgets_shows_text(notebook):

@@ -152,7 +152,8 @@ def test_items_without_names_are_numbered_over_partitions():
 def test_threads_change_no_digit():
     frame = items()
     table = table_of([frame[number::5] for number in range(5)])
-    one, several = (fit(PartitionLabelModel(**SETTINGS), table, n_jobs=n_jobs) for n_jobs in (1, 3))
+    settings = SETTINGS | {"tol": 1e-2}  # few sweeps
+    one, several = (fit(PartitionLabelModel(**settings), table, n_jobs=n_jobs) for n_jobs in (1, 3))
     assert one.lower_bounds_.tolist() == several.lower_bounds_.tolist()
     assert one.coef_.tolist() == several.coef_.tolist()
 

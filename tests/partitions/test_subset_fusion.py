@@ -213,9 +213,9 @@ def test_the_probabilities_of_an_item_leave_it_out():
 
 def test_a_large_table_begins_with_a_sample(monkeypatch):
     """The clusters of all items in memory up to a few, for any partitioning."""
-    frame = clear_groups(3000, accuracy=0.75)
+    frame = clear_groups(1500, accuracy=0.75)
     here = SubsetFusion(**SETTINGS).fit(whole([frame]))
-    monkeypatch.setattr(subset_fusion, "SAMPLE", 500)
+    monkeypatch.setattr(subset_fusion, "SAMPLE", 250)
     found = []
     for n in (2, 7):
         table = PartitionedTable(made.cut(frame, n))

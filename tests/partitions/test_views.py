@@ -68,8 +68,20 @@ def assert_same_results(here, there, table):
 # ---- as in memory
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("cut", OF_ITEMS.values(), ids=OF_ITEMS)
+def in_turn(cuts):
+    """Every model with every partitioning, slow but for one model a partitioning."""
+    names = list(MODELS)
+    return pytest.mark.parametrize(
+        ("cut", "name"),
+        [
+            pytest.param(cut, name, id=f"{called}-{name}", marks=() if turn % 2 == number else pytest.mark.slow)
+            for turn, (called, cut) in enumerate(cuts.items())
+            for number, name in enumerate(names)
+        ],
+    )
+
+
+@in_turn(OF_ITEMS)
 def test_the_fit_with_features_is_that_in_memory(cut, name):
     here, table = in_memory(name), table_of(cut(items()))
     there = quietly(fit, MODELS[name](), table)
@@ -77,8 +89,7 @@ def test_the_fit_with_features_is_that_in_memory(cut, name):
     assert_same_results(here, there, table)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("cut", OF_LABELS.values(), ids=OF_LABELS)
+@in_turn(OF_LABELS)
 def test_the_fit_without_features_is_that_in_memory(cut, name):
     frames = cut(sorts())
     here, there = (MODELS[name](n_init=8) for _ in range(2))
@@ -89,8 +100,7 @@ def test_the_fit_without_features_is_that_in_memory(cut, name):
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 3])
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("cut", OF_ITEMS.values(), ids=OF_ITEMS)
+@in_turn(OF_ITEMS)
 def test_each_sweep_of_a_fit_is_that_in_memory(cut, name, n_sweeps):
     options = {"max_iter": n_sweeps, "tol": 0.0}
     there = quietly(fit, MODELS[name](**options), table_of(cut(items())))
@@ -216,8 +226,14 @@ def test_what_partitions_cannot_fit_is_refused(tmp_path, table, fitted):
 # ---- clusters
 
 
-@pytest.mark.parametrize("sample", [1000, 40])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [
+        ("MECC", 1000),
+        ("MCVC", 40),
+        *(pytest.param(name, sample, marks=pytest.mark.slow) for name, sample in [("MECC", 40), ("MCVC", 1000)]),
+    ],
+)
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, name, sample):
     monkeypatch.setattr(views, "SAMPLE", sample)
     table, path = table_of(OF_ITEMS["interleaved"](items())), tmp_path / "fit.npz"

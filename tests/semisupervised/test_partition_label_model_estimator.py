@@ -118,7 +118,7 @@ def test_order_of_items_changes_nothing(iris, fitted):
     np.testing.assert_allclose(other.responsibilities_, fitted.responsibilities_[shuffled], atol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_order_of_features_changes_nothing(iris, fitted, seed):
     X, _, experts = iris
     shuffled = np.random.default_rng(seed).permutation(X.shape[1])
@@ -130,8 +130,8 @@ def test_order_of_features_changes_nothing(iris, fitted, seed):
         np.testing.assert_allclose(other.coef_, fitted.coef_[:, shuffled], atol=1e-8)
 
 
-def test_order_of_features_changes_nothing_where_they_are_selected(with_noise):
-    X, _, experts = with_noise
+def test_order_of_features_changes_nothing_where_they_are_selected(half_with_noise):
+    X, _, experts = half_with_noise
     shuffled = np.random.default_rng(3).permutation(X.shape[1])
     a, b = (fast(n_init=1, max_clusters=6).fit(given, experts) for given in (X, X.iloc[:, shuffled]))
     np.testing.assert_array_equal(a.labels_, b.labels_)
@@ -230,6 +230,13 @@ def with_noise(iris):
     return X.join(pd.DataFrame(noise, index=X.index, columns=[f"noise {d}" for d in range(150)])), species, experts
 
 
+@pytest.fixture(scope="module")
+def half_with_noise(with_noise):
+    """Every second flower, with half of the features of noise."""
+    X, species, experts = with_noise
+    return X.iloc[::2, :79], species[::2], experts[np.arange(0, 150, 2)]
+
+
 def fast(**parameters):
     return PartitionLabelModel(**{"n_init": 2, "max_clusters": 10, "random_state": 0} | parameters)
 
@@ -282,8 +289,8 @@ def test_without_associated_features_the_annotations_determine_the_clusters(with
 
 
 @pytest.mark.parametrize("setting", [{"select_features": False}, {"prior_variance": 0.1}, {"rich_get_richer": 1e-6}])
-def test_features_are_all_used_where_they_are_not_selected(with_noise, setting):
-    X, _, experts = with_noise
+def test_features_are_all_used_where_they_are_not_selected(half_with_noise, setting):
+    X, _, experts = half_with_noise
     model = fast(n_init=1, max_clusters=4, **setting).fit(X, experts)
     assert model.features_used_.all()
     assert model.feature_search_ is None
@@ -453,7 +460,7 @@ def said_of(classes, n_random, rng, n_annotators=8, right=0.9):
     return said
 
 
-@pytest.mark.parametrize("n_random", [1, 2, 3])
+@pytest.mark.parametrize("n_random", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_people_who_sort_at_random_change_little(n_random):
     X, kind = load_wine(return_X_y=True)
     said = said_of(kind, n_random, np.random.default_rng(n_random))

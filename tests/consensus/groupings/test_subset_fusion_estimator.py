@@ -585,7 +585,7 @@ def test_results_are_deterministic_given_a_seed(sorted_crowd):
         (load_dogs_birds, "dogs3", {"n_clusters": 3, "normalize": "presented", "refine": False}, 0.59),  # .618
         (load_dogs_birds, "dogs3", {"n_clusters": 3, "normalize": None, "refine": False}, 0.56),  # .591 to .613
         (load_orchestra, "scenes", {}, 0.56),  # .585 in three clusters of thirteen classes
-        (load_orchestra, "scenes", {"n_clusters": 13}, 0.52),  # .550 to .573
+        pytest.param(load_orchestra, "scenes", {"n_clusters": 13}, 0.52, marks=pytest.mark.slow),  # .550 to .573
         (load_orchestra, "scenes", {"n_clusters": 13, "normalize": None, "refine": False}, 0.38),  # .406 to .439
     ],
 )

@@ -261,8 +261,14 @@ def test_exact_copies_of_an_annotator_are_that_annotator(model):
 
 
 @pytest.mark.filterwarnings("ignore:StagewiseEM fell back:consilience.errors.AnnotationWarning")
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("n_copies", [3, 6])
+@pytest.mark.parametrize(
+    ("model", "n_copies"),
+    [
+        pytest.param(model, n_copies, marks=() if turn % 2 == number else pytest.mark.slow)
+        for turn, model in enumerate(MODELS)
+        for number, n_copies in enumerate([3, 6])
+    ],
+)
 def test_copies_do_not_outvote_the_others(model, n_copies):
     """Error at most .02 above that of the crowd with one of them."""
     for seed in (1, 3):

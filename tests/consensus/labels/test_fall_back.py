@@ -1,6 +1,5 @@
 """StagewiseEM falls back to all annotators where these explain the labels better than an informative set."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -25,7 +24,7 @@ def few_labels(seed=0, n_items=400):
     return simulate_labels(true, n_annotators=30, accuracy=0.8, annotators_per_item=2, random_state=seed), true
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_an_informed_crowd_of_few_labels_is_no_catastrophe(seed):
     labels, true = few_labels(seed)
     with pytest.warns(AnnotationWarning, match=GAVE_UP) as caught:
@@ -51,7 +50,8 @@ def test_gold_counts_there_too():
     np.testing.assert_array_equal(model.labels_, DawidSkene().fit(labels, gold={0: 3, 1: 2}).labels_)
 
 
-@pytest.mark.parametrize(("alpha", "seed"), list(itertools.product([0.05, 0.1, 0.2], [0, 1])))
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_sparse_crowds_keep_their_informative_set(alpha, seed):
     classes = np.random.default_rng(seed).integers(3, size=1000)
     matrices = sparse_crowd(100, 3, alpha=alpha, accuracy=0.6, random_state=seed)
