@@ -61,6 +61,9 @@ UNSTABLE: dict[str, tuple[str, ...]] = {
 }
 """Figures that are left out: they hang on the last bit, and differ under the kernels NEHALEM or HASWELL of BLAS."""
 
+UNSETTLED: dict[str, dict[str, Any]] = {"KCC": {"init": "k-means++", "n_init": 1, "max_iter": 2}}
+"""Settings with which an estimator is fitted besides, to stop on its way: a wrong step may end where right ones do."""
+
 Figures = dict[str, Any]
 """For each attribute sums of its numbers (`sums_of`), or a digest."""
 
@@ -199,6 +202,9 @@ def figures_of_fit(estimator: Any) -> Figures:
     if kind == "pairs" and type(estimator).__name__ not in NETWORKS:
         implied = figures_given(estimator, "groupings")
         figures |= {f"groupings, {name}": value for name, value in implied.items()}
+    if (settings := UNSETTLED.get(type(estimator).__name__)) is not None:
+        early = figures_given(clone(estimator).set_params(**settings), kind)
+        figures |= {f"unsettled, {name}": value for name, value in early.items()}
     return figures
 
 
