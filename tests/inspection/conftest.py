@@ -131,6 +131,12 @@ def thorough(pytestconfig):
     return pytestconfig.getoption("--check-every-call")
 
 
+@pytest.fixture(scope="session")
+def looked_at(thorough):
+    """What axe looks at: of each table the first rows, which takes a third of the time, or everything."""
+    return None if thorough else {"exclude": [["tbody tr:nth-child(n+8)"]]}
+
+
 @pytest.fixture(scope="package", autouse=True)
 def sketches(thorough):
     """Have sketches for figures in reports, and fewer draws of their certainty, unless everything is tried.
