@@ -248,12 +248,12 @@ def subsets():
 
 @pytest.fixture(scope="session")
 def crowd():
-    """Model and annotations of 120 annotators with three groupings each on 24 items in 3 clusters."""
+    """Model and annotations of 120 annotators with two groupings each on 24 items in 3 clusters."""
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 8)
     rows = []
     for annotator in range(120):
-        for grouping in range(3):
+        for grouping in range(2):
             seen = rng.choice(24, 10, replace=False)
             group = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
             rows.append(
