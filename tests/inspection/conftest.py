@@ -24,7 +24,7 @@ from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import report
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import subject
+from consilience.inspection.report import fusion_sections, panels, sensory_sections, subject
 from consilience.inspection.report.svg import inline_svg
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
@@ -139,7 +139,7 @@ def looked_at(thorough):
 
 @pytest.fixture(scope="package", autouse=True)
 def sketches(thorough):
-    """Have sketches for figures in reports, and fewer draws of their certainty, unless everything is tried.
+    """Have sketches for figures in reports, and fewer draws and simulations, unless everything is tried.
 
     To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them. Fixtures that
     write reports must not have a wider scope, or they would be made before this one.
@@ -150,6 +150,8 @@ def sketches(thorough):
             for name in LAYOUT:
                 patch.setattr(Sheet, name, lambda sheet: None)
             patch.setattr(sys.modules["consilience.inspection.report.page"], "N_DRAWS", 10)  # `page` is no attribute
+            for module in (panels, fusion_sections, sensory_sections):
+                patch.setattr(module, "N_SIMULATIONS", 39)
         yield
 
 
