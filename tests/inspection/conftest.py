@@ -24,7 +24,7 @@ from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import report
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import subject
+from consilience.inspection.report import fusion_sections, panels, sensory_sections, subject
 from consilience.inspection.report.svg import inline_svg
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
@@ -131,9 +131,15 @@ def thorough(pytestconfig):
     return pytestconfig.getoption("--check-every-call")
 
 
+@pytest.fixture(scope="session")
+def looked_at(thorough):
+    """What axe looks at: of each table the first rows, which takes a third of the time, or everything."""
+    return None if thorough else {"exclude": [["tbody tr:nth-child(n+8)"]]}
+
+
 @pytest.fixture(scope="package", autouse=True)
 def sketches(thorough):
-    """Have sketches for figures in reports, and fewer draws of their certainty, unless everything is tried.
+    """Have sketches for figures in reports, and fewer draws and simulations, unless everything is tried.
 
     To draw the figures takes half of the time of a report; `draw` draws them where a test looks at them. Fixtures that
     write reports must not have a wider scope, or they would be made before this one.
@@ -144,6 +150,8 @@ def sketches(thorough):
             for name in LAYOUT:
                 patch.setattr(Sheet, name, lambda sheet: None)
             patch.setattr(sys.modules["consilience.inspection.report.page"], "N_DRAWS", 10)  # `page` is no attribute
+            for module in (panels, fusion_sections, sensory_sections):
+                patch.setattr(module, "N_SIMULATIONS", 39)
         yield
 
 
@@ -242,12 +250,12 @@ def subsets():
 
 @pytest.fixture(scope="session")
 def crowd():
-    """Model and annotations of 120 annotators with three groupings each on 24 items in 3 clusters."""
+    """Model and annotations of 120 annotators with two groupings each on 24 items in 3 clusters."""
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 8)
     rows = []
     for annotator in range(120):
-        for grouping in range(3):
+        for grouping in range(2):
             seen = rng.choice(24, 10, replace=False)
             group = np.where(rng.random(10) < 0.1, rng.integers(3, size=10), truth[seen])
             rows.append(

@@ -156,7 +156,7 @@ def test_the_table_of_items_names_the_nearest(fusion, fusion_page):
 def test_hostile_names_cannot_end_the_data(read):
     names = ["</script><script>alert(1)</script>", "<!--", "a & b", "é"]
     sorts = Groupings.from_matrix([["x", "x"], ["x", "x"], ["y", "y"], ["y", "z"]], items=names)
-    page = read(report(SubsetFusion(random_state=0).fit(sorts), sorts))
+    page = read(report(SubsetFusion(random_state=0).fit(sorts), sorts, certainty=None))
     assert set(data_of(page)["items"]) == set(names)
     assert len(list(page.root.all("script"))) == 2
 
@@ -164,7 +164,7 @@ def test_hostile_names_cannot_end_the_data(read):
 @pytest.mark.parametrize(("n_items", "explored"), [(2, False), (3, True), (500, True), (501, False)])
 def test_too_few_and_too_many_items_are_not_explored(n_items, explored, read):
     sorts = Groupings.from_matrix(np.array([["a", "b"][i % 2] for i in range(n_items)])[:, None].repeat(2, axis=1))
-    page = read(report(SubsetFusion(random_state=0).fit(sorts), sorts))
+    page = read(report(SubsetFusion(random_state=0).fit(sorts), sorts, certainty=None))
     assert any(e.attributes.get("id") == "explorer" for e in page.root.all("div")) == explored
     assert ("items" in page.tables()) == explored
     assert ("With more than 500 items" in page.root.text) == (n_items > 500)

@@ -1,8 +1,5 @@
 """Plots and the report of the deep models, with a stand-in whose parameters are set."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -199,8 +196,3 @@ def test_the_report_of_sweeps_without_a_test_of_convergence(read, judged, tmp_pa
     path = tmp_path / "report.html"
     report(model, judged, path=path)
     assert "it should rise and level off (4 sweeps)" in read(path.read_text(encoding="utf-8")).section("fit").text
-
-
-def test_inspection_needs_no_jax():
-    code = "import sys, consilience.inspection; sys.exit('jax' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -36,7 +36,7 @@ def browser():
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_axe_finds_nothing_to_mend_and_nothing_is_fetched(browser, address, width, scheme):
+def test_axe_finds_nothing_to_mend_and_nothing_is_fetched(browser, address, looked_at, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     troubles, requested = [], []
     page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -44,7 +44,7 @@ def test_axe_finds_nothing_to_mend_and_nothing_is_fetched(browser, address, widt
     page.on("request", lambda request: requested.append(request.url))
     page.goto(address)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    found = axe.Axe().run(page)
+    found = axe.Axe().run(page, looked_at)
     assert found.violations_count == 0, found.generate_report()
     assert troubles == []
     assert {url.partition(":")[0] for url in requested} <= {"file", "blob", "data"}
@@ -56,9 +56,10 @@ def test_without_scripts_and_on_paper_everything_is_there(browser, address):
     page.goto(address)
     assert page.locator("figure").count() == 2
     assert page.locator("button:visible, input:visible").count() == 0
-    assert all(shown.is_visible() for shown in page.locator("figure, .block > .scroll > table").all())
-    page.emulate_media(media="print")
-    assert all(shown.is_visible() for shown in page.locator("figure, .block > .scroll > table").all())
+    shown = page.locator("figure, .block > .scroll > table")
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        assert shown.filter(visible=True).count() == shown.count() > 2
     page.close()
 
 

@@ -53,11 +53,11 @@ def test_what_cannot_be_tested_is_an_error(sorts, n):
 
 
 def test_the_report_says_which_axes_count_and_what_the_map_is():
-    page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(3))))
+    page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(3))), certainty=None)
     assert "the first 2 axes show more than chance; axis 3 does not: read nothing into places along it" in page
     assert "a classical scaling, and not the compromise of DISTATIS" in page
     assert "from another side: its first and third axis. The third axis shows no more than random sorts would" in page
-    more = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(4))))
+    more = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(4))), certainty=None)
     assert "its first and third axis. Items that are close on both maps are close on all three axes." in more
 
 
@@ -95,7 +95,7 @@ def test_the_report_names_a_cluster_that_is_left_over():
     items = [f"card {place}" for place in range(17)]
     names = pd.DataFrame(with_leftovers(), index=items).astype(str)
     model = SubsetFusion(n_clusters=4, random_state=0).fit(Groupings.from_matrix(names))
-    page = report(model)
+    page = report(model, certainty=None)
     assert "is what is left over, not a group that people made" in page
     assert "(left over)" in page
 

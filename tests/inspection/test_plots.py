@@ -222,7 +222,7 @@ def test_mapping_is_capped_by_whole_groupings(crowd):
     owners = owners_of(ax)
     n_shown = len(owners)
     assert 17 < rows <= 20
-    assert " ".join(ax.get_xlabel().split()) == f"cluster {n_shown} of 360 groupings (most labels)"
+    assert " ".join(ax.get_xlabel().split()) == f"cluster {n_shown} of 240 groupings (most labels)"
     fewest = min(model.groupings_["n_labels"].nlargest(n_shown))
     assert {len(owner.split(" / ")) for owner in owners.values()} == {2}  # annotator / grouping
     assert fewest == 10

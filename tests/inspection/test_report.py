@@ -520,7 +520,7 @@ def test_missing_annotations_are_requested(sorts, named, iris):
 
 
 def test_a_fusion_keeps_the_annotations_of_its_report(fusion):
-    assert report(fusion[0]) == report(*fusion)
+    assert report(fusion[0], certainty=None) == report(*fusion, certainty=None)
 
 
 def test_other_items_are_refused(sorts):

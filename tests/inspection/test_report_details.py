@@ -9,6 +9,7 @@ import pytest
 from consilience import Groupings
 from consilience.consensus import SubsetFusion
 from consilience.inspection import annotator_agreement, certainty, report
+from consilience.inspection.report import panels
 from consilience.inspection.report.cut_figures import BEST
 from consilience.inspection.report.item_tables import DOUBTFUL
 from consilience.inspection.report.tables import number
@@ -106,8 +107,8 @@ def test_dimension_1_of_the_panel_is_not_told_twice(page):
 
 
 def test_floors_of_p_values_are_stated(page):
-    assert "never below 0.01" in block(page, "segment-tests").text
-    assert "never below 0.01" in block(page, "axes").text
+    assert f"never below {1 / (1 + panels.N_SIMULATIONS):g}" in block(page, "segment-tests").text
+    assert f"never below {1 / (1 + panels.N_SIMULATIONS):g}" in block(page, "axes").text
     assert "never below 1 in 401" in block(page, "people").text
 
 

@@ -21,7 +21,7 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import certainty, group_words, panel_segments, report
 from consilience.inspection.plots.certainty import RADIUS, spread
 from consilience.inspection.plots.dissimilarity import CoOccurrence
-from consilience.inspection.report import sensory_sections
+from consilience.inspection.report import panels, sensory_sections
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import download
 from consilience.inspection.rv import ScalarProducts, Sorts
@@ -113,7 +113,7 @@ def test_a_file_of_words_that_would_be_too_large_has_those_that_were_said(sorts,
 
 
 def test_segments_are_described(page, sorts, fitted):
-    expected = panel_segments(sorts, n_simulations=99, clusters=fitted[0].labels_, random_state=0)
+    expected = panel_segments(sorts, n_simulations=panels.N_SIMULATIONS, clusters=fitted[0].labels_, random_state=0)
     assert expected.segments["n_annotators"].tolist() == [11, 5]
     rows = rows_of(page, "segments")[1:]
     assert [row[:2] for row in rows] == [["0", "11"], ["1", "5"]]

@@ -142,7 +142,7 @@ def plan(
     Examples
     --------
     >>> from consilience.active import plan
-    >>> needed = plan(30, n_clusters=5, agreement=0.4, n_draws=4, random_state=0)
+    >>> needed = plan(12, n_clusters=3, agreement=0.5, n_draws=2, random_state=0)
     >>> 4 < needed.annotators < 30
     True
     >>> bool(needed.table["agreement"].iloc[-1] > 0.8)

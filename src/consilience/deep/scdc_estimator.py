@@ -140,8 +140,8 @@ class SCDC(DeepClustering):
     >>> X, species = load_iris(return_X_y=True)
     >>> X = (X - X.mean(0)) / X.std(0)
     >>> judged = simulate_pairs(species, n_annotators=3, pairs_each=200, accuracy=0.9, random_state=0)
-    >>> small = {"n_latent": 2, "hidden": (20,), "batch_size": 32, "annotated_batch_size": 32, "n_epochs": 200}
-    >>> model = SCDC(3, n_init=4, random_state=0, **small).fit(X, judged)
+    >>> small = {"n_latent": 2, "hidden": (20,), "batch_size": 32, "annotated_batch_size": 32, "n_epochs": 100}
+    >>> model = SCDC(3, n_init=2, random_state=0, **small).fit(X, judged)
     >>> bool(nmi(species, model.labels_) > 0.7)
     True
     """

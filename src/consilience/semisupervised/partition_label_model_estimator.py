@@ -207,7 +207,7 @@ class PartitionLabelModel(CrowdEstimator):
     >>> from consilience.simulation import simulate_experts
     >>> X, species = load_iris(return_X_y=True)
     >>> experts = simulate_experts(species, random_state=0)
-    >>> model = make_pipeline(StandardScaler(), PartitionLabelModel(random_state=0)).fit(X, experts)
+    >>> model = make_pipeline(StandardScaler(), PartitionLabelModel(n_init=3, random_state=0)).fit(X, experts)
     >>> model[-1].n_clusters_
     3
     """

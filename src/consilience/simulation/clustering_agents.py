@@ -182,9 +182,9 @@ class ClusteringPopulation:
     ClusteringAgent(n_groups=6, n_features=7, algorithm='ward')
     >>> population.draw()
     ClusteringAgent(n_groups=4, n_features=6, algorithm='ward')
-    >>> subsets = random_subsets(task.data.index, 8, 1000, random_state=0)
+    >>> subsets = random_subsets(task.data.index, 8, 50, random_state=0)
     >>> present(population, subsets, items=task.data.index).n_rows
-    8000
+    400
     """
 
     def __init__(

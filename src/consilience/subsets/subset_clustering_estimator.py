@@ -132,12 +132,12 @@ class SubsetClustering(CrowdEstimator):
     >>> from sklearn.cluster import SpectralClustering
     >>> from sklearn.datasets import make_blobs
     >>> from consilience.subsets import SubsetClustering
-    >>> X, _ = make_blobs(3000, centers=4, random_state=0)
-    >>> model = SubsetClustering(SpectralClustering(4, affinity="nearest_neighbors"), subset_size=300, random_state=0)
+    >>> X, _ = make_blobs(1000, centers=4, random_state=0)
+    >>> model = SubsetClustering(SpectralClustering(4, affinity="nearest_neighbors"), subset_size=250, random_state=0)
     >>> model.fit_predict(X).shape
-    (3000,)
+    (1000,)
     >>> model.n_clusters_, len(model.subsets_)
-    (4, 39)
+    (4, 15)
     """
 
     _requirements: ClassVar[Requirements] = {

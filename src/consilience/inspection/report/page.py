@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -140,15 +141,9 @@ def report(
         model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
     )
     subject = with_seconds(with_card_sort(with_certainty(subject, certainty), names, left_out), seconds)
-    environment = Environment(
-        loader=PackageLoader("consilience.inspection.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
-        page = environment.get_template("report.html.j2").render(
+        page = template.render(
             title=default_title(subject) if title is None else as_text(title),
             warnings=list(warnings),
             findings=key_findings(subject),
@@ -162,6 +157,18 @@ def report(
     with replacing(path) as file:
         file.write(page.encode())
     return Path(path)
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates, which escape all that they are given and are compiled once."""
+    return Environment(
+        loader=PackageLoader("consilience.inspection.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Subject:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.assets import Assets
-from consilience.inspection.report.page import Page
+from consilience.inspection.report.page import Page, environment
 from consilience.inspection.studies.sections import findings, headline, sections
 from consilience.inspection.studies.study_difference import StudyDifference
 from consilience.inspection.words import Words, use_words
@@ -68,15 +66,9 @@ def difference_report(
             "The 'difference' parameter of difference_report must be a StudyDifference. Got "
             f"{type(difference).__name__} instead."
         )
-    environment = Environment(
-        loader=PackageLoader("consilience.inspection.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    template = environment().get_template("report.html.j2")
     with plain_text(), use_words(Words.of(words)) as chosen:
-        page = environment.get_template("report.html.j2").render(
+        page = template.render(
             title=headline(difference, chosen) if title is None else as_text(title),
             warnings=[],
             findings=findings(difference, chosen),
