@@ -19,20 +19,38 @@ from consilience.semisupervised import MCVC, InductiveConsensus
 
 # ---- the record
 
+LONG = {
+    "Crowdclustering(n_init)",
+    "input(deep, defaults, MNIST, 48 people)",
+    "input(deep, digits, without annotations)",
+    *(f"input(deep, sheets, {number})" for number in ("no sheet", "2 sheets", "5 sheets", "20 sheets", "all")),
+    *(f"input(subset_groupings, {part}, dogs3)" for part in ("replay", "fusions")),
+    *(f"input({page}, {part}, dogs3)" for page, part in (("groupings", "pictures"), ("pairs", "recorded"))),
+    "input(subset_groupings, fusions, case 2)",
+}
+"""Sentinels of the slow tests: a quick one takes the same path of the code with other data or another number."""
+
 GROUPS = {
     **{name: lambda one, name=name: one.subject == name for name in NETWORKS},
-    "inputs": lambda one: one.subject == "input",
-    "others": lambda one: one.subject not in (*NETWORKS, "input"),
+    "inputs": lambda one: one.subject == "input" and one.key not in LONG,
+    "others": lambda one: one.subject not in (*NETWORKS, "input") and one.key not in LONG,
+    "long": lambda one: one.key in LONG,
 }
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group", [pytest.param(group, marks=pytest.mark.slow if group == "long" else ()) for group in GROUPS]
+)
 def test_sentinels_agree_with_the_record(group):
     """If figures are meant to change: `python -m benchmarks.papers --changed`, which marks rows as out of date."""
     keys = [key for key, sentinel in all_sentinels().items() if GROUPS[group](sentinel)]
     figures, record = declaring.take_all(keys), SentinelRecord()
     assert [said for _, said in declaring.differences(figures, record)] == []
     assert keys
+
+
+def test_the_long_sentinels_are_among_all():
+    assert set(all_sentinels()) >= LONG
 
 
 def test_every_recorded_sentinel_is_still_taken():
