@@ -272,7 +272,7 @@ def require_data_of(page):
             pytest.skip(str(error))
 
 
-@pytest.mark.slow  # the commands of the page do the same
+@pytest.mark.slow  # the commands of the page fit and report the same
 def test_the_python_of_the_card_sort_tutorial_runs(folder):
     require_data_of(CARD_SORTS)
     (block,) = re.findall(r"^.. code-block:: python\n\n((?:   .*\n|\n)+)", text_of(CARD_SORTS), re.MULTILINE)
