@@ -42,17 +42,18 @@ def automatic_end(settings):
 
 
 def test_a_fit_has_networks_of_these_widths(automatic_end):
-    check_widths(automatic_end)
+    check_widths(automatic_end, "network")
 
 
 @pytest.mark.slow
 def test_so_has_one_of_scdc():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    check_widths(SCDC(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X))
+    model = SCDC(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X)
+    check_widths(model, "first")  # its encoder adds an offset for each cluster after the first layer
 
 
-def check_widths(model):
-    assert model.state_[".parameters.encoder.network.layers[0].weight"].shape == (40, 2)
+def check_widths(model, part):
+    assert model.state_[f".parameters.encoder.{part}.layers[0].weight"].shape == (40, 2)
     assert model._model(51).hidden == (500, 500)
 
 
