@@ -1,5 +1,6 @@
 """Settings for the whole suite."""
 
+import ctypes
 import gc
 import os
 import signal
@@ -25,9 +26,26 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+MOST_GROWTH = 700_000_000  # bytes, before programs compiled within a module are let go of
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # of the GNU library
+
 # the machines are slow and shared: time is no failure
 settings.register_profile("consilience", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("consilience")
+
+
+def resident_memory():
+    """Bytes of memory that the process has now; none where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0
+
+
+class Held:
+    """Bytes of the process since memory was last released."""
+
+    after_release = resident_memory()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,10 +59,26 @@ def pytest_collect_file(parent):
 def forget_compiled():
     """Let go of what JAX compiled for the tests of a module, which is large and seldom used by those of another."""
     yield
+    Held.after_release = release_memory()
+    gc.freeze()  # what is left stays, and each search through it would take as long as many tests
+
+
+@pytest.fixture(autouse=True)
+def forget_compiled_when_large():
+    """Do so within a module that compiled for many shapes, some 100 MB each."""
+    yield
+    if resident_memory() > Held.after_release + MOST_GROWTH:
+        Held.after_release = release_memory()
+
+
+def release_memory():
+    """Let go of compiled programs and of garbage, and give free memory back to the system; return the bytes left."""
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
         gc.collect()
-        gc.freeze()  # what is left stays, and each search through it would take as long as many tests
+    if TRIM is not None:  # else the allocator keeps what it thinks will be asked for again
+        TRIM(0)
+    return resident_memory()
 
 
 def pytest_collection_modifyitems(config, items):

@@ -41,7 +41,9 @@ CARD_SORTS = DOCS / "card-sort-tutorial.rst"
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 # together, since JAX is imported and a program of the same shape compiled once
 DEEP_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
-OTHER_PAGES = [page for page in WITH_EXAMPLES if page not in DEEP_PAGES]
+LONG = ["planning.rst", "comparing.rst", "models/active.rst", "models/scdc.rst", "models/deep_mcvc.rst"]
+"""Pages whose examples take many seconds; what they call has quick tests of its own, and they run in those of all."""
+LONG_PAGES = [DOCS / name for name in LONG]
 
 
 def name_of(path):
@@ -205,12 +207,20 @@ def python(*arguments, folder):
 
 
 def pytest_generate_tests(metafunc):
-    """Run the examples of pages in two processes, those of one model's page alone."""
+    """Run the examples of pages in four processes, those of one model's page alone."""
     if "pages" in metafunc.fixturenames:
-        groups = [DEEP_PAGES, OTHER_PAGES]
         if metafunc.config.getoption("--model") is not None:
-            groups = [[page] for page in WITH_EXAMPLES]
-        metafunc.parametrize("pages", groups, ids=lambda pages: name_of(pages[0]))
+            cases = [pytest.param([page], id=name_of(page)) for page in WITH_EXAMPLES]
+        else:
+            short = [page for page in WITH_EXAMPLES if page not in LONG_PAGES]
+            cases = [
+                pytest.param(
+                    [page for page in pages if (page in DEEP_PAGES) == is_deep], id=f"{name}{kind}", marks=marks
+                )
+                for name, pages, marks in (("short", short, ()), ("long", LONG_PAGES, pytest.mark.slow))
+                for is_deep, kind in ((True, ", deep"), (False, ""))
+            ]
+        metafunc.parametrize("pages", cases)
 
 
 def test_the_examples_give_the_output_shown(pages, folder):
@@ -262,6 +272,7 @@ def require_data_of(page):
             pytest.skip(str(error))
 
 
+@pytest.mark.slow  # the commands of the page fit and report the same
 def test_the_python_of_the_card_sort_tutorial_runs(folder):
     require_data_of(CARD_SORTS)
     (block,) = re.findall(r"^.. code-block:: python\n\n((?:   .*\n|\n)+)", text_of(CARD_SORTS), re.MULTILINE)

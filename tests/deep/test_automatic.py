@@ -6,8 +6,9 @@ import pytest
 from consilience.deep import SCDC, BayesSCDC, automatic
 from consilience.simulation import simulate_pairs
 
-QUICK = {"n_latent": 2, "hidden": (8,), "batch_size": 16, "annotated_batch_size": 16, "warm_epochs": 2}
+QUICK = {"n_latent": 2, "batch_size": 16, "annotated_batch_size": 16, "warm_epochs": 2}
 N_STEPS = 4  # of an epoch of 60 items
+FEW_STEPS = 40  # over which losses are averaged, where that is made shorter
 
 
 def blobs(n_items=60, *, seed=0):
@@ -27,11 +28,32 @@ def test_networks_are_narrow_for_few_features(n_features, expected):
     assert automatic.widths(n_features) == expected
 
 
-@pytest.mark.parametrize("kind", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
-def test_a_fit_has_networks_of_these_widths(kind):
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    return QUICK | {"checkpoint": tmp_path_factory.mktemp("fits") / "fit.npz", "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def automatic_end(settings):
+    """A fit whose widths, restarts and end are automatic, with losses averaged over fewer steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(automatic, "WINDOW", FEW_STEPS)
+        return BayesSCDC(3, **settings).fit(blobs()[0])
+
+
+def test_a_fit_has_networks_of_these_widths(automatic_end):
+    check_widths(automatic_end, "network")
+
+
+@pytest.mark.slow
+def test_so_has_one_of_scdc():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    model = kind(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X)
-    assert model.state_[".parameters.encoder.network.layers[0].weight"].shape == (40, 2)
+    model = SCDC(3, n_latent=2, n_init=1, n_epochs=1, warm_epochs=1, random_state=0).fit(X)
+    check_widths(model, "first")  # its encoder adds an offset for each cluster after the first layer
+
+
+def check_widths(model, part):
+    assert model.state_[f".parameters.encoder.{part}.layers[0].weight"].shape == (40, 2)
     assert model._model(51).hidden == (500, 500)
 
 
@@ -63,26 +85,23 @@ def test_training_settles_when_no_restart_gains(losses, expected):
     assert automatic.has_settled(losses, n_steps=50) is expected
 
 
-def test_training_ends_early_unless_its_length_is_given():
-    X, _ = blobs()
-    automatic_end = BayesSCDC(3, **QUICK, random_state=0).fit(X)
-    assert 2 * automatic.WINDOW // N_STEPS < automatic_end.n_iter_ < automatic.most_epochs(N_STEPS)
+def test_training_ends_early_unless_its_length_is_given(automatic_end):
+    assert 2 * FEW_STEPS // N_STEPS < automatic_end.n_iter_ < automatic.most_epochs(N_STEPS)
     assert len(automatic_end.restart_bounds_) == automatic.RESTARTS
-    given = BayesSCDC(3, **QUICK, n_epochs=automatic_end.n_iter_ + 5, n_init=1, random_state=0).fit(X)
+    given = BayesSCDC(3, **QUICK, n_epochs=automatic_end.n_iter_ + 5, random_state=0).fit(blobs()[0])
     assert given.n_iter_ == automatic_end.n_iter_ + 5
 
 
-def test_losses_before_trust_do_not_count():
+def test_losses_before_trust_do_not_count(monkeypatch):
+    monkeypatch.setattr(automatic, "WINDOW", FEW_STEPS)
     X, classes = blobs()
     judged = simulate_pairs(classes, n_annotators=2, pairs_each=50, accuracy=0.9, random_state=0)
-    model = BayesSCDC(3, **QUICK, n_init=1, trust_epochs=200, random_state=0).fit(X, judged)
-    assert model.n_iter_ > 200 + 2 * automatic.WINDOW // N_STEPS
+    model = BayesSCDC(3, **QUICK, n_init=1, trust_epochs=40, random_state=0).fit(X, judged)
+    assert model.n_iter_ > 40 + 2 * FEW_STEPS // N_STEPS
 
 
-def test_a_fit_that_ended_early_is_resumed_at_its_end(tmp_path):
-    X, _ = blobs()
-    settings = QUICK | {"n_init": 2, "checkpoint": tmp_path / "fit.npz", "random_state": 0}
-    first = BayesSCDC(3, **settings).fit(X)
-    again = BayesSCDC(3, **settings).fit(X)
-    assert again.n_iter_ == first.n_iter_
-    np.testing.assert_array_equal(again.responsibilities_, first.responsibilities_)
+def test_a_fit_that_ended_early_is_resumed_at_its_end(automatic_end, settings, monkeypatch):
+    monkeypatch.setattr(automatic, "WINDOW", FEW_STEPS)
+    again = BayesSCDC(3, **settings).fit(blobs()[0])
+    assert again.n_iter_ == automatic_end.n_iter_
+    np.testing.assert_array_equal(again.responsibilities_, automatic_end.responsibilities_)
