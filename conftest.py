@@ -28,7 +28,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     gc.set_threshold(20_000, 20, 20)  # with thousands of tests in memory, each search for garbage is long
-    shape_checks.Test.every_call = config.getoption("--check-every-call")
+    shape_checks.Tests.every_call = config.getoption("--check-every-call")
     try:
         chosen = choose_tests(config)
     except ValueError as error:
@@ -66,8 +66,8 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
 
 
-def pytest_runtest_setup():
-    shape_checks.Test.number += 1
+def pytest_runtest_setup(item):
+    shape_checks.Tests.file = item.path
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,9 @@
 """Which calls of the package's functions are checked against their types and shapes.
 
 A check costs more than many of the functions that it guards, and jaxtyping's import hook checks every call. Here a
-function is checked at its first, second, fourth, eighth, ... call in each test; one that is defined within another, for
-which the check would have to be compiled each time, in the whole run. Checks are made when they are first needed, not
-on import. With `--check-every-call`, as in `make test-all`, every call is checked.
+function is checked at its first, second, fourth, eighth, ... call in each file of tests; one that is defined within
+another, for which the check would have to be compiled each time, in the whole run. Checks are made when they are first
+needed, not on import. With `--check-every-call`, as in `make test-all`, every call is checked.
 """
 
 import dataclasses
@@ -15,20 +15,20 @@ import jaxtyping
 check_each_call = jaxtyping.jaxtyped
 
 
-class Test:
-    """The test that runs, by its number, and whether each call in it is checked."""
+class Tests:
+    """The file of the test that runs, and whether each call is checked."""
 
-    number = 0
+    file = None
     every_call = False
 
 
 class Calls:
-    """How often a function was called in a test."""
+    """How often a function was called in the tests of a file."""
 
-    __slots__ = ("number", "test")
+    __slots__ = ("file", "number")
 
     def __init__(self):
-        self.test = self.number = 0
+        self.file, self.number = None, 0
 
 
 _CALLS = {}
@@ -55,10 +55,10 @@ def check_some_calls(fn=None, *, typechecker):
     def call(*args, **kwargs):
         __tracebackhide__ = True
         nonlocal checked
-        if calls.test != Test.number and not is_inner:
-            calls.test, calls.number = Test.number, 0
+        if calls.file is not Tests.file and not is_inner:
+            calls.file, calls.number = Tests.file, 0
         calls.number += 1
-        if calls.number & (calls.number - 1) and not Test.every_call:  # no power of two
+        if calls.number & (calls.number - 1) and not Tests.every_call:  # no power of two
             return fn(*args, **kwargs)
         if checked is None:
             checked = check_each_call(fn, typechecker=typechecker)

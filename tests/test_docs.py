@@ -44,6 +44,11 @@ DEEP_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" i
 LONG = ["planning.rst", "comparing.rst", "models/active.rst", "models/scdc.rst", "models/deep_mcvc.rst"]
 """Pages whose examples take many seconds; what they call has quick tests of its own, and they run in those of all."""
 LONG_PAGES = [DOCS / name for name in LONG]
+WITH_COMMANDS = [
+    *(page for page in sorted(DOCS.glob("*tutorial.rst")) if not page.name.startswith("subsets")),
+    DOCS / "coming-from.rst",
+    pytest.param(DOCS / "subsets-tutorial.rst", marks=pytest.mark.slow),
+]
 
 
 def name_of(path):
@@ -215,9 +220,11 @@ def pytest_generate_tests(metafunc):
             short = [page for page in WITH_EXAMPLES if page not in LONG_PAGES]
             cases = [
                 pytest.param(
-                    [page for page in pages if (page in DEEP_PAGES) == is_deep], id=f"{name}{kind}", marks=marks
+                    [page for page in pages if (page in DEEP_PAGES) == is_deep],
+                    id=f"{name}{kind}",
+                    marks=() if (name, is_deep) == ("short", False) else pytest.mark.slow,
                 )
-                for name, pages, marks in (("short", short, ()), ("long", LONG_PAGES, pytest.mark.slow))
+                for name, pages in (("short", short), ("long", LONG_PAGES))
                 for is_deep, kind in ((True, ", deep"), (False, ""))
             ]
         metafunc.parametrize("pages", cases)
@@ -248,7 +255,7 @@ json.dump(outputs, sys.stdout)
 """Runs commands of the program in one process, which imports it once, and prints the outputs as JSON."""
 
 
-@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"], ids=name_of)
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_the_commands_of_a_page_give_the_output_shown(page, folder):
     shown = list(console(page))
     assert len(shown) >= 2

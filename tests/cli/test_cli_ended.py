@@ -142,7 +142,7 @@ def finished(study):
 
 
 @pytest.mark.parametrize(
-    "how", ["killed", "interrupted", "terminated", pytest.param("hung up", marks=pytest.mark.slow)]
+    "how", ["killed", "interrupted", *(pytest.param(how, marks=pytest.mark.slow) for how in ("terminated", "hung up"))]
 )
 def test_fit_that_is_ended_while_it_writes(how, study, quick_report):
     assert ended(study, how, while_writing(study)) == "old"
