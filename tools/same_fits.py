@@ -85,7 +85,7 @@ def partitioned(names):
         "KCC": (KCC(3, random_state=0), one_table),
         "ProductMixture": (ProductMixture(3, copies=None, random_state=0), one_table),
         "StagewiseEM": (StagewiseEM(copies=None), one_table),
-        "SubsetFusion": (SubsetFusion(refine=True, copies=None), one_table),
+        "SubsetFusion": (SubsetFusion(refine=True, copies=None, random_state=0), one_table),
         "PartitionLabelModel": (
             PartitionLabelModel(**item_tables.SETTINGS), item_tables.table_of([items[:90], items[90:]])
         ),
