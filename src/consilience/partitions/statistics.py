@@ -25,12 +25,10 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     Weights,
-    expectation,
-    expectation_of,
     posterior,
     shared_weights,
 )
-from consilience.partitions.map_reduce import Additive
+from consilience.partitions.map_reduce import Additive, Parts
 
 
 @dataclass(frozen=True)
@@ -140,12 +138,28 @@ def encoded(part: Part, heard: Heard) -> OneHotLabels:
 def first_sums(part: Part, heard: Heard) -> Expectation:
     """Sums of the first responsibilities, the shares of the votes."""
     read = heard.labels(part.labels)
-    return expectation_of(encoded(part, heard), first_guess(read, None, heard.weight(read)))
+    return encoded(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
 
 
 def sums(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
     """E-step, summed over the items of a partition."""
-    return expectation(onehot, log_weights, log_table)
+    return onehot.expectation(log_weights, log_table)
+
+
+@dataclass(frozen=True)
+class LabelsInParts:
+    """One-hot labels in partitions, for the sweeps of a model: `LabelsOfItems`.
+
+    parts : of `OneHotLabels`.
+    """
+
+    parts: Parts
+    n_components: int
+
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step under ln ω and ln μ, summed over the parts."""
+        total: Expectation = self.parts.total(sums, log_weights, log_table)
+        return total
 
 
 # ---- samples of items, of a bounded number of labels

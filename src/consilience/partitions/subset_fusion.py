@@ -208,8 +208,8 @@ class _Searching:
     def by_mixture(self, coordinates: fusing.Coordinates, numbers: range, rng: np.random.Generator) -> Outcome:
         """Clusters by the mixture, as `fusing.by_mixture` finds them."""
         model, sampled = self.model, self.memberships
-        n_components, known = min(numbers[-1], sampled.n_items), {model.normalize: coordinates}
-        more_starts = fusing.all_coordinates(sampled, n_components, known)
+        n_components = min(numbers[-1], sampled.n_items)
+        more_starts = fusing.all_coordinates(sampled, n_components, {model.normalize: coordinates})
         found = fusing.search_mixture(
             sampled, coordinates, numbers, more_starts=more_starts, n_init=model.n_init, rng=rng
         )

@@ -398,7 +398,7 @@ class DawidSkene(LabelAggregator):
         self.subtypes_[pd.isna(self.labels_)] = MISSING
         self.temperature_, self._shared = calibrated.temperature, calibrated.shared
         self._shared_confusion = calibrated.confusion
-        self.responsibilities_ = calibrated.probabilities(evidence.onehot, self._log_weights, self._log_table)
+        self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
         self._newcomer = of_newcomer(state.model)
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         table = self.confusion_matrices_
