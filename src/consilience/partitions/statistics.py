@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
 from consilience.annotations import Labels
+from consilience.consensus.labels.accuracy_interval import doubted_labels
 from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import counts_of, without
 from consilience.consensus.labels.copies import one_label_of_each
@@ -277,13 +278,11 @@ def quality(part: Part, heard: Heard, log_weights: Weights, log_table: LogTable)
     q = posterior(encoded(part, heard), log_weights, log_table)
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
-    right, weight = q[read.item, read.label], heard.weight(read)
-    doubted = right * (1 - right) * (1 if weight is None else weight)
     return Quality(
         q.sum(0),
         len(labels),
         _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
-        _sums_by(read.annotator, doubted, n_annotators),
+        doubted_labels(read, q, heard.weight(read), n_annotators),
     )
 
 
