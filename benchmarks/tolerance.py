@@ -63,7 +63,7 @@ class Rule:
         return self.nats[0] * sum(chunk.labels.nnz for chunk in evidence.chunks) if self.nats else 0.0
 
     def run(
-        self, state: model.State, evidence: model.Evidence, prior: model.Prior, *, max_iter: int, tol: float
+        self, state: model.State, evidence: model.Evidence, prior: model.Prior, *, max_iter: int, tol: float, **_: Any
     ) -> Trace[model.State]:
         bounds: list[float] = []
 

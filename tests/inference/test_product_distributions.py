@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from consilience.inference import product_distributions
-from consilience.inference.product_distributions import OneHotLabels, expectation, expectation_of, log_scores, posterior
+from consilience.inference.product_distributions import OneHotLabels, log_scores, posterior
 
 
 def random_labels(rng, n_items, n_variables, n_labels, density=0.7):
@@ -78,7 +78,7 @@ def test_sums_and_posteriors_equal_explicit_ones(
     scores = explicit_scores(item, column, n_items, log_weights, log_table)
     q, log_likelihood = explicit_posterior(scores, known)
     sizes, counts = explicit_sums(item, column, shape[1], q)
-    found = expectation(onehot, log_weights, log_table)
+    found = onehot.expectation(log_weights, log_table)
     # scores reach 1e5, so that their differences, of which exp is taken, are known to about 1e-10
     np.testing.assert_allclose(posterior(onehot, log_weights, log_table), q, atol=1e-9)
     np.testing.assert_allclose(np.vstack(list(log_scores(onehot, log_weights, log_table))), scores, rtol=1e-12)
@@ -106,14 +106,14 @@ def test_threads_change_only_the_order_of_sums(monkeypatch, n_jobs):
     rng = np.random.default_rng(1)
     item, column, shape = random_labels(rng, 500, 8, 3)
     parameters = random_parameters(rng, shape[1], 4)
-    one = expectation(OneHotLabels.of(item, column, shape, 4), *parameters)
+    one = OneHotLabels.of(item, column, shape, 4).expectation(*parameters)
     shared = OneHotLabels.of(item, column, shape, 4, n_jobs=n_jobs)
     assert len(shared.chunks) == 20
-    many = expectation(shared, *parameters)
+    many = shared.expectation(*parameters)
     assert many.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-12)
     np.testing.assert_allclose(many.sizes, one.sizes, rtol=1e-12)
     np.testing.assert_allclose(many.counts, one.counts, rtol=1e-12)
-    again = expectation(shared, *parameters)
+    again = shared.expectation(*parameters)
     assert again.log_likelihood == many.log_likelihood  # the same number of threads adds in the same order
     np.testing.assert_array_equal(again.counts, many.counts)
 
@@ -125,13 +125,13 @@ def test_an_item_without_labels_has_the_weights_as_its_posterior():
     q = posterior(onehot, np.log(weights), table)
     np.testing.assert_allclose(q[[0, 2]], np.tile(weights, (2, 1)))
     np.testing.assert_allclose(q[1], np.array([0.02, 0.2, 0.06]) / 0.28)  # ω times the first row of μ
-    assert expectation(onehot, np.log(weights), table).log_likelihood == pytest.approx(np.log(0.28))  # ln 1 twice
+    assert onehot.expectation(np.log(weights), table).log_likelihood == pytest.approx(np.log(0.28))  # ln 1 twice
 
 
 def test_an_item_of_known_class_has_only_its_term():
     weights, table = np.array([0.2, 0.8]), np.log([[0.1, 0.4], [0.9, 0.6]])
     onehot = OneHotLabels.of(np.array([0, 1]), np.array([0, 1]), (3, 2), 2, known=np.array([0, -1, 1]))
-    found = expectation(onehot, np.log(weights), table)
+    found = onehot.expectation(np.log(weights), table)
     free = 0.2 * 0.9 / (0.2 * 0.9 + 0.8 * 0.6)
     np.testing.assert_allclose(
         posterior(onehot, np.log(weights), table), [[1, 0], [free, 1 - free], [0, 1]], atol=1e-15
@@ -150,7 +150,7 @@ def test_scores_outside_the_range_of_exp(size, known):
     scores = np.vstack([log_weights + table[0], log_weights + table[1], log_weights, log_weights + table[2]])
     q, log_likelihood = explicit_posterior(scores, np.full(4, -1) if known is None else known)
     np.testing.assert_allclose(posterior(onehot, log_weights, table), q, rtol=1e-9, atol=1e-300)
-    assert expectation(onehot, log_weights, table).log_likelihood == pytest.approx(log_likelihood, rel=1e-13)
+    assert onehot.expectation(log_weights, table).log_likelihood == pytest.approx(log_likelihood, rel=1e-13)
 
 
 @pytest.mark.parametrize("chunk_entries", [1, 1 << 18])
@@ -159,7 +159,7 @@ def test_sums_of_given_posteriors(monkeypatch, chunk_entries):
     rng = np.random.default_rng(2)
     item, column, shape = random_labels(rng, 30, 4, 3)
     given_posteriors = rng.dirichlet(np.ones(3), 30)
-    found = expectation_of(OneHotLabels.of(item, column, shape, 3), given_posteriors)
+    found = OneHotLabels.of(item, column, shape, 3).expectation_of(given_posteriors)
     sizes, counts = explicit_sums(item, column, shape[1], given_posteriors)
     np.testing.assert_allclose(found.sizes, sizes)
     np.testing.assert_allclose(found.counts, counts)

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -71,7 +73,8 @@ def test_weights_without_richness_are_multinomial_logistic_regression(items):
     rho = np.eye(3)[truth]
     chunks, start = in_chunks(items, 3), np.zeros((4, 3))
     model = moments(chunks, with_offset(start, 0.0))
-    weights, model = fit_weights(start, model, chunks, items.design.T @ rho, 0.0, prior_variance=2.0, max_iter=1000)
+    target, limits = items.design.T @ rho, {"prior_variance": 2.0, "max_iter": 1000}
+    weights, model = fit_weights(start, model, partial(moments, chunks), target, 0.0, **limits)
     peer = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(items.design[:, :4], truth)
     np.testing.assert_allclose(weights.T, peer.coef_, atol=1e-3)
     again = moments(chunks, with_offset(weights, 0.0))

@@ -19,7 +19,7 @@ PARTITIONINGS = {
     "one": lambda frame: [frame],
     "interleaved": lambda frame: made.cut(frame, 5),
     "skewed": lambda frame: [frame[frame["item"] == 7], frame[frame["item"] != 7]],
-    "with an empty one": lambda frame: [frame[:0], *made.cut(frame, 2), frame[:0]],
+    "with empty ones": lambda frame: [frame[:0], frame[:0], *made.cut(frame, 2), frame[:0]],
     "an item each": lambda frame: [one for _, one in frame[frame["item"] < 40].groupby("item")],
 }
 

@@ -14,11 +14,10 @@ from consilience.partitions import (
     PartitionedTable,
     fit,
     item_results,
-    partition_label_sweeps,
     partition_labels,
     write_item_results,
 )
-from consilience.semisupervised import PartitionLabelModel
+from consilience.semisupervised import PartitionLabelModel, partition_label_model
 from tests.partitions.item_tables import FEATURES, SETTINGS, SORTERS, in_memory, items, table_of
 from tests.partitions.made import kill_one_of
 
@@ -28,7 +27,7 @@ PARTITIONINGS = {
     "one": lambda frame: [frame],
     "interleaved": lambda frame: [frame[number::5] for number in range(5)],
     "skewed": lambda frame: [frame[:1], frame[1:]],
-    "with an empty one": lambda frame: [frame[:0], frame[:100], frame[100:], frame[:0]],
+    "with empty ones": lambda frame: [frame[:0], frame[:0], frame[:100], frame[100:], frame[:0]],
     "one without labels": lambda frame: [
         frame[frame[SORTERS].isna().all(axis=1)],
         frame[frame[SORTERS].notna().any(axis=1)],
@@ -235,16 +234,16 @@ def test_a_model_fitted_in_memory_has_no_results_of_partitions():
 
 def fit_until(sweep, settings, table, path, monkeypatch):
     """Fit, and fail in a sweep."""
-    done, step = [], partition_label_sweeps.Sweeps.step
+    done, step = [], partition_label_model.step
 
-    def failing(self, state):
+    def failing(state, *given):
         if len(done) == sweep:
             raise KeyboardInterrupt
         done.append(state)
-        return step(self, state)
+        return step(state, *given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(partition_label_sweeps.Sweeps, "step", failing)
+        patched.setattr(partition_label_model, "step", failing)
         with pytest.raises(KeyboardInterrupt):
             fit(PartitionLabelModel(**settings), table, checkpoint=path)
 
@@ -254,14 +253,14 @@ def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, s
     """Restarts and mergers are runs of their own: interrupted are the first, the second, and a merger."""
     frame, settings = items(), SETTINGS | {"n_init": 2, "merge": True, "tol": 1e-3}
     table, path, swept = table_of([frame[:150], frame[150:]]), tmp_path / "fit.npz", []
-    step = partition_label_sweeps.Sweeps.step
+    step = partition_label_model.step
     with monkeypatch.context() as patched:
-        patched.setattr(partition_label_sweeps.Sweeps, "step", lambda *given: swept.append(1) or step(*given))
+        patched.setattr(partition_label_model, "step", lambda *given: swept.append(1) or step(*given))
         whole = fit(PartitionLabelModel(**settings), table)
         n_sweeps = len(swept)
         fit_until(sweep, settings, table, path, monkeypatch)
         swept.clear()
-        patched.setattr(partition_label_sweeps.Sweeps, "step", lambda *given: swept.append(1) or step(*given))
+        patched.setattr(partition_label_model, "step", lambda *given: swept.append(1) or step(*given))
         resumed = fit(PartitionLabelModel(**settings), table, checkpoint=path)
     assert sweep < n_sweeps
     assert len(swept) == n_sweeps - sweep

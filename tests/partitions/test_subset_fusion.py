@@ -16,7 +16,6 @@ from consilience.metrics import ami
 from consilience.partitions import (
     PartitionedTable,
     fit,
-    fusion_mixture,
     fusion_results,
     fusion_sweeps,
     fusion_walk,
@@ -200,7 +199,7 @@ def test_the_probabilities_of_an_item_leave_it_out():
         for k in range(3):
             possible = (counts.of_groups[groups_of_it, k] >= 1).all()
             there = replace(state, cluster=np.where(np.arange(60) == item, k, cluster))
-            scores = fusion_mixture.cluster_scores(layout, there, counts)[item] if possible else np.full(3, -np.inf)
+            scores = mixture.cluster_scores(layout, there, counts)[item] if possible else np.full(3, -np.inf)
             weight.append(scores[k])
             conditional.append(np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum() if possible else 0)
         weight = np.exp(np.array(weight) - max(weight))

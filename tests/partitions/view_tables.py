@@ -28,7 +28,7 @@ OF_ITEMS = {
     "one": lambda frame: [frame],
     "interleaved": lambda frame: [frame[number::5] for number in range(5)],
     "skewed": lambda frame: [frame[:1], frame[1:]],
-    "with an empty one": lambda frame: [frame[:0], frame[:30], frame[30:], frame[:0]],
+    "with empty ones": lambda frame: [frame[:0], frame[:0], frame[:30], frame[30:], frame[:0]],
     "one without labels": lambda frame: [
         frame[frame[SORTERS].isna().all(axis=1)],
         frame[frame[SORTERS].notna().any(axis=1)],

@@ -27,7 +27,6 @@ from consilience.inference.product_distributions import (
     LogTable,
     OneHotLabels,
     Weights,
-    expectation,
     one_of_each,
     posterior,
     shared_weights,
@@ -244,7 +243,7 @@ class LabelAggregator(CrowdEstimator):
         columns = np.concatenate([columns, self._columns_of_newcomer(len(shares))])
         column = annotator * len(self._label_names) + label
         onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), len(shares))
-        found = expectation(onehot, np.log(shares), np.log(np.maximum(columns, np.finfo(float).tiny)))
+        found = onehot.expectation(np.log(shares), np.log(np.maximum(columns, np.finfo(float).tiny)))
         return found.log_likelihood / labels.n_rows
 
     def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:

@@ -19,6 +19,8 @@ ROUNDING = 1e-9  # of a bound: a fall by less may come from rounding in its sums
 
 State = TypeVar("State")
 Result = TypeVar("Result")
+Loop = Callable[..., "Trace[Any]"]
+"""`begin`, or what begins after the last sweep of a checkpoint."""
 
 
 class UnsettledWarning(ConvergenceWarning):
@@ -121,6 +123,13 @@ def iterate(
             if outcome is not None:
                 return _ended(state, bounds, outcome, tol)
     return _ended(state, bounds, Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED, tol)
+
+
+def begin(
+    init: Callable[[], State], step: Callable[[State], State], lower_bound: Callable[[State], float], **limits: Any
+) -> Trace[State]:
+    """Sweep as `iterate` does, from the state that a function makes."""
+    return iterate(init(), step, lower_bound, **limits)
 
 
 def _ended(state: State, bounds: Sequence[float], outcome: Outcome, tol: float) -> Trace[State]:

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -30,6 +31,17 @@ SAFE_EXPONENT = 600.0  # exp of scores up to this size neither overflows nor van
 Weights = Float[np.ndarray, " components"]
 LogTable = Float[np.ndarray, "columns components"]
 Responsibilities = Float[np.ndarray, "items components"]
+
+
+@runtime_checkable
+class LabelsOfItems(Protocol):
+    """What the sweeps of a model need of the labels, wherever the items are: in chunks, or in partitions."""
+
+    @property
+    def n_components(self) -> int: ...
+
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step under ln ω and ln μ, summed over items."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,24 @@ class OneHotLabels:
             chunks.append(Chunk(int(first), by_column, given, known[first:last][given], n_classes or n_components))
         return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
 
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step under ln ω and ln μ, summed over items."""
+
+        def of_chunk(chunk: Chunk) -> Expectation:
+            q, log_likelihood = _posterior(chunk, log_weights, log_table)
+            return Expectation(log_likelihood, _column_sums(q), chunk.onehot.T @ q)
+
+        return _sum(self, of_chunk)
+
+    def expectation_of(self, responsibilities: Responsibilities) -> Expectation:
+        """Sums of given posteriors; the likelihood is unknown: NaN."""
+
+        def of_chunk(chunk: Chunk) -> Expectation:
+            q = responsibilities[chunk.start : chunk.start + chunk.onehot.shape[0]]
+            return Expectation(np.nan, _column_sums(q), chunk.onehot.T @ q)
+
+        return _sum(self, of_chunk)
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -127,24 +157,9 @@ class Expectation:
         )
 
 
-def expectation(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
-    """E-step under ln ω and ln μ, summed over items."""
-
-    def of_chunk(chunk: Chunk) -> Expectation:
-        q, log_likelihood = _posterior(chunk, log_weights, log_table)
-        return Expectation(log_likelihood, _column_sums(q), chunk.onehot.T @ q)
-
-    return _sum(onehot, of_chunk)
-
-
-def expectation_of(onehot: OneHotLabels, responsibilities: Responsibilities) -> Expectation:
-    """Sums of given posteriors; the likelihood is unknown: NaN."""
-
-    def of_chunk(chunk: Chunk) -> Expectation:
-        q = responsibilities[chunk.start : chunk.start + chunk.onehot.shape[0]]
-        return Expectation(np.nan, _column_sums(q), chunk.onehot.T @ q)
-
-    return _sum(onehot, of_chunk)
+def sums_of(start: Responsibilities | Expectation, labels: LabelsOfItems) -> Expectation:
+    """Sums of the responsibilities that a run starts from; of labels in partitions, they are known already."""
+    return start if isinstance(start, Expectation) else cast(OneHotLabels, labels).expectation_of(start)
 
 
 def posterior(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:

@@ -9,7 +9,7 @@ with items × clusters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -159,7 +159,7 @@ def log_posterior(
 def fit_weights(
     weights: Float[np.ndarray, "features clusters"],
     model: Moments,
-    chunks: list[Items],
+    moments_of: Callable[[Float[np.ndarray, "columns clusters"]], Moments],
     target: Float[np.ndarray, "columns clusters"],
     richness: float,
     prior_variance: float,
@@ -171,7 +171,7 @@ def fit_weights(
     Parameters
     ----------
     weights, model, target, richness, prior_variance : as for `log_posterior`.
-    chunks : of the items.
+    moments_of : coefficients → moments of π, a sum over the items wherever they are.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def fit_weights(
         nonlocal at, found
         if not np.array_equal(flat, at.ravel()):
             at = flat.reshape(weights.shape).copy()
-            found = moments(chunks, with_offset(at, richness))
+            found = moments_of(with_offset(at, richness))
         return found
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:

@@ -25,7 +25,6 @@ Subtypes are found by an eigenvector over all items, which is no sum of a fixed 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,12 +33,11 @@ from jaxtyping import Float, Int
 
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
-from consilience.consensus.labels.annotator_models import AnnotatorModel, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import LEVEL, warn_of_constant
 from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
 from consilience.consensus.labels.copies_result import copies_of
-from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, SMOOTHING, State, lower_bound, proportions
+from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, Evidence, State, run
 from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
 from consilience.consensus.labels.pairs_of_labels import proportions_of_pairs
 from consilience.consensus.labels.samples import MOST_LABELS
@@ -48,13 +46,12 @@ from consilience.estimators.labels import MAX_TABLE_ENTRIES
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
-from consilience.inference.product_distributions import Expectation
 from consilience.partitions import statistics
 from consilience.partitions.checkpoint import Runs, checkpoint_at, parameters_of
 from consilience.partitions.dawid_skene_checkpoint import CODEC
 from consilience.partitions.map_reduce import Parts
 from consilience.partitions.reading_off import read_off
-from consilience.partitions.statistics import Heard, Sizes
+from consilience.partitions.statistics import Heard, LabelsInParts, Sizes
 from consilience.partitions.survey import Survey, digest_of
 
 
@@ -93,7 +90,7 @@ def fit_dawid_skene(
     group = _copies(model, parts, survey, list(parts.results(statistics.sizes_of, everyone)))
     heard = Heard(constant, group)
     imagined = imagined_items(parts, heard) if learned else 0.0
-    trace = _swept(model, parts, heard, runs, imagined)
+    trace = _run(model, parts, heard, runs, imagined, len(survey.classes))
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, found, imagined)
@@ -140,63 +137,20 @@ def imagined_items(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
     return PAIRS_WORTH * pairs.n_several * proportions_of_pairs(pairs.pairs)[0]
 
 
-def _swept(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any) -> Trace[State]:
+def _run(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any, n_classes: int) -> Trace[State]:
     """Sweep until the bound converges."""
     onehot = parts.map(statistics.encoded, heard)
-    trace = swept(
-        onehot,
-        lambda: parts.total(statistics.first_sums, heard),
-        runs,
-        imagined,
+    trace = run(
+        parts.total(statistics.first_sums, heard),
+        Evidence(LabelsInParts(onehot, n_classes), 0.0, imagined),
         one_coin=model.confusion == "one-coin",
         learned=model.prior is not None,
         max_iter=model.max_iter,
         tol=model.tol,
+        loop=runs.run,
     )
     onehot.forget()
     return trace
-
-
-def swept(
-    onehot: Parts,
-    start: Callable[[], Expectation],
-    runs: Runs[Any],
-    imagined: Any,
-    *,
-    one_coin: bool,
-    learned: bool,
-    max_iter: int,
-    tol: float,
-) -> Trace[State]:
-    """Iterate from sums of the first responsibilities until the bound converges: `dawid_skene.run`.
-
-    Parameters
-    ----------
-    onehot : parts of `OneHotLabels`.
-    imagined : items of each class in the prior of the proportions.
-    """
-
-    def counts_in(expected: Expectation) -> Float[np.ndarray, "annotators labels classes"]:
-        n_classes = len(expected.sizes)
-        return expected.counts.reshape(-1, n_classes, n_classes)
-
-    def state_of(annotators: AnnotatorModel, expected: Expectation) -> State:
-        log_weights, from_weights = proportions(expected.sizes, imagined, learned=learned)
-        log_prior = annotators.log_prior(counts_in(expected)) + from_weights
-        table = annotators.log_table.reshape(-1, len(log_weights))
-        return State(annotators, log_weights, log_prior, onehot.total(statistics.sums, log_weights, table))
-
-    def init() -> State:
-        expected = start()
-        counts = counts_in(expected)
-        if one_coin:
-            return state_of(OneCoin.of(counts, None if learned else SMOOTHING), expected)
-        return state_of(Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING), expected)
-
-    def step(state: State) -> State:
-        return state_of(state.model.update(counts_in(state.expected)), state.expected)
-
-    return runs.run(init, step, lower_bound, max_iter=max_iter, tol=tol)
 
 
 def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:

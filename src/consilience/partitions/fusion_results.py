@@ -19,11 +19,11 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, plain
+from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.errors import InputError
-from consilience.partitions import fusion_mixture, fusion_search
 from consilience.partitions.fusion_sweeps import layout_of, parts_of_items
 from consilience.partitions.item_survey import read_labelled_items
 from consilience.partitions.table import Partition
@@ -37,7 +37,7 @@ class Fused:
     drawn_from : counts from which the probabilities of an item are averaged.
     is_certain : whether clusters have probability 1.
     part_of : part of the evidence of each grouping.
-    owned : the clusters found, in `fusion_search.owners`'s numbers.
+    owned : the clusters found, in `fusing.owners`'s numbers.
     """
 
     nothing: Groupings
@@ -54,14 +54,14 @@ class Fused:
             total += without_own(layout, counts, self.concentration)
         if self.is_certain:
             total = fusing.onehot(total.argmax(1), total.shape[1])
-        return fusion_search.among(total, parts_of_items(layout, self.part_of), self.owned)
+        return fusing.among(total, parts_of_items(layout, self.part_of), self.owned)
 
 
 def without_own(
     layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
 ) -> Float[np.ndarray, "items clusters"]:
     """Probabilities of the clusters of items that are counted, each averaged over where it may have been."""
-    with_own = fusion_mixture.scores_of_new(layout, counts, concentration)
+    with_own = mixture.scores_of_new(layout, counts, concentration)
     without = with_own + _own_contributions(layout, counts, concentration)
     top = with_own.max(1, keepdims=True)
     here, gone = np.exp(with_own - top), np.exp(without - top)
@@ -74,7 +74,7 @@ def _own_contributions(
     layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
 ) -> Float[np.ndarray, "items clusters"]:
     """Return what an item in each cluster contributes to its own score, to be added; -inf where it cannot have been."""
-    c, cb = fusion_mixture.pseudo_counts(layout, concentration)
+    c, cb = mixture.pseudo_counts(layout, concentration)
     memberships = layout.memberships
     with np.errstate(divide="ignore", invalid="ignore"):
         of_groups = np.where(counts.of_groups < 1, -np.inf, np.log1p(-1 / (cb[:, None] + counts.of_groups)))

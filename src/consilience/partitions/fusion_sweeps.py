@@ -1,7 +1,7 @@
 """Sweeps of the mixture of groupings over partitions: its own moves, with counts that are sums over partitions.
 
 The clusters of items stay with their partitions, and the number of items of each cluster in each group is a sum over
-them. Scores, moves and concentrations are those of `fusion_mixture`.
+them. Scores, moves and concentrations are those of `grouping_mixture`.
 
 Decided here
 ------------
@@ -24,7 +24,6 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
 from consilience.inference.memberships import Memberships
-from consilience.partitions import fusion_mixture, fusion_search
 from consilience.partitions.item_survey import OwnItems, group_places
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.partitions.survey import hashes_of
@@ -104,7 +103,7 @@ def n_items_of(own: Own) -> int:
 
 def begun(own: Own, start: State, counts: Counts) -> Own:
     """Give the items of the sample the clusters of a state, and others the most probable ones by its counts."""
-    cluster = fusion_mixture.scores_of_new(own.layout, counts, start.concentration).argmax(1)
+    cluster = mixture.scores_of_new(own.layout, counts, start.concentration).argmax(1)
     inside = own.place != OTHER
     cluster[inside] = start.cluster[own.place[inside]]
     return replace(own, cluster=cluster, probability=np.zeros((len(cluster), start.n_clusters)))
@@ -154,11 +153,11 @@ class Draws:
 
 
 def swept(own: Own, counts: Counts, concentration: Concentration, draws: Draws) -> Own:
-    """Move half the items to the clusters most probable given the rest: `mixture.moved`."""
+    """Move half the items to the clusters most probable given the rest: `mixture.move`."""
     if not len(own.place):
         return own
     state = own.state(counts.of_groups.shape[1], concentration)
-    found = fusion_mixture.moved(state, fusion_mixture.cluster_scores(own.layout, state, counts), draws.of(own))
+    found = mixture.move(state, mixture.cluster_scores(own.layout, state, counts), draws.of(own))
     n_elsewhere = round(found.restless * len(own.place))
     return replace(
         own, cluster=found.cluster, log_pseudo_likelihood=found.log_pseudo_likelihood, n_elsewhere=n_elsewhere
@@ -168,16 +167,16 @@ def swept(own: Own, counts: Counts, concentration: Concentration, draws: Draws) 
 def sampled(own: Own, counts: Counts, concentration: Concentration, moving: Draws, chance: Draws, weight: float) -> Own:
     """Draw the clusters of half the items given the rest, and add the probabilities of all with this weight."""
     state = own.state(counts.of_groups.shape[1], concentration)
-    probability = fusion_mixture.as_probabilities(fusion_mixture.cluster_scores(own.layout, state, counts))
+    probability = mixture.normalise_scores(mixture.cluster_scores(own.layout, state, counts))
     some = np.flatnonzero(moving.of(own) < 0.5)
-    cluster = fusion_mixture.drawn(state, probability, some, chance.of(own)[some]).cluster
+    cluster = mixture.draw_clusters(state, probability, some, chance.of(own)[some]).cluster
     return replace(own, cluster=cluster, probability=own.probability + weight * probability)
 
 
 def given_the_rest(own: Own, counts: Counts, concentration: Concentration) -> Own:
     """Set the probabilities of each item's clusters given the rest."""
-    scores = fusion_mixture.cluster_scores(own.layout, own.state(counts.of_groups.shape[1], concentration), counts)
-    return replace(own, probability=fusion_mixture.as_probabilities(scores))
+    scores = mixture.cluster_scores(own.layout, own.state(counts.of_groups.shape[1], concentration), counts)
+    return replace(own, probability=mixture.normalise_scores(scores))
 
 
 def certain(own: Own) -> Own:
@@ -210,13 +209,13 @@ class Owners:
 
 
 def owners_of(own: Own, part_of: PartOfGroupings, n_sampled: int, before: Int[np.ndarray, " partitions"]) -> Owners:
-    """Return what `fusion_search.owners` numbers, by the most probable cluster; without clusters, the parts themselves.
+    """Return what `fusing.owners` numbers, by the most probable cluster; without clusters, the parts themselves.
 
     before : number of items in the partitions before each.
     """
     part, n_parts = parts_of_items(own.layout, part_of), int(part_of.max(initial=0)) + 1
     n_clusters = max(own.probability.shape[1], 1)
-    owner = fusion_search.owners(own.probability, part) if own.probability.shape[1] else part
+    owner = fusing.owners(own.probability, part) if own.probability.shape[1] else part
     position = np.where(own.place == OTHER, n_sampled + before[own.number] + np.arange(len(part)), own.place)
     first = np.full(n_parts * n_clusters, np.inf)
     np.minimum.at(first, owner, position)
@@ -233,7 +232,7 @@ class Read(Additive):
 
 def read(own: Own, part_of: PartOfGroupings, owned: Int[np.ndarray, " owned"]) -> Read:
     """Sums over the items of a partition."""
-    probability = fusion_search.among(own.probability, parts_of_items(own.layout, part_of), owned)
+    probability = fusing.among(own.probability, parts_of_items(own.layout, part_of), owned)
     state = State(probability.argmax(1), len(owned), np.empty(0))
     return Read(probability.sum(0), mixture.count(own.layout, state).of_groups)
 
@@ -243,7 +242,7 @@ def of_sample(
 ) -> tuple[Int[np.ndarray, " sampled"], Clusters]:
     """Return places and clusters of the items of the sample."""
     inside = np.flatnonzero(own.place != OTHER)
-    cluster = fusion_search.among(own.probability, parts_of_items(own.layout, part_of), owned).argmax(1)
+    cluster = fusing.among(own.probability, parts_of_items(own.layout, part_of), owned).argmax(1)
     return own.place[inside], cluster[inside]
 
 
@@ -296,7 +295,7 @@ class Sweeps:
             n_sweeps=before.n_sweeps + 1,
         )
         if state.n_sweeps % mixture.LEARN_EVERY == 0:
-            state = fusion_mixture.learn_concentration(self.nothing, state, total.counts)
+            state = mixture.learn_concentration(self.nothing, state, total.counts)
         return Spread(own, state, total.counts)
 
     def occupied(self, spread: Spread) -> Spread:

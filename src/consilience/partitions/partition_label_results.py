@@ -22,15 +22,22 @@ from consilience.inference.softmax import with_offset
 from consilience.partitions import partition_label_sweeps as sweeps
 from consilience.partitions.item_survey import OwnItems, group_places
 from consilience.partitions.item_table import ItemPartition, read_items
-from consilience.partitions.partition_label_sweeps import Sweeps
+from consilience.partitions.partition_label_sweeps import ItemsInParts
 from consilience.semisupervised import PartitionLabelModel, mapping
-from consilience.semisupervised.partition_label_model import State, expected_accuracy, label_probability
+from consilience.semisupervised.partition_label_model import (
+    Prior,
+    State,
+    expected_accuracy,
+    label_evidence,
+    label_probability,
+)
 from consilience.semisupervised.partition_label_model_estimator import _on_guessers
 
 
 def read_off(
     model: PartitionLabelModel,
-    over: Sweeps,
+    evidence: ItemsInParts,
+    prior: Prior,
     state: State,
     columns: Int[np.ndarray, " features"],
     arranged: Arrangement[Groupings],
@@ -43,11 +50,12 @@ def read_off(
     columns : order of the features in the state.
     counted : the groups in the order of the state, with the numbers of their items.
     """
-    coefficients, said, cells = with_offset(state.weights, over.prior.richness), over.said(state), over.nothing.cells
-    kept = by_falling_size(over.parts.total(sweeps.owned, coefficients, said))
+    coefficients, cells = with_offset(state.weights, prior.richness), evidence.cells
+    said = label_evidence(state.assignment, state.expected, cells)
+    kept = by_falling_size(evidence.parts.total(sweeps.owned, coefficients, said))
     assignment, probability = state.assignment[:, kept], label_probability(state, cells)[:, kept]
     nothing = replace(counted, items=pd.RangeIndex(0), incidence=counted.incidence[:0])
-    found = over.parts.total(sweeps.quality, coefficients[:, kept], said[:, kept], probability, nothing)
+    found = evidence.parts.total(sweeps.quality, coefficients[:, kept], said[:, kept], probability, nothing)
 
     model.n_clusters_ = len(kept)
     model.coef_ = coefficients[:-2, kept].T

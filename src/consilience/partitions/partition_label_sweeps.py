@@ -1,49 +1,30 @@
-"""Sweeps of `PartitionLabelModel` over partitions: its own updates, with moments that are sums over partitions.
+"""What `PartitionLabelModel` needs of items in partitions: moments for its updates, and sums to read off.
 
-All of a sweep but the moments depends on no item: `update_assignment`, `update_confusion`, the objective of the M-step
-and the bound are those of `consilience.semisupervised.partition_label_model`. `Sweeps.climbed` and `Sweeps.merged` take
-the decisions of `fit_weights` and of `merge`, with moments, and runs, over partitions.
+All of a sweep but the moments depends on no item, so that the updates are those of
+`consilience.semisupervised.partition_label_model`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.metrics import pairwise_distances_argmin
 
 from consilience.annotations import Groupings
 from consilience.annotations.memberships import incidence_of
-from consilience.inference import Trace
 from consilience.inference.confusion import Cells
-from consilience.inference.softmax import Items, Moments, in_chunks, log_posterior, moments, scores, with_offset
+from consilience.inference.softmax import Items, Moments, in_chunks, moments, scores
 from consilience.partitions.item_survey import Keys, OwnItems, group_places
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.semisupervised import mapping
-from consilience.semisupervised.partition_label_model import (
-    LIVE,
-    WEIGHT_STEPS,
-    Evidence,
-    Prior,
-    State,
-    _with_moments,
-    alike,
-    label_evidence,
-    leaning_moments,
-    lower_bound,
-    update_assignment,
-    update_confusion,
-    with_joined,
-)
+from consilience.semisupervised.partition_label_model import Evidence, State, leaning_moments
 
 Coefficients = Float[np.ndarray, "columns clusters"]
 OfLabels = Float[np.ndarray, "groups clusters"]
-Run = Callable[[State], Trace[State]]
 
 
 # ---- what is computed on a partition
@@ -59,16 +40,6 @@ def prepared(own: OwnItems, keys: Keys, columns: Int[np.ndarray, " features"], n
     for chunk in chunks:
         _ = chunk.length  # is kept with the chunk
     return chunks
-
-
-def model_moments(chunks: list[Items], coefficients: Coefficients) -> Moments:
-    """Moments of π."""
-    return moments(chunks, coefficients)
-
-
-def seen_moments(chunks: list[Items], coefficients: Coefficients, said: OfLabels) -> Moments:
-    """Moments of ρ, (16)."""
-    return moments(chunks, coefficients, said)
 
 
 def leaning(chunks: list[Items], centres: np.ndarray, cells: Cells, n_clusters: int) -> Moments:
@@ -120,89 +91,25 @@ def _stacked(chunks: list[Items]) -> csr_array:
     return csr_array((np.ones(len(group)), group, np.append(0, np.cumsum(given))), shape=shape)
 
 
-# ---- sweeps
+# ---- evidence
 
 
 @dataclass(frozen=True)
-class Sweeps:
-    """The model over partitions.
+class ItemsInParts:
+    """Items in partitions, as the updates of the model read them: `partition_label_model.Observations`.
 
     parts : of `prepared`.
-    nothing : the evidence of no items, in one chunk: functions of the model then give parameters, and moments of 0.
     """
 
     parts: Parts
-    nothing: Evidence
-    prior: Prior
+    cells: Cells
 
-    def filled(self, state: State) -> State:
-        """Return the state with the moments of all items, of the model and of (16)."""
-        coefficients = with_offset(state.weights, self.prior.richness)
-        return self.with_seen(replace(state, model=self.parts.total(model_moments, coefficients)))
-
-    def with_seen(self, state: State) -> State:
-        """Return the state with the moments of (16)."""
-        coefficients = with_offset(state.weights, self.prior.richness)
-        return replace(state, moments=self.parts.total(seen_moments, coefficients, self.said(state)))
-
-    def said(self, state: State) -> OfLabels:
-        """Evidence of labels, the first term of (16)."""
-        return label_evidence(state.assignment, state.expected, self.nothing.cells)
+    def moments(self, coefficients: Coefficients, said: OfLabels | None = None) -> Moments:
+        """Moments of π, or with what labels say those of ρ, (16)."""
+        total: Moments = self.parts.total(moments, coefficients, said)
+        return total
 
     def leaning(self, state: State, centres: np.ndarray) -> State:
         """Return the state with posteriors close to clusters around centres."""
-        seen = self.parts.total(leaning, centres, self.nothing.cells, state.weights.shape[1])
+        seen = self.parts.total(leaning, centres, self.cells, state.weights.shape[1])
         return replace(state, moments=replace(seen, log_normalizer=state.moments.log_normalizer))
-
-    def step(self, state: State) -> State:
-        """(18), (20), (4) and (16)."""
-        assignment = update_assignment(state, self.nothing.cells)
-        reliability, confusion = update_confusion(state.moments, assignment, self.nothing.cells, self.prior)
-        weights, model = self.climbed(state)
-        return self.with_seen(
-            _with_moments(weights, assignment, reliability, confusion, model, self.nothing, self.prior)
-        )
-
-    def climbed(self, state: State) -> tuple[Float[np.ndarray, "features clusters"], Moments]:
-        """(4): `WEIGHT_STEPS` steps of L-BFGS, and the moments of π after them."""
-        at, found = state.weights, state.model
-        richness, variance = self.prior.richness, self.prior.variance
-
-        def moments_at(flat: np.ndarray) -> Moments:
-            nonlocal at, found
-            if not np.array_equal(flat, at.ravel()):
-                at = flat.reshape(at.shape).copy()
-                found = self.parts.total(model_moments, with_offset(at, richness))
-            return found
-
-        def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-            seen = moments_at(flat)
-            value, gradient = log_posterior(at, seen, state.moments.design, richness, variance)
-            return -value, -gradient.ravel()
-
-        options = {"maxiter": WEIGHT_STEPS}
-        best = minimize(objective, at.ravel(), jac=True, method="L-BFGS-B", options=options).x
-        return best.reshape(at.shape), moments_at(best)
-
-    def lower_bound(self, state: State) -> float:
-        """Bound on ln p(Y, W, r | Φ), nats."""
-        return lower_bound(state, self.nothing, self.prior)
-
-    def merged(self, trace: Trace[State], run: Run, *, tol: float) -> Trace[State]:
-        """Join clusters while the bound increases: the decisions of `partition_label_model.merge`."""
-        tried: set[tuple[int, int]] = set()
-        while True:
-            live = np.flatnonzero(trace.state.moments.design[-1] > LIVE)
-            if len(live) <= 1:
-                return trace
-            pairs = [pair for pair in alike(trace.state, self.nothing.cells, live)[: len(live)] if pair not in tried]
-            joined = None
-            for pair in pairs:
-                tried.add(pair)
-                attempt = run(with_joined(trace.state, *pair))
-                if attempt.lower_bound - trace.lower_bound > tol * abs(trace.lower_bound):
-                    joined = replace(attempt, lower_bounds=(*trace.lower_bounds, attempt.lower_bound))
-                    break
-            if joined is None:
-                return trace
-            trace = joined

@@ -46,17 +46,17 @@ from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
 from consilience.inference.confusion import Cells
 from consilience.inference.randomness import check_random_state, spawn_seeds
-from consilience.inference.softmax import Items
 from consilience.partitions import partition_label_sweeps as sweeps
 from consilience.partitions.checkpoint import Runs, checkpoint_at, parameters_of
 from consilience.partitions.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.partition_label_checkpoint import CODEC
 from consilience.partitions.partition_label_results import read_off
-from consilience.partitions.partition_label_sweeps import Sweeps
+from consilience.partitions.partition_label_sweeps import ItemsInParts
 from consilience.partitions.requirements import require_no_copies, require_same_starts
 from consilience.semisupervised import PartitionLabelModel
+from consilience.semisupervised import partition_label_model as updates
 from consilience.semisupervised.feature_order import order_of_features
-from consilience.semisupervised.partition_label_model import KMEANS_ROUNDS, SEEDED, Evidence, Problem, State
+from consilience.semisupervised.partition_label_model import KMEANS_ROUNDS, SEEDED, Prior, Problem, State
 from consilience.semisupervised.partition_label_model_estimator import _require_information
 
 
@@ -107,12 +107,12 @@ def fit_partition_labels(model: PartitionLabelModel, table: Surveyed, checkpoint
     model.prior_variance_ = float(model.prior_variance)
     copies_of(model, ordered)
     problem = _problem(survey, ordered)
-    over = Sweeps(parts, _nothing(problem), model._prior(problem, model.prior_variance_))
+    evidence, prior = ItemsInParts(parts, problem.cells), model._prior(problem, model.prior_variance_)
     starts = Problem.of(sample.features[:, columns][arranged.items], ordered)
-    best, bounds = _best(model, over, starts, runs, n_clusters)
+    best, bounds = _best(model, evidence, prior, starts, runs, n_clusters)
     keep_trace(model, best)
     model.restart_bounds_ = np.array(bounds)
-    read_off(model, over, best.state, columns, arranged, counted)
+    read_off(model, evidence, prior, best.state, columns, arranged, counted)
     parts.forget()
 
 
@@ -159,35 +159,39 @@ def _problem(survey: ItemSurvey, ordered: Groupings) -> Problem:
     return Problem(design, None, ordered.incidence[:0], cells, ordered.annotator_of_group, ordered.n_annotators)
 
 
-def _nothing(problem: Problem) -> Evidence:
-    return Evidence([Items(problem.design[:0], problem.labels)], problem.cells)
-
-
 def _best(
-    model: PartitionLabelModel, over: Sweeps, starts: Problem, runs: Runs[State], n_clusters: int
+    model: PartitionLabelModel,
+    evidence: ItemsInParts,
+    prior: Prior,
+    starts: Problem,
+    runs: Runs[State],
+    n_clusters: int,
 ) -> tuple[Trace[State], list[float]]:
     """Return the best restart with its clusters joined, and the bounds of all restarts."""
-
-    def swept(first: State) -> Trace[State]:
-        return runs.run(lambda: first, over.step, over.lower_bound, max_iter=model.max_iter, tol=model.tol)
+    limits: dict[str, Any] = {"max_iter": model.max_iter, "tol": model.tol}
 
     def restarted(seed: int) -> Trace[State]:
-        def first() -> State:
-            return _start(model, over, starts, n_clusters, seed)
+        return runs.run(
+            lambda: _start(model, evidence, prior, starts, n_clusters, seed),
+            lambda state: updates.step(state, evidence, prior),
+            lambda state: updates.lower_bound(state, evidence, prior),
+            **limits,
+        )
 
-        return runs.run(first, over.step, over.lower_bound, max_iter=model.max_iter, tol=model.tol)
-
-    seeds = spawn_seeds(check_random_state(model.random_state), model.n_init)
-    traces = [restarted(seed) for seed in seeds]
+    traces = [restarted(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
     best = max(traces, key=lambda trace: trace.lower_bound)
-    return over.merged(best, swept, tol=model.tol) if model.merge else best, [one.lower_bound for one in traces]
+    if model.merge:
+        best = updates.merge(best, evidence, prior, **limits, loop=runs.run)
+    return best, [trace.lower_bound for trace in traces]
 
 
-def _start(model: PartitionLabelModel, over: Sweeps, starts: Problem, n_clusters: int, seed: int) -> State:
+def _start(
+    model: PartitionLabelModel, evidence: ItemsInParts, prior: Prior, starts: Problem, n_clusters: int, seed: int
+) -> State:
     """First state of a restart, `Problem.start_from_features` or `Problem.start_at_random` of the model."""
-    state = over.filled(starts.start_at_random(over.nothing, over.prior, n_clusters, seed))
+    state = starts.start_at_random(evidence, prior, n_clusters, seed)
     if model.init == "random":
         return state
     k = max(round(SEEDED * n_clusters), 1)
     found = KMeans(k, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed).fit(starts.design)
-    return over.leaning(state, found.cluster_centers_)
+    return evidence.leaning(state, found.cluster_centers_)

@@ -28,25 +28,20 @@ from consilience.consensus.labels.copies_result import copies_of
 from consilience.consensus.labels.mixture_result import as_confusion, keep_best
 from consilience.consensus.labels.product_mixture import (
     RANDOM_CONCENTRATION,
-    SMOOTHING,
     Mixture,
-    log_prior,
-    lower_bound,
-    m_step,
     matched,
+    run,
 )
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.errors import InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, information
 from consilience.estimators.parameters import require
-from consilience.inference import Trace
 from consilience.inference.product_distributions import (
     Expectation,
     LogTable,
     OneHotLabels,
     Responsibilities,
     Weights,
-    expectation_of,
     posterior,
     vote_shares,
 )
@@ -56,7 +51,7 @@ from consilience.partitions.checkpoint import Arrays, Codec, Runs, checkpoint_at
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.partitions.reading_off import tabulated
 from consilience.partitions.requirements import require_no_copies, require_same_starts
-from consilience.partitions.statistics import Part
+from consilience.partitions.statistics import LabelsInParts, Part
 from consilience.partitions.survey import Survey, digest_of
 
 SAMPLE = 100_000  # items
@@ -74,7 +69,7 @@ def encoded(part: Part, n_components: int) -> OneHotLabels:
 
 def first_sums(part: Part) -> Expectation:
     """Sums of the shares of the votes."""
-    return expectation_of(encoded(part, part.labels.n_classes), vote_shares(part.labels))
+    return encoded(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
 
 
 def n_items_of(part: Part) -> int:
@@ -153,13 +148,10 @@ def fit_product_mixture(
     about = {"labels": digest_of(survey, counts), "parameters": parameters_of(model)}
     runs: Runs[Mixture] = Runs(checkpoint_at(checkpoint, about, CODEC))
     starts = _starts(model, parts, survey, n_components)
-    onehot = parts.map(encoded, n_components)
-
-    def once(start: Expectation) -> Trace[Mixture]:
-        smoothing, n_labels = float(model.smoothing), len(survey.classes)
-        return swept(onehot, start, runs, n_labels, smoothing=smoothing, max_iter=model.max_iter, tol=model.tol)
-
-    best = keep_best(model, [once(start) for start in starts])
+    onehot, n_labels = parts.map(encoded, n_components), len(survey.classes)
+    evidence = LabelsInParts(onehot, n_components)
+    settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
+    best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
     onehot.forget()
     model.log_likelihood_ = best.state.expected.log_likelihood
     copies_of(model, statistics.nothing_by(survey.annotators, survey.classes))
@@ -178,28 +170,6 @@ def require_table(model: Any, survey: Survey, n_components: int) -> None:
         )
 
 
-def swept(
-    onehot: Parts,
-    start: Expectation,
-    runs: Runs[Any],
-    n_labels: int,
-    *,
-    smoothing: float = SMOOTHING,
-    max_iter: int,
-    tol: float,
-) -> Trace[Mixture]:
-    """Iterate from the M-step of sums of responsibilities: `consensus.labels.product_mixture.run`."""
-
-    def mixture(expected: Expectation) -> Mixture:
-        weights, table = m_step(expected, n_labels, smoothing)
-        prior = log_prior(weights, table, n_labels, smoothing)
-        return Mixture(weights, table, prior, onehot.total(statistics.sums, weights, table))
-
-    return runs.run(
-        lambda: mixture(start), lambda state: mixture(state.expected), lower_bound, max_iter=max_iter, tol=tol
-    )
-
-
 def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
     """Sums of the first responsibilities, of each restart."""
     votes = model.init == "votes" or (model.init == "auto" and n_components == len(survey.classes))
@@ -216,7 +186,7 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
 
     def sums(seed: int) -> Expectation:
         drawn: Responsibilities = np.random.default_rng(seed).dirichlet(concentration, len(sample))
-        return expectation_of(onehot, drawn[rows])
+        return onehot.expectation_of(drawn[rows])
 
     return [sums(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
 

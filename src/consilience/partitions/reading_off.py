@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from scipy.stats import beta
 
-from consilience.consensus.labels import accuracy_interval as intervals
-from consilience.consensus.labels.annotator_models import AnnotatorModel, Hierarchical, OneCoin, of_newcomer
+from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.annotator_models import AnnotatorModel, of_newcomer
 from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import as_constant
 from consilience.consensus.labels.dawid_skene import State
@@ -75,9 +74,9 @@ def _annotators(
     confusion: Matrices,
     model: AnnotatorModel,
 ) -> pd.DataFrame:
-    """Tabulate the annotators, as `annotator_quality` and `accuracy_interval` do from all items."""
+    """Tabulate the annotators, as `annotator_quality` does from all items."""
     share, n_labels = sums.sizes / sums.n_items, labels.sum(1)
-    low, high = accuracy_limits(model, share, sums.doubted)
+    low, high = accuracy_interval(model, share, sums.doubted)
     return pd.DataFrame(
         {
             "n_labels": n_labels,
@@ -89,36 +88,6 @@ def _annotators(
         },
         index=names.rename("annotator"),
     )
-
-
-def accuracy_limits(
-    model: AnnotatorModel, share: Float[np.ndarray, " classes"], doubted: Float[np.ndarray, " annotators"]
-) -> tuple[Float[np.ndarray, " annotators"], Float[np.ndarray, " annotators"]]:
-    """Ends of the intervals of `accuracy_interval`, from sums over items.
-
-    Parameters
-    ----------
-    model : annotator model after the last sweep.
-    share : mean responsibilities.
-    doubted : Σ q (1 - q) over the labels of each annotator, q the probability that the label is right.
-    """
-    if isinstance(model, Hierarchical):
-        mean, variance = intervals._of_rows(model, share)
-    elif isinstance(model, OneCoin) and model.learned:
-        mean, variance = intervals._of_beta(model.accuracy)
-    else:
-        missing = np.full(len(model.log_table), np.nan)
-        return missing, missing
-    if len(share) == 1:  # every label is right
-        return np.ones(len(mean)), np.ones(len(mean))
-    spread = np.maximum(mean * (1 - mean), intervals.NARROWEST)
-    given, doubt = model.n_labels(), doubted / spread
-    of_prior = np.maximum(spread / np.maximum(variance, intervals.NARROWEST) - 1 - given, 0)
-    missing_share = min(float(doubt @ spread / max(given @ spread, intervals.NARROWEST)), 1.0)
-    size = np.maximum(of_prior * (1 - missing_share) ** 2 + np.maximum(given - doubt, 0), intervals.FEWEST)
-    tail = (1 - intervals.LEVEL) / 2
-    low, high = (beta.ppf(end, mean * size, (1 - mean) * size) for end in (tail, 1 - tail))
-    return low, high
 
 
 def _with_constant(

@@ -7,6 +7,7 @@ with their states and results, without posteriors of items.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,6 +15,7 @@ from scipy.special import softmax, xlogy
 from scipy.stats import chi2
 
 from consilience.consensus.labels import dawid_skene as dawid_skene_model
+from consilience.consensus.labels import product_mixture as mixtures
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import ALONE
 from consilience.consensus.labels.fall_back import evidence_of_frequencies, log_number_of_sets
@@ -33,16 +35,14 @@ from consilience.inference.product_distributions import (
     LogTable,
     OneHotLabels,
     Weights,
-    expectation_of,
     log_scores,
     vote_shares,
 )
-from consilience.partitions import product_mixture
 from consilience.partitions.checkpoint import Runs
-from consilience.partitions.dawid_skene import found_constant, imagined_items, swept
+from consilience.partitions.dawid_skene import found_constant, imagined_items
 from consilience.partitions.map_reduce import Additive, Parts
 from consilience.partitions.stagewise_sweeps import Encoded, Given
-from consilience.partitions.statistics import Annotators, Heard
+from consilience.partitions.statistics import Annotators, Heard, LabelsInParts
 
 Members = tuple[int, ...]
 
@@ -66,12 +66,12 @@ def onehot_among(part: Encoded, members: Members) -> OneHotLabels:
 
 def given_sums(part: Encoded, members: Members, given: Given) -> Expectation:
     """Sums of posteriors over the labels of some annotators."""
-    return expectation_of(onehot_among(part, members), part.q(given))
+    return onehot_among(part, members).expectation_of(part.q(given))
 
 
 def vote_sums(part: Encoded, members: Members, silent: Annotators) -> Expectation:
     """Sums of the shares of the votes over the labels of some annotators; others have no vote."""
-    return expectation_of(onehot_among(part, members), vote_shares(without(part.labels, silent)))
+    return onehot_among(part, members).expectation_of(vote_shares(without(part.labels, silent)))
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,8 @@ class Refining:
         """EM on the labels of some annotators."""
         onehot, n_labels = self.parts.map(onehot_among, members), self.counts.shape[1]
         start = self.sums(members, given)
-        trace = product_mixture.swept(onehot, start, self.runs, n_labels, max_iter=max_iter, tol=EM_TOL)
+        evidence = LabelsInParts(onehot, len(start.sizes))
+        trace = mixtures.run(start, evidence, n_labels, max_iter=max_iter, tol=EM_TOL, loop=self.runs.run)
         onehot.forget()
         return trace
 
@@ -233,16 +234,9 @@ class Refining:
         self, members: Members, first: Expectation, imagined: Float[np.ndarray, " classes"] | float
     ) -> Trace[dawid_skene_model.State]:
         onehot = self.parts.map(onehot_among, members)
-        trace = swept(
-            onehot,
-            lambda: first,
-            self.runs,
-            imagined,
-            one_coin=False,
-            learned=True,
-            max_iter=EM_ITER,
-            tol=EM_TOL,
-        )
+        evidence = dawid_skene_model.Evidence(LabelsInParts(onehot, len(first.sizes)), 0.0, imagined)
+        limits: dict[str, Any] = {"max_iter": EM_ITER, "tol": EM_TOL, "loop": self.runs.run}
+        trace = dawid_skene_model.run(first, evidence, one_coin=False, learned=True, **limits)
         onehot.forget()
         return trace
 

@@ -43,8 +43,6 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     Weights,
-    expectation,
-    expectation_of,
     posterior,
 )
 from consilience.partitions import product_mixture
@@ -142,12 +140,12 @@ def reassigned(part: Encoded, before: Given, now: Given) -> Reassigned:
     change = np.inf
     if len(before.log_weights) == q.shape[1]:
         change = float(np.abs(q - part.q(before)).max(initial=0.0))
-    return Reassigned(expectation_of(part.onehot, q), change)
+    return Reassigned(part.onehot.expectation_of(q), change)
 
 
 def expected(part: Encoded, given: Given) -> Expectation:
     """Sums of posteriors, and the log likelihood under the same parameters."""
-    return expectation(part.onehot, given.log_weights, given.log_table)
+    return part.onehot.expectation(given.log_weights, given.log_table)
 
 
 @dataclass(frozen=True)

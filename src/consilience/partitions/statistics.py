@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
 from consilience.annotations import Labels
+from consilience.consensus.labels.accuracy_interval import doubted_labels
 from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import counts_of, without
 from consilience.consensus.labels.copies import one_label_of_each
@@ -25,12 +26,10 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     Weights,
-    expectation,
-    expectation_of,
     posterior,
     shared_weights,
 )
-from consilience.partitions.map_reduce import Additive
+from consilience.partitions.map_reduce import Additive, Parts
 
 
 @dataclass(frozen=True)
@@ -140,12 +139,28 @@ def encoded(part: Part, heard: Heard) -> OneHotLabels:
 def first_sums(part: Part, heard: Heard) -> Expectation:
     """Sums of the first responsibilities, the shares of the votes."""
     read = heard.labels(part.labels)
-    return expectation_of(encoded(part, heard), first_guess(read, None, heard.weight(read)))
+    return encoded(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
 
 
 def sums(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
     """E-step, summed over the items of a partition."""
-    return expectation(onehot, log_weights, log_table)
+    return onehot.expectation(log_weights, log_table)
+
+
+@dataclass(frozen=True)
+class LabelsInParts:
+    """One-hot labels in partitions, for the sweeps of a model: `LabelsOfItems`.
+
+    parts : of `OneHotLabels`.
+    """
+
+    parts: Parts
+    n_components: int
+
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step under ln ω and ln μ, summed over the parts."""
+        total: Expectation = self.parts.total(sums, log_weights, log_table)
+        return total
 
 
 # ---- samples of items, of a bounded number of labels
@@ -263,13 +278,11 @@ def quality(part: Part, heard: Heard, log_weights: Weights, log_table: LogTable)
     q = posterior(encoded(part, heard), log_weights, log_table)
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
-    right, weight = q[read.item, read.label], heard.weight(read)
-    doubted = right * (1 - right) * (1 if weight is None else weight)
     return Quality(
         q.sum(0),
         len(labels),
         _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
-        _sums_by(read.annotator, doubted, n_annotators),
+        doubted_labels(read, q, heard.weight(read), n_annotators),
     )
 
 

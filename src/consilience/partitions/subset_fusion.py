@@ -38,7 +38,7 @@ from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
+from consilience.consensus.groupings.grouping_mixture import Counts, Layout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
 from consilience.errors import InputError
 from consilience.estimators.forecasts import on_number_of_clusters
@@ -47,8 +47,8 @@ from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.user_order import restore
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import spawn_generator
-from consilience.partitions import fusion_search, fusion_walk
 from consilience.partitions import fusion_sweeps as sweeps
+from consilience.partitions import fusion_walk
 from consilience.partitions.checkpoint import Codec, Runs, checkpoint_at, parameters_of
 from consilience.partitions.fusion_results import Fused
 from consilience.partitions.fusion_sweeps import Spread, Sweeps
@@ -194,10 +194,12 @@ class _Searching:
     def outcome(self) -> tuple[Outcome, Float[np.ndarray, " groupings"] | None]:
         """Return the outcome, as `SubsetFusion._fuse`, and weights of the groupings for clusters without a mixture."""
         model, rng, sampled = self.model, spawn_generator(self.model.random_state), self.memberships
-        numbers = fusion_search.numbers_of(model, sampled.n_items)
+        numbers = fusing.numbers_to_try(model.n_clusters, model.max_clusters, sampled.n_items)
         coordinates = fusing.coordinates(sampled, model.normalize, min(numbers[-1], sampled.n_items))
         obvious = (
-            fusion_search.obvious_clusters(model, sampled, self.part) if self.has_all or model.n_clusters == 1 else None
+            fusing.obvious_clusters(sampled, self.part, model.n_clusters)
+            if self.has_all or model.n_clusters == 1
+            else None
         )
         if obvious is None:
             return self.by_mixture(coordinates, numbers, rng), coordinates.grouping_weights
@@ -205,29 +207,29 @@ class _Searching:
 
     def by_mixture(self, coordinates: fusing.Coordinates, numbers: range, rng: np.random.Generator) -> Outcome:
         """Clusters by the mixture, as `fusing.by_mixture` finds them."""
-        more_starts = fusion_search.more_starts(self.model, self.memberships, coordinates)
-        found = fusion_search.searched(
-            self.memberships, coordinates, numbers, more_starts=more_starts, n_init=self.model.n_init, rng=rng
+        model, sampled = self.model, self.memberships
+        n_components = min(numbers[-1], sampled.n_items)
+        more_starts = fusing.all_coordinates(sampled, n_components, {model.normalize: coordinates})
+        found = fusing.search_mixture(
+            sampled, coordinates, numbers, more_starts=more_starts, n_init=model.n_init, rng=rng
         )
         ends = list(found.convincing())
         walk = Walk(self.over, self.parts, found.layout, ends, self.owned)
         if ends:
             last = self.walked(walk, rng)
             if last.number < len(ends):
-                curve = self.with_end(found, ends[last.number])
-                return Outcome(last.spread, list(last.drawn_from), curve)
+                return Outcome(last.spread, list(last.drawn_from), found.curve_with(ends[last.number]))
             last.spread.parts.forget()
             rng = fusion_walk.generator_at(last.generator)
         best = found.ends[0]
-        plain = fusing.by_kmeans(self.memberships, coordinates, numbers, rng=rng)
+        plain = fusing.by_kmeans(sampled, coordinates, numbers, rng=rng)
         if best.n_clusters < numbers[0] or plain.silhouette > found.evidence.score(best.cluster):
             return replace(self.as_they_are(plain.cluster, plain.curve), doubtful=True)
         best_first = replace(walk, ends=found.ends[:1])
         spread = best_first.settled(0, fusion_walk.state_of(rng))
         own = spread.parts.map(sweeps.given_the_rest, spread.counts, spread.state.concentration)
         spread.parts.forget()
-        curve, counts = self.with_end(found, best), [spread.counts]
-        return Outcome(replace(spread, parts=own), counts, curve, doubtful=True)
+        return Outcome(replace(spread, parts=own), [spread.counts], found.curve_with(best), doubtful=True)
 
     def walked(self, walk: Walk, rng: np.random.Generator) -> Place:
         """Return the end of the walk, which goes on from the checkpoint."""
@@ -240,12 +242,6 @@ class _Searching:
             settled=lambda place: place.is_over,
         )
         return trace.state
-
-    def with_end(self, found: fusion_search.Search, end: State) -> pd.DataFrame:
-        """Return the curve with the state that was kept."""
-        curve = found.curve.copy()
-        curve.loc[end.n_clusters] = [found.evidence.score(end.cluster), mixture.log_evidence(found.layout, end)]
-        return curve.sort_index()
 
     def as_they_are(self, cluster: Int[np.ndarray, " sampled"], curve: pd.DataFrame | None = None) -> Outcome:
         """Give the items of the sample these clusters, and others the most probable ones."""

@@ -50,7 +50,8 @@ class Sketch:
         hashes = np.concatenate([self.hashes, other.hashes])
         order = np.argsort(hashes, kind="stable")
         hashes, partition = hashes[order], np.concatenate([self.partition, other.partition])[order]
-        again = np.append(False, hashes[1:] == hashes[:-1])
+        again = np.zeros(len(hashes), dtype=bool)
+        again[1:] = hashes[1:] == hashes[:-1]
         suspects = np.concatenate([self.suspects, other.suspects, hashes[again]])[:SUSPECTS]
         return Sketch(hashes[~again][:CHECKED], partition[~again][:CHECKED], suspects)
 

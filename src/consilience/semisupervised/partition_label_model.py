@@ -63,6 +63,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -71,7 +72,7 @@ from scipy.special import entr
 from sklearn.cluster import KMeans
 
 from consilience.annotations import Groupings
-from consilience.inference import Trace, iterate
+from consilience.inference import Loop, Trace, begin, iterate
 from consilience.inference.confusion import Cells, ConfusionPrior
 from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
@@ -107,12 +108,36 @@ class Prior:
     learned: bool
 
 
+@runtime_checkable
+class Observations(Protocol):
+    """What the updates need of the items, wherever they are: in chunks, or in partitions."""
+
+    @property
+    def cells(self) -> Cells:
+        """Cells of all groupings."""
+
+    def moments(
+        self,
+        coefficients: Float[np.ndarray, "columns clusters"],
+        said: Float[np.ndarray, "groups clusters"] | None = None,
+    ) -> Moments:
+        """Moments of π, or with what labels say those of ρ, (16)."""
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """Observations: chunks of items with their labels, and the cells of all groupings."""
+    """Observations in memory: chunks of items with their labels, and the cells of all groupings."""
 
     chunks: list[Items]
     cells: Cells
+
+    def moments(
+        self,
+        coefficients: Float[np.ndarray, "columns clusters"],
+        said: Float[np.ndarray, "groups clusters"] | None = None,
+    ) -> Moments:
+        """Moments of π, or with what labels say those of ρ, (16)."""
+        return moments(self.chunks, coefficients, said)
 
 
 @dataclass(frozen=True)
@@ -129,7 +154,7 @@ class State:
 
 
 def init(
-    evidence: Evidence,
+    evidence: Observations,
     prior: Prior,
     weights: Float[np.ndarray, "features clusters"],
     draws: Float[np.ndarray, "groups clusters"],
@@ -138,13 +163,14 @@ def init(
     totals = np.add.reduceat(draws, evidence.cells.first_group)
     sizes = segment_sizes(evidence.cells.first_group, len(draws))
     assignment = draws / np.repeat(totals, sizes, axis=0)
-    model = moments(evidence.chunks, with_offset(weights, prior.richness))
+    model = evidence.moments(with_offset(weights, prior.richness))
     reliability = np.ones(prior.confusion.n_annotators)
     confusion = prior.confusion.values(reliability)
     return _with_moments(weights, assignment, reliability, confusion, model, evidence, prior)
 
 
-def step(state: State, evidence: Evidence, prior: Prior) -> State:
+def step(state: State, evidence: Observations, prior: Prior) -> State:
+    """(18), (20), (4) and (16)."""
     assignment = update_assignment(state, evidence.cells)
     reliability, confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
     weights, model = update_weights(state, evidence, prior)
@@ -166,12 +192,12 @@ def update_confusion(
     return reliability, prior.confusion.values(reliability) + counts
 
 
-def update_weights(state: State, evidence: Evidence, prior: Prior) -> tuple[np.ndarray, Moments]:
+def update_weights(state: State, evidence: Observations, prior: Prior) -> tuple[np.ndarray, Moments]:
     """(4): improved weights, and the moments of π under them."""
     return fit_weights(
         state.weights,
         state.model,
-        evidence.chunks,
+        evidence.moments,
         state.moments.design,
         prior.richness,
         prior.variance,
@@ -206,17 +232,17 @@ def _with_moments(
     reliability: np.ndarray,
     confusion: np.ndarray,
     model: Moments,
-    evidence: Evidence,
+    evidence: Observations,
     prior: Prior,
 ) -> State:
     """(16), stored as moments."""
     expected = expected_log_dirichlet_segments(confusion, evidence.cells.starts)
     said = label_evidence(assignment, expected, evidence.cells)
-    seen = moments(evidence.chunks, with_offset(weights, prior.richness), said)
+    seen = evidence.moments(with_offset(weights, prior.richness), said)
     return State(weights, assignment, reliability, confusion, expected, seen, model)
 
 
-def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
+def lower_bound(state: State, evidence: Observations, prior: Prior) -> float:
     """Bound on ln p(Y, W, r | Φ), nats, all constants kept but that of p(r).
 
     With ρ from (16), Σ ρ (labels + ln π − ln ρ) is the log-normaliser of (16) less that of π.
@@ -233,10 +259,12 @@ def lower_bound(state: State, evidence: Evidence, prior: Prior) -> float:
     return float(items + labels_of_clusters - confusion + reliability + log_density)
 
 
-def run(state: State, evidence: Evidence, prior: Prior, *, max_iter: int, tol: float) -> Trace[State]:
+def run(
+    state: State, evidence: Observations, prior: Prior, *, max_iter: int, tol: float, loop: Loop = begin
+) -> Trace[State]:
     """Sweep from a first state until the bound converges."""
-    return iterate(
-        state,
+    return loop(
+        lambda: state,
         lambda before: step(before, evidence, prior),
         lambda after: lower_bound(after, evidence, prior),
         max_iter=max_iter,
@@ -328,7 +356,7 @@ class Problem:
         """Evidence of the items with these labels."""
         return Evidence(in_chunks(Items(self.design, labels), n_clusters), self.cells)
 
-    def start_at_random(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
+    def start_at_random(self, evidence: Observations, prior: Prior, n_clusters: int, seed: int) -> State:
         """First state of a run: small random weights and random ζ."""
         rng = np.random.RandomState(seed)
         # drawn for the user's features, then projected: a start does not depend on the basis
@@ -367,7 +395,14 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
 
 
 def merge(
-    trace: Trace[State], evidence: Evidence, prior: Prior, *, max_iter: int, tol: float, fewest: int = 1
+    trace: Trace[State],
+    evidence: Observations,
+    prior: Prior,
+    *,
+    max_iter: int,
+    tol: float,
+    fewest: int = 1,
+    loop: Loop = begin,
 ) -> Trace[State]:
     """Join clusters while the bound increases and more than `fewest` are left.
 
@@ -384,7 +419,7 @@ def merge(
         joined = None
         for pair in candidates:
             tried.add(pair)
-            attempt = run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol)
+            attempt = run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol, loop=loop)
             if attempt.lower_bound - trace.lower_bound > tol * abs(trace.lower_bound):
                 joined = replace(attempt, lower_bounds=(*trace.lower_bounds, attempt.lower_bound))
                 break

@@ -7,7 +7,7 @@ from scipy.stats import beta
 from benchmarks.accuracy_intervals import coverage, kinds
 from consilience import Labels
 from consilience.consensus import DawidSkene
-from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.accuracy_interval import accuracy_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import Hierarchical, OneCoin
 from consilience.simulation import simulate_labels
 
@@ -29,7 +29,7 @@ def test_one_coin_with_known_classes_is_a_beta_distribution():
     labels = simulate_labels(TRUE, n_annotators=6, accuracy=0.7, random_state=0)
     q = certain(labels, TRUE)
     model = OneCoin.of(counts_of(labels, q), None)
-    low, high = accuracy_interval(model, labels, q)
+    low, high = accuracy_interval(model, q.mean(0), doubted_labels(labels, q, None, labels.n_annotators))
     np.testing.assert_allclose(low, beta.ppf(0.05, *model.accuracy.T), rtol=1e-6)
     np.testing.assert_allclose(high, beta.ppf(0.95, *model.accuracy.T), rtol=1e-6)
 
@@ -40,7 +40,7 @@ def test_full_matrices_with_known_classes_against_draws():
     q = certain(labels, TRUE[:60])
     model = Hierarchical.of(counts_of(labels, q))
     rng, share = np.random.default_rng(0), q.mean(0)
-    low, high = accuracy_interval(model, labels, q)
+    low, high = accuracy_interval(model, q.mean(0), doubted_labels(labels, q, None, labels.n_annotators))
     for annotator in range(8):
         a = rng.beta(*model.accuracy[annotator], size=(20_000, 1))
         right = model.concentration * a + np.diag(model.counts[annotator])

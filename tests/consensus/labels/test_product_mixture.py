@@ -17,7 +17,7 @@ from consilience.consensus import ProductMixture
 from consilience.consensus.labels.product_mixture import lower_bound, m_step, matched, mixture_of, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
-from consilience.inference.product_distributions import OneHotLabels, expectation_of
+from consilience.inference.product_distributions import OneHotLabels
 from consilience.simulation import simulate_labels
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
@@ -86,7 +86,7 @@ def test_no_step_lowers_the_bound(seed, n_items, n_annotators, n_labels, n_compo
     labels = random_labels(rng, n_items, n_annotators, n_labels, density)
     column = labels.annotator * n_labels + labels.label
     onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
-    first = expectation_of(onehot, rng.dirichlet(np.ones(n_components), n_items))
+    first = onehot.expectation_of(rng.dirichlet(np.ones(n_components), n_items))
     states = [mixture_of(first, onehot, n_labels, smoothing)]
     for _ in range(12):
         states.append(step(states[-1], onehot, n_labels, smoothing))
@@ -98,7 +98,7 @@ def test_m_step_is_the_most_probable_table():
     labels = random_labels(np.random.default_rng(0), 6, 2, 3)
     onehot = OneHotLabels.of(labels.item, labels.annotator * 3 + labels.label, (6, 6), 2)
     q = np.random.default_rng(1).dirichlet([1, 1], 6)
-    log_weights, log_table = m_step(expectation_of(onehot, q), 3, 0.5)
+    log_weights, log_table = m_step(onehot.expectation_of(q), 3, 0.5)
     np.testing.assert_allclose(np.exp(log_weights), (q.sum(0) + 0.5) / (6 + 1))
     for j, k in itertools.product(range(2), range(2)):
         counts = np.full(3, 0.5)

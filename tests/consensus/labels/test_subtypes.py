@@ -17,7 +17,7 @@ from consilience.consensus.labels import dawid_skene_estimator, samples
 from consilience.consensus.labels.dawid_skene import Evidence, init, labels_of, lower_bound, state_of, step
 from consilience.consensus.labels.subtypes import divided, first_half, mean_rows, of_classes, subtype_of_item
 from consilience.errors import AnnotationWarning, InputError
-from consilience.inference.product_distributions import OneHotLabels, expectation_of, posterior
+from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import crowds_log_prior, explicit_log_prior
 from tests.consensus.labels.test_dawid_skene import log_evidence_of_annotator, log_polya, random_crowd
@@ -67,7 +67,7 @@ def states_from(labels, n_subtypes, n_steps, known=None, seed=0):
     rng = np.random.default_rng(seed)
     one = init(evidence_of(labels, 1, known), random_start(rng, labels, 1, known), one_coin=False, learned=True)
     evidence, q = evidence_of(labels, n_subtypes, known), random_start(rng, labels, n_subtypes, known)
-    expected = expectation_of(evidence.onehot, q)
+    expected = evidence.onehot.expectation_of(q)
     states = [state_of(one.model.with_counts(labels_of(expected, evidence)), expected, evidence, learned=True)]
     for _ in range(n_steps):
         states.append(step(states[-1], evidence, learned=True))

@@ -131,34 +131,45 @@ def count(layout: Layout, state: State) -> Counts:
     return Counts(cells[0], cells[1], np.bincount(state.cluster, minlength=n_clusters) * 1.0)
 
 
-def cluster_scores(layout: Layout, state: State) -> Scores:
-    """ln p(z_n = k | rest) up to a constant for each item."""
-    counts = count(layout, state)
-    c = state.concentration[layout.memberships.annotator_of_grouping]
-    cb = (c * layout.base)[layout.memberships.grouping_of_group]
-    scores = layout.memberships.in_group @ np.log(cb[:, None] + counts.of_groups)
+def cluster_scores(layout: Layout, state: State, counts: Counts | None = None) -> Scores:
+    """ln p(z_n = k | rest) up to a constant for each item.
+
+    counts : of all items, if the layout has only some of them; by default those of the state.
+    """
+    counts = count(layout, state) if counts is None else counts
+    scores = scores_of_new(layout, counts, state.concentration)
+    own = np.arange(len(state.cluster)), state.cluster
+    scores[own] += _own_contribution(layout, state, counts) - np.log1p(1 / counts.of_clusters[state.cluster])
+    return scores
+
+
+def scores_of_new(layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]) -> Scores:
+    """ln p(z_n = k | the items counted) up to a constant for each item, which is not among these."""
+    c, cb = pseudo_counts(layout, concentration)
+    scores: Scores = layout.memberships.in_group @ np.log(cb[:, None] + counts.of_groups)
     scores -= layout.memberships.in_grouping @ np.log(c[:, None] + counts.of_groupings)
     scores += np.log1p(counts.of_clusters)
-    own = np.arange(len(state.cluster)), state.cluster
-    scores[own] += _own_contribution(layout, state, counts, c, cb) - np.log1p(1 / counts.of_clusters[state.cluster])
     return scores
 
 
 def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
     """Move half the items, at random, to the cluster most probable given the rest; learn c every few sweeps."""
-    scores = cluster_scores(layout, state)
+    state = move(state, cluster_scores(layout, state), rng.random(len(state.cluster)))
+    return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
+
+
+def move(state: State, scores: Scores, chance: Float[np.ndarray, " items"]) -> State:
+    """Move the items whose number from 0 to 1 is below a half to the cluster most probable given the rest."""
     best = scores.argmax(1)
     elsewhere = best != state.cluster
-    moving = elsewhere & (rng.random(len(best)) < 0.5)
     now = scores[np.arange(len(best)), state.cluster]
-    state = replace(
+    return replace(
         state,
-        cluster=np.where(moving, best, state.cluster),
+        cluster=np.where(elsewhere & (chance < 0.5), best, state.cluster),
         log_pseudo_likelihood=float(now.sum()),
         restless=float(elsewhere.mean()),
         n_sweeps=state.n_sweeps + 1,
     )
-    return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
 
 
 def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperature: float = 1.0) -> tuple[State, Scores]:
@@ -166,15 +177,27 @@ def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperatur
 
     With a temperature below 1 the probabilities are sharper than the posterior: raised to the power 1 / temperature.
     """
-    probability = cluster_scores(layout, state) / temperature
-    probability -= probability.max(1, keepdims=True)
-    np.exp(probability, out=probability)
-    probability /= probability.sum(1, keepdims=True)
+    probability = normalise_scores(cluster_scores(layout, state) / temperature)
     moving = np.flatnonzero(rng.random(len(probability)) < 0.5)
-    below = np.cumsum(probability[moving], axis=1) < rng.random(len(moving))[:, None]
+    return draw_clusters(state, probability, moving, rng.random(len(moving))), probability
+
+
+def normalise_scores(scores: Scores) -> Scores:
+    """Turn scores into the probabilities of the clusters of each item, in place."""
+    scores -= scores.max(1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(1, keepdims=True)
+    return scores
+
+
+def draw_clusters(
+    state: State, probability: Scores, moving: Int[np.ndarray, " moving"], chance: Float[np.ndarray, " moving"]
+) -> State:
+    """Give some items the clusters that numbers from 0 to 1 draw from their probabilities."""
+    below = np.cumsum(probability[moving], axis=1) < chance[:, None]
     cluster = state.cluster.copy()
     cluster[moving] = np.minimum(below.sum(1), state.n_clusters - 1)  # rounding may leave the last sum below 1
-    return replace(state, cluster=cluster), probability
+    return replace(state, cluster=cluster)
 
 
 def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps: int = MOST_SWEEPS) -> State:
@@ -230,8 +253,7 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
     share = min(1.0, MERGER_CELLS / (n_groups * n_clusters))
     kept = rng.random(len(counts.of_groupings)) < share if share < 1 else np.ones(len(counts.of_groupings), bool)
     kept_group = kept[layout.memberships.grouping_of_group]
-    c = state.concentration[layout.memberships.annotator_of_grouping]
-    cb = (c * layout.base)[layout.memberships.grouping_of_group]
+    c, cb = pseudo_counts(layout, state.concentration)
     sizes = counts.of_clusters
     together = np.add.outer(sizes, sizes)
     gains = gammaln(1 + together) - np.add.outer(gammaln(1 + sizes), gammaln(1 + sizes))
@@ -243,9 +265,12 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
     return gains
 
 
-def learn_concentration(layout: Layout, state: State) -> State:
-    """Posterior mean of ln c for each annotator over the grid, with the crowd's shares at each c as the prior."""
-    cells = _cells(layout, count(layout, state))
+def learn_concentration(layout: Layout, state: State, counts: Counts | None = None) -> State:
+    """Posterior mean of ln c for each annotator over the grid, with the crowd's shares at each c as the prior.
+
+    counts : of all items, if the layout has only some of them; by default those of the state.
+    """
+    cells = _cells(layout, count(layout, state) if counts is None else counts)
     table = np.stack([cells.log_evidence(np.full(len(state.concentration), c)) for c in CONCENTRATIONS], axis=1)
 
     def reestimate(log_shares: np.ndarray) -> np.ndarray:
@@ -277,15 +302,22 @@ def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> 
     return total / SAMPLES
 
 
-def _own_contribution(
-    layout: Layout, state: State, counts: Counts, c: np.ndarray, cb: np.ndarray
-) -> Float[np.ndarray, " items"]:
+def pseudo_counts(
+    layout: Layout, concentration: Float[np.ndarray, " annotators"]
+) -> tuple[Float[np.ndarray, " groupings"], Float[np.ndarray, " groups"]]:
+    """c of each grouping, and c b of each group."""
+    c = concentration[layout.memberships.annotator_of_grouping]
+    return c, (c * layout.base)[layout.memberships.grouping_of_group]
+
+
+def _own_contribution(layout: Layout, state: State, counts: Counts) -> Float[np.ndarray, " items"]:
     """Contribution of each item to the score of its own cluster through its groups, to be subtracted."""
+    c, cb = pseudo_counts(layout, state.concentration)
     k = state.cluster[layout.item]
     in_group = cb[layout.group] + counts.of_groups.ravel()[layout.group * state.n_clusters + k]
     in_grouping = c[layout.grouping] + counts.of_groupings.ravel()[layout.grouping * state.n_clusters + k]
     excess = np.log((in_group - 1) / in_group * (in_grouping / (in_grouping - 1)))
-    return np.bincount(layout.item, excess, len(state.cluster))
+    return np.bincount(layout.item, excess, len(state.cluster)).astype(float)  # without rows it would be integers
 
 
 @dataclass(frozen=True)

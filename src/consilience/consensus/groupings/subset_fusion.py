@@ -14,7 +14,7 @@ from scipy.special import softmax
 from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.inference.clusters import kmeans
+from consilience.inference.clusters import determined_clusters, kmeans
 from consilience.inference.memberships import Memberships, shares_together
 from consilience.inference.progress import counting
 from consilience.inference.spectral import (
@@ -111,7 +111,46 @@ def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, 
     return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
 
 
-def by_mixture(
+def numbers_to_try(n_clusters: int | str, max_clusters: int, n_items: int) -> range:
+    """Numbers of clusters to consider: the one that is given, or from 2 on."""
+    if not isinstance(n_clusters, str):
+        return range(n_clusters, n_clusters + 1)
+    most = min(max_clusters, max(n_items - 1, 1))
+    return range(min(2, most), most + 1)
+
+
+def obvious_clusters(memberships: Memberships, part: Clusters, n_clusters: int | str) -> Clusters | None:
+    """Return clusters that need no inference, if there are any."""
+    if n_clusters == 1:
+        return np.zeros(memberships.n_items, dtype=np.intp)
+    return determined_clusters(memberships, part) if n_clusters == "auto" else None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Settled states of the mixture with as many clusters as its best, by falling silhouette.
+
+    curve : of the numbers of clusters tried.
+    """
+
+    layout: mixture.Layout
+    evidence: EvidenceSilhouette
+    curve: pd.DataFrame
+    ends: list[mixture.State]
+
+    def convincing(self) -> Iterator[mixture.State]:
+        """Yield the states that have more evidence than a single cluster."""
+        explains_one = mixture.log_evidence(self.layout, _one_cluster(self.layout))
+        return (end for end in self.ends if mixture.log_evidence(self.layout, end) > explains_one)
+
+    def curve_with(self, end: mixture.State) -> pd.DataFrame:
+        """Return the curve with the state that is kept."""
+        curve = self.curve.copy()
+        curve.loc[end.n_clusters] = [self.evidence.score(end.cluster), mixture.log_evidence(self.layout, end)]
+        return curve.sort_index()
+
+
+def search_mixture(
     memberships: Memberships,
     places: Coordinates,
     numbers: range,
@@ -119,13 +158,11 @@ def by_mixture(
     more_starts: Iterable[Coordinates] = (),
     n_init: int,
     rng: np.random.Generator,
-) -> Solution:
-    """Clusters by the mixture of groupings; their number has the largest silhouette.
+) -> Search:
+    """Search for the mixture's number of clusters, which has the largest silhouette, and its states with as many.
 
     There are fewer than the smallest of the numbers where the groupings do not distinguish as many. Once the number is
-    known, the mixture is also run from that many clusters by k-means on other coordinates. The solution with the
-    largest silhouette is kept, among those with more evidence than a single cluster. If there are none, the solution is
-    doubtful, and k-means on the coordinates is a candidate too.
+    known, the mixture is also run from that many clusters by k-means on other coordinates.
     """
     layout = mixture.Layout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
@@ -149,19 +186,35 @@ def by_mixture(
         starts.append(mixture.init(layout, cluster, state.n_clusters))
     ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
     as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
-    explains_one = mixture.log_evidence(layout, _one_cluster(layout))
     by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
-    for end in by_silhouette:
-        if mixture.log_evidence(layout, end) > explains_one:
-            probabilities = mixture.probabilities(layout, end, rng=rng)
-            if len(np.unique(probabilities.argmax(1))) > 1:
-                return _solution(layout, evidence, end, curve, probabilities)
-    best = by_silhouette[0]
+    return Search(layout, evidence, curve, by_silhouette)
+
+
+def by_mixture(
+    memberships: Memberships,
+    places: Coordinates,
+    numbers: range,
+    *,
+    more_starts: Iterable[Coordinates] = (),
+    n_init: int,
+    rng: np.random.Generator,
+) -> Solution:
+    """Clusters by the mixture of groupings; their number has the largest silhouette.
+
+    The solution with the largest silhouette is kept, among those with more evidence than a single cluster. If there are
+    none, the solution is doubtful, and k-means on the coordinates is a candidate too.
+    """
+    found = search_mixture(memberships, places, numbers, more_starts=more_starts, n_init=n_init, rng=rng)
+    for end in found.convincing():
+        probabilities = mixture.probabilities(found.layout, end, rng=rng)
+        if len(np.unique(probabilities.argmax(1))) > 1:
+            return _solution(found, end, probabilities)
+    best = found.ends[0]
     plain = by_kmeans(memberships, places, numbers, rng=rng)
-    if best.n_clusters < fewest or plain.silhouette > evidence.score(best.cluster):
+    if best.n_clusters < numbers[0] or plain.silhouette > found.evidence.score(best.cluster):
         return replace(plain, doubtful=True)
-    here = softmax(mixture.cluster_scores(layout, best), axis=1)  # samples would all end in one cluster
-    return replace(_solution(layout, evidence, best, curve, here), doubtful=True)
+    here = softmax(mixture.cluster_scores(found.layout, best), axis=1)  # samples would all end in one cluster
+    return replace(_solution(found, best, here), doubtful=True)
 
 
 def continue_from(
@@ -174,15 +227,26 @@ def continue_from(
     )
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     end = mixture.occupied(mixture.settle(layout, start, rng=rng))
-    return _solution(layout, evidence, end, curve_of({}), mixture.probabilities(layout, end, rng=rng))
+    found = Search(layout, evidence, curve_of({}), [end])
+    return _solution(found, end, mixture.probabilities(layout, end, rng=rng))
 
 
 def within_parts(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Float[np.ndarray, "items own"]:
     """Give each part of the evidence its own clusters, without empty ones, the largest first."""
+    names, first, sizes = np.unique(owners(probabilities, part), return_index=True, return_counts=True)
+    return among(probabilities, part, names[np.lexsort((first, -sizes))])
+
+
+def owners(probabilities: Float[np.ndarray, "items clusters"], part: Clusters) -> Clusters:
+    """Number of the most probable cluster of each item, where each part has its own clusters."""
+    return np.asarray(part * probabilities.shape[1] + probabilities.argmax(1))
+
+
+def among(
+    probabilities: Float[np.ndarray, "items clusters"], part: Clusters, names: Int[np.ndarray, " own"]
+) -> Float[np.ndarray, "items own"]:
+    """Probabilities among some of the clusters that `owners` numbers, of which each item can only be in its part's."""
     n_clusters = probabilities.shape[1]
-    owner = part * n_clusters + probabilities.argmax(1)
-    names, first, sizes = np.unique(owner, return_index=True, return_counts=True)
-    names = names[np.lexsort((first, -sizes))]
     own = np.where(part[:, None] == names // n_clusters, probabilities[:, names % n_clusters], 0.0)
     return np.asarray(own / own.sum(1, keepdims=True))
 
@@ -210,17 +274,8 @@ def _one_cluster(layout: mixture.Layout) -> mixture.State:
     return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
 
 
-def _solution(
-    layout: mixture.Layout,
-    evidence: EvidenceSilhouette,
-    state: mixture.State,
-    curve: pd.DataFrame,
-    probabilities: Float[np.ndarray, "items clusters"],
-) -> Solution:
-    """Make a solution of a settled state, and add it to the curve."""
-    curve, silhouette = curve.copy(), evidence.score(state.cluster)
-    curve.loc[state.n_clusters] = [silhouette, mixture.log_evidence(layout, state)]
-    return Solution(probabilities, curve.sort_index(), silhouette, state)
+def _solution(found: Search, state: mixture.State, probabilities: Float[np.ndarray, "items clusters"]) -> Solution:
+    return Solution(probabilities, found.curve_with(state), found.evidence.score(state.cluster), state)
 
 
 def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:

@@ -67,7 +67,6 @@ from consilience.estimators.parameters import (
     whole,
 )
 from consilience.estimators.user_order import Axes
-from consilience.inference.clusters import determined_clusters
 from consilience.inference.memberships import Memberships, parts, presented, together
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
@@ -306,17 +305,14 @@ class SubsetFusion(GroupingConsensus):
         memberships, places, part = self._linked(read.kept)
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
-        most = min(self.max_clusters, max(memberships.n_items - 1, 1)) if self.n_clusters == "auto" else self.n_clusters
-        coordinates = fusing.coordinates(memberships, self.normalize, min(most, memberships.n_items))
-        obvious = determined_clusters(memberships, part) if self.n_clusters == "auto" else None
-        if self.n_clusters == 1:
-            obvious = np.zeros(memberships.n_items, dtype=np.intp)
-        numbers = range(min(2, most), most + 1) if self.n_clusters == "auto" else range(most, most + 1)
+        numbers = fusing.numbers_to_try(self.n_clusters, self.max_clusters, memberships.n_items)
+        n_components = min(numbers[-1], memberships.n_items)
+        coordinates = fusing.coordinates(memberships, self.normalize, n_components)
+        obvious = fusing.obvious_clusters(memberships, part, self.n_clusters)
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
-            known: dict[str | None, fusing.Coordinates] = {self.normalize: coordinates}
-            more_starts = fusing.all_coordinates(memberships, min(most, memberships.n_items), known)
+            more_starts = fusing.all_coordinates(memberships, n_components, {self.normalize: coordinates})
             solution = fusing.by_mixture(
                 memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
             )

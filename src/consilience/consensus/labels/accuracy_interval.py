@@ -26,8 +26,6 @@ from scipy.stats import beta
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Hierarchical, OneCoin
-from consilience.consensus.labels.subtypes import of_classes
-from consilience.inference.product_distributions import Responsibilities
 
 LEVEL = 0.9
 NARROWEST = 1e-12  # variance
@@ -37,40 +35,48 @@ PerAnnotator = Float[np.ndarray, " annotators"]
 
 
 def accuracy_interval(
-    model: AnnotatorModel,
-    labels: Labels,
-    responsibilities: Responsibilities,
-    weight: Float[np.ndarray, " labels"] | None = None,
+    model: AnnotatorModel, share: Float[np.ndarray, " components"], doubted: PerAnnotator
 ) -> tuple[PerAnnotator, PerAnnotator]:
     """Lower and upper ends of the 90 % credible interval of the accuracy of each annotator; NaN if none was learned.
 
     Parameters
     ----------
-    model : annotator model after the last sweep; the annotators of the labels come first.
-    labels : Labels
-    responsibilities : (items, components) posterior.
-    weight : of each label; by default 1.
+    model : annotator model after the last sweep.
+    share : mean responsibilities.
+    doubted : of each annotator; see `doubted_labels`.
     """
     if isinstance(model, Hierarchical):
-        mean, variance = _of_rows(model, responsibilities.mean(0))
+        mean, variance = _of_rows(model, share)
     elif isinstance(model, OneCoin) and model.learned:
         mean, variance = _of_beta(model.accuracy)
     else:
         missing = np.full(len(model.log_table), np.nan)
         return missing, missing
-    if labels.n_classes == 1:  # every label is right
+    if model.log_table.shape[1] == 1:  # every label is right
         return np.ones(len(mean)), np.ones(len(mean))
     spread = np.maximum(mean * (1 - mean), NARROWEST)
-    given = model.n_labels()
+    given, doubt = model.n_labels(), doubted / spread  # n_j, n_j f_j
     of_prior = np.maximum(spread / np.maximum(variance, NARROWEST) - 1 - given, 0)
-    right = of_classes(responsibilities, labels.n_classes)[labels.item, labels.label]
-    doubted = right * (1 - right) * (1 if weight is None else weight)
-    doubt = np.bincount(labels.annotator, doubted, len(mean)) / spread  # n_j f_j
     missing_share = min(float(doubt @ spread / max(given @ spread, NARROWEST)), 1.0)
     size = np.maximum(of_prior * (1 - missing_share) ** 2 + np.maximum(given - doubt, 0), FEWEST)
     tail = (1 - LEVEL) / 2
-    low, high = (beta.ppf(share, mean * size, (1 - mean) * size) for share in (tail, 1 - tail))
+    low, high = (beta.ppf(end, mean * size, (1 - mean) * size) for end in (tail, 1 - tail))
     return low, high
+
+
+def doubted_labels(
+    labels: Labels,
+    responsibilities: Float[np.ndarray, "items classes"],
+    weight: Float[np.ndarray, " labels"] | None,
+    n_annotators: int,
+) -> PerAnnotator:
+    """Σ q (1 - q) over the labels of each annotator, q the probability that the label is right; a sum over items.
+
+    weight : of each label; by default 1.
+    """
+    right = responsibilities[labels.item, labels.label]
+    doubted = right * (1 - right) * (1 if weight is None else weight)
+    return np.bincount(labels.annotator, doubted, n_annotators).astype(float)  # without rows it would be integers
 
 
 def _of_beta(parameters: Float[np.ndarray, "annotators 2"]) -> tuple[PerAnnotator, PerAnnotator]:

@@ -45,6 +45,7 @@ other packages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -53,13 +54,14 @@ from scipy.special import gammaln
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
-from consilience.inference import Trace, iterate
+from consilience.inference import Loop, Trace, begin
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.product_distributions import (
     Expectation,
+    LabelsOfItems,
     OneHotLabels,
-    expectation,
-    expectation_of,
+    Responsibilities,
+    sums_of,
     vote_shares,
 )
 
@@ -71,16 +73,21 @@ PAIRS_WORTH = 0.3  # items that the proportions from the pairs of an item's labe
 class Evidence:
     """Labels, gold items, history, and what is known of the proportions.
 
-    onehot : labels in chunks, with the known classes of gold items.
+    onehot : labels, with the known classes of gold items: in chunks, or in partitions.
     history : (annotators, labels, components) counts of earlier labels, or 0.
     sizes : (classes,) imagined items of each class in the learned prior of π, or 0.
     n_subtypes : components of each class.
     """
 
-    onehot: OneHotLabels
+    onehot: LabelsOfItems
     history: Counts | float
     sizes: Float[np.ndarray, " classes"] | float = 0.0
     n_subtypes: int = 1
+
+    @property
+    def chunks(self) -> OneHotLabels:
+        """The labels in memory, for what is asked of each item."""
+        return cast(OneHotLabels, self.onehot)
 
 
 @dataclass(frozen=True)
@@ -99,9 +106,9 @@ class State:
     expected: Expectation
 
 
-def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, learned: bool) -> State:
-    """M-step from the first responsibilities, then the E-step."""
-    expected = expectation_of(evidence.onehot, responsibilities)
+def init(evidence: Evidence, start: Responsibilities | Expectation, *, one_coin: bool, learned: bool) -> State:
+    """M-step from the first responsibilities, or their sums, then the E-step."""
+    expected = sums_of(start, evidence.onehot)
     counts = labels_of(expected, evidence) + evidence.history
     if one_coin:
         model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
@@ -111,11 +118,23 @@ def init(evidence: Evidence, responsibilities: np.ndarray, *, one_coin: bool, le
 
 
 def run(
-    responsibilities: np.ndarray, evidence: Evidence, *, one_coin: bool, learned: bool, max_iter: int, tol: float
+    start: Responsibilities | Expectation,
+    evidence: Evidence,
+    *,
+    one_coin: bool,
+    learned: bool,
+    max_iter: int,
+    tol: float,
+    loop: Loop = begin,
 ) -> Trace[State]:
-    """Iterate from given responsibilities until the bound converges."""
-    first = init(evidence, responsibilities, one_coin=one_coin, learned=learned)
-    return iterate(first, lambda state: step(state, evidence, learned=learned), lower_bound, max_iter=max_iter, tol=tol)
+    """Iterate from the first responsibilities, or their sums, until the bound converges."""
+    return loop(
+        lambda: init(evidence, start, one_coin=one_coin, learned=learned),
+        lambda state: step(state, evidence, learned=learned),
+        lower_bound,
+        max_iter=max_iter,
+        tol=tol,
+    )
 
 
 def step(state: State, evidence: Evidence, *, learned: bool) -> State:
@@ -133,7 +152,7 @@ def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *
         log_weights, from_weights = (log_weights[:, None] + log_shares).ravel(), from_weights + from_shares
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
-    return State(model, log_weights, log_prior, expectation(evidence.onehot, log_weights, table))
+    return State(model, log_weights, log_prior, evidence.onehot.expectation(log_weights, table))
 
 
 def proportions(

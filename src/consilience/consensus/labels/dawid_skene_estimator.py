@@ -27,7 +27,7 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.accuracy_interval import accuracy_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import (
@@ -388,7 +388,8 @@ class DawidSkene(LabelAggregator):
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
-        low, high = accuracy_interval(state.model, heard, q, weight)
+        doubted = doubted_labels(heard, in_classes, weight, len(matrices))
+        low, high = accuracy_interval(state.model, q.mean(0), doubted)
         bits = self.annotators_.pop("information")
         self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
         self.n_subtypes_ = evidence.n_subtypes
@@ -398,7 +399,7 @@ class DawidSkene(LabelAggregator):
         self.subtypes_[pd.isna(self.labels_)] = MISSING
         self.temperature_, self._shared = calibrated.temperature, calibrated.shared
         self._shared_confusion = calibrated.confusion
-        self.responsibilities_ = calibrated.probabilities(evidence.onehot, self._log_weights, self._log_table)
+        self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
         self._newcomer = of_newcomer(state.model)
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         table = self.confusion_matrices_

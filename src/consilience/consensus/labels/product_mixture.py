@@ -38,13 +38,12 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
-from consilience.inference import Trace, iterate
+from consilience.inference import Loop, Trace, begin
 from consilience.inference.product_distributions import (
     Expectation,
-    OneHotLabels,
+    LabelsOfItems,
     Responsibilities,
-    expectation,
-    expectation_of,
+    sums_of,
 )
 
 SMOOTHING = 0.01
@@ -87,16 +86,16 @@ def log_prior(log_weights: np.ndarray, log_table: np.ndarray, n_labels: int, smo
     return logs + constant(len(log_weights)) + (log_table.size // n_labels) * constant(n_labels)
 
 
-def step(state: Mixture, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
+def step(state: Mixture, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> Mixture:
     """M-step from the current sums, then the E-step."""
     return mixture_of(state.expected, onehot, n_labels, smoothing)
 
 
-def mixture_of(expected: Expectation, onehot: OneHotLabels, n_labels: int, smoothing: float) -> Mixture:
+def mixture_of(expected: Expectation, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> Mixture:
     """Return the mixture estimated from sums of posteriors."""
     weights, table = m_step(expected, n_labels, smoothing)
     prior = log_prior(weights, table, n_labels, smoothing)
-    return Mixture(weights, table, prior, expectation(onehot, weights, table))
+    return Mixture(weights, table, prior, onehot.expectation(weights, table))
 
 
 def lower_bound(state: Mixture) -> float:
@@ -105,18 +104,22 @@ def lower_bound(state: Mixture) -> float:
 
 
 def run(
-    responsibilities: Responsibilities,
-    onehot: OneHotLabels,
+    start: Responsibilities | Expectation,
+    onehot: LabelsOfItems,
     n_labels: int,
     *,
     smoothing: float = SMOOTHING,
     max_iter: int,
     tol: float,
+    loop: Loop = begin,
 ) -> Trace[Mixture]:
-    """Iterate from the M-step of given responsibilities until the bound converges."""
-    first = mixture_of(expectation_of(onehot, responsibilities), onehot, n_labels, smoothing)
-    return iterate(
-        first, lambda state: step(state, onehot, n_labels, smoothing), lower_bound, max_iter=max_iter, tol=tol
+    """Iterate from the M-step of responsibilities, or of their sums, until the bound converges."""
+    return loop(
+        lambda: mixture_of(sums_of(start, onehot), onehot, n_labels, smoothing),
+        lambda state: step(state, onehot, n_labels, smoothing),
+        lower_bound,
+        max_iter=max_iter,
+        tol=tol,
     )
 
 

@@ -71,8 +71,6 @@ from consilience.inference.pair_tables import (
 from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
-    expectation,
-    expectation_of,
     posterior,
 )
 
@@ -166,8 +164,8 @@ class Candidate:
 def init(study: Study) -> Stage:
     """One component, S empty."""
     q = np.ones((study.onehot.n_items, 1))
-    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
-    likelihood = expectation(study.onehot, weights, table).log_likelihood
+    weights, table = m_step(study.onehot.expectation_of(q), study.n_labels, SMOOTHING)
+    likelihood = study.onehot.expectation(weights, table).log_likelihood
     return Stage(weights, table, (), q, likelihood, np.inf, False, np.inf)
 
 
@@ -178,13 +176,13 @@ def step(state: Stage, study: Study, settings: Settings) -> Stage:
     moved = state if found is None else informed(state, found, study, settings)
     idle = moved is state and (found is None or len(state.log_weights) == settings.n_components)
     q = regularised_posterior(moved, study)
-    weights, table = m_step(expectation_of(study.onehot, q), study.n_labels, SMOOTHING)
+    weights, table = m_step(study.onehot.expectation_of(q), study.n_labels, SMOOTHING)
     return Stage(
         weights,
         table,
         moved.members,
         q,
-        expectation(study.onehot, weights, table).log_likelihood,
+        study.onehot.expectation(weights, table).log_likelihood,
         float(conditional(information, total).max(initial=0.0)),
         idle,
         float(np.abs(q - state.q).max()) if q.shape == state.q.shape else np.inf,

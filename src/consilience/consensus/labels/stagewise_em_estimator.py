@@ -49,7 +49,7 @@ from consilience.estimators.parameters import (
 from consilience.estimators.traces import keep_end
 from consilience.inference import Trace
 from consilience.inference.iterate import UnsettledWarning
-from consilience.inference.product_distributions import Responsibilities, expectation_of, posterior, vote_shares
+from consilience.inference.product_distributions import Responsibilities, posterior, vote_shares
 
 EM_ITER, EM_TOL = 500, 1e-6
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
@@ -274,7 +274,7 @@ class StagewiseEM(LabelAggregator):
                 f"{labels.n_classes} classes. Leave out gold, or set refine='informative'."
             )
         q = with_known(stagewise.regularised_posterior(stage, study), known)
-        expected, weights, table = expectation_of(study.onehot, q), stage.log_weights, stage.log_table
+        expected, weights, table = study.onehot.expectation_of(q), stage.log_weights, stage.log_table
         if known is not None:
             weights, table = m_step(expected, labels.n_classes, SMOOTHING)
         self._finish(labels, Mixture(weights, table, 0.0, expected), q, stage.members, known)
@@ -317,7 +317,7 @@ class StagewiseEM(LabelAggregator):
         what = "EM still improved" if self.fell_back_ else "the informative set still changed"
         self._keep_converged(converged, f"{what} after {EM_ITER if self.fell_back_ else MOST_ROUNDS} rounds")
         inside = list(members)
-        expected = expectation_of(study.onehot, end.q)
+        expected = study.onehot.expectation_of(end.q)
         shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
         table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
         table[inside] = end.log_table.reshape(-1, *shape[1:])
@@ -455,14 +455,14 @@ def _end_of(evidence: dawid_skene.Evidence, trace: Trace[dawid_skene.State]) -> 
     table = state.model.log_table.reshape(-1, n_classes)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
     weights = state.log_weights - logsumexp(state.log_weights)
-    q = posterior(evidence.onehot, weights, table)
+    q = posterior(evidence.chunks, weights, table)
     return End(weights, means, table, q, trace.lower_bound, trace.converged)
 
 
 def in_order_of_classes(stage: Stage, study: Study, known: np.ndarray) -> Stage:
     """Give the components the order of the classes: that of gold items, and the names of the labels of the set."""
     q, n_classes = stagewise.regularised_posterior(stage, study), study.n_labels
-    counts = expectation_of(study.onehot, q).counts.reshape(-1, n_classes, n_classes)[list(stage.members)]
+    counts = study.onehot.expectation_of(q).counts.reshape(-1, n_classes, n_classes)[list(stage.members)]
     gold = (np.eye(n_classes)[known] * (known >= 0)[:, None]).T @ q
     order = matched(np.concatenate([counts, gold[None]]))
     moved = {"log_weights": stage.log_weights[order], "log_table": stage.log_table[:, order], "q": stage.q[:, order]}

@@ -39,7 +39,7 @@ from consilience.consensus.labels.annotator_models import Hierarchical, Matrices
 from consilience.consensus.labels.dawid_skene import Evidence, State, labels_of, lower_bound, state_of, step
 from consilience.consensus.labels.samples import sampled_items
 from consilience.inference import Trace, iterate
-from consilience.inference.product_distributions import Responsibilities, Weights, expectation_of, posterior
+from consilience.inference.product_distributions import Responsibilities, Weights, posterior
 from consilience.inference.spectral import leading_eigenpairs
 
 MOST = 8
@@ -60,7 +60,7 @@ class Fit:
         """q(z) of all items, (items, components)."""
         state = self.trace.state
         table = state.model.log_table
-        return posterior(self.evidence.onehot, state.log_weights, table.reshape(-1, table.shape[2]))
+        return posterior(self.evidence.chunks, state.log_weights, table.reshape(-1, table.shape[2]))
 
 
 def found(
@@ -97,7 +97,7 @@ def _divided(fit: Fit, onehot: csr_array, evidence: Evidence, *, max_iter: int, 
     model = cast(Hierarchical, fit.trace.state.model)  # the only one with subtypes
     n_classes = len(model.errors)
     start = divided(fit.responsibilities(), onehot, n_classes, evidence.n_subtypes)
-    expected = expectation_of(evidence.onehot, start)
+    expected = evidence.chunks.expectation_of(start)
     state = state_of(model.with_counts(labels_of(expected, evidence)), expected, evidence, learned=True)
     held = iterate(state, lambda state: _rows_alone(state, evidence), lower_bound, max_iter=HELD, tol=tol)
     trace = iterate(

@@ -34,7 +34,6 @@ from consilience.inference.exponential_family import expected_log_dirichlet
 from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
-    expectation_of,
     posterior,
     vote_shares,
 )
@@ -139,7 +138,7 @@ class WeightedDawidSkene:
     def _sweep(
         self, onehot: OneHotLabels, q: Responsibilities, model: AnnotatorModel
     ) -> tuple[Responsibilities, AnnotatorModel]:
-        expected = expectation_of(self.evidence.onehot, q)
+        expected = self.evidence.chunks.expectation_of(q)
         counts = dawid_skene.labels_of(expected, self.evidence)
         new = with_rows(model, counts) if isinstance(model, Hierarchical) else model.update(counts)
         sizes = expected.sizes.reshape(-1, self.evidence.n_subtypes)
@@ -171,7 +170,7 @@ class WeightedMixture:
         onehot = self.encoded.onehot(weights)
         q = self.encoded.votes(weights) if self.from_votes else self.fitted
         for _ in range(SWEEPS):
-            expected = expectation_of(self.once, q)
+            expected = self.once.expectation_of(q)
             q = posterior(onehot, *product_mixture.m_step(expected, self.encoded.labels.n_classes, self.smoothing))
         return q
 
