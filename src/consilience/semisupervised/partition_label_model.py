@@ -72,13 +72,14 @@ from scipy.special import entr
 from sklearn.cluster import KMeans
 
 from consilience.annotations import Groupings
-from consilience.inference import Loop, Trace, begin, iterate
+from consilience.inference import Trace, iterate
 from consilience.inference.confusion import Cells, ConfusionPrior
 from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
     kl_dirichlet_segments,
     segment_sizes,
 )
+from consilience.inference.iterate import Loop, begin
 from consilience.inference.softmax import Items, Moments, fit_weights, in_chunks, moments, with_offset
 
 WEIGHT_STEPS = 5  # L-BFGS steps per sweep

@@ -54,8 +54,9 @@ from scipy.special import gammaln
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
 from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
-from consilience.inference import Loop, Trace, begin
+from consilience.inference import Trace
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
+from consilience.inference.iterate import Loop, begin
 from consilience.inference.product_distributions import (
     Expectation,
     LabelsOfItems,

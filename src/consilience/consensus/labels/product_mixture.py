@@ -38,7 +38,8 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
-from consilience.inference import Loop, Trace, begin
+from consilience.inference import Trace
+from consilience.inference.iterate import Loop, begin
 from consilience.inference.product_distributions import (
     Expectation,
     LabelsOfItems,
