@@ -121,6 +121,14 @@ def test_a_folder_that_does_not_exist_is_named(monkeypatch, tmp_path):
         load_mnist_crowd()
 
 
+def test_a_folder_in_the_home_of_the_user_is_found(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("USERPROFILE", str(folder.parent))
+    monkeypatch.setenv("CONSILIENCE_DATA", f"~/{folder.name}")
+    with pytest.raises(MissingDataError, match=rf"but '{re.escape(str(folder))}' does not contain it"):
+        load_uci("glass")
+
+
 def test_a_set_is_available_only_with_all_its_files(folder):
     (folder / "crowd-labels").mkdir()
     (folder / "crowd-labels" / "dog_crowd.txt").touch()

@@ -720,3 +720,20 @@ def test_small_leads_are_shown(crowd):
     shown = re.split(r"  +", row)[2]
     assert re.fullmatch(r"0\.0000\d+ ± 0\.0000\d+", shown)
     assert float(shown.split(" ± ")[0]) == pytest.approx(found.table.loc[second, "difference"], rel=0.1)
+
+
+class Backwards(SubsetFusion):
+    """Gives its items in another order than they were read."""
+
+    def fit(self, annotations):
+        super().fit(annotations)
+        self.items_, self.responsibilities_ = self.items_[::-1], self.responsibilities_[::-1]
+        return self
+
+
+@pytest.mark.parametrize("level", ["groupings", "judgements"])
+def test_models_may_give_items_in_another_order(crowd, level):
+    settings = {"n_clusters": 3, "n_init": 1, "random_state": 0}
+    models = {"forwards": SubsetFusion(**settings), "backwards": Backwards(**settings)}
+    table = compare(models, crowd, by="clusters", level=level, n_folds=2, random_state=0).table
+    assert table.loc["forwards", "log_loss"] == table.loc["backwards", "log_loss"]

@@ -13,6 +13,7 @@ from consilience.annotations.files.values import (
     is_number,
     judged,
     minus_one,
+    refuse_codes,
     says_unsorted,
     spelled_missing,
     spells_missing,
@@ -209,3 +210,15 @@ def test_totals_are_noted(name):
         totals(pd.Index(["ant", name]), "an item") == f"there is an item called {name!r}; if it is a total, delete it"
     )
     assert totals(pd.Index(["totality", "summer", 7], dtype=object), "an item") is None
+
+
+@pytest.mark.parametrize(("code_of_missing", "most"), [(99, 5), (99, 30), (77, 25), (998, 5), (-9, 30)])
+def test_an_integer_far_beyond_the_others_is_asked_about(code_of_missing, most):
+    names = code(np.array([*range(1, most + 1), code_of_missing]))
+    with pytest.raises(AnnotationError, match=rf"label {code_of_missing} in row {most} can be read in two ways"):
+        refuse_codes(names, "label", frame_row)
+
+
+@pytest.mark.parametrize(("other", "most"), [(77, 26), (88, 30), (50, 5)])
+def test_an_integer_that_may_be_the_next_one_is_read(other, most):
+    refuse_codes(code(np.array([*range(1, most + 1), other])), "label", frame_row)
