@@ -17,7 +17,7 @@ from consilience.consensus import KCC
 from consilience.errors import InputError, SavedModelError, SavedModelWarning
 from consilience.persistence import migrations
 from consilience.persistence.attributes import ATTRIBUTES
-from consilience.persistence.checks import ANYTHING
+from consilience.persistence.checks import ANYTHING, codes
 from tests.fuzz.saved_models import COMPILED, SETTINGS, collecting, npy, pool, read, study, written
 
 LONG = {"range": [0, 200_000_000, 1, None]}
@@ -431,3 +431,11 @@ def test_a_session_whose_items_contain_an_index_is_refused(tmp_path, monkeypatch
     session.items = [LONG_INDEX, *session.items[1:]]
     with pytest.raises(InputError, match=r"^ActiveSession cannot be saved: The 'items' of"):
         save(session, "study.zip")
+
+
+@pytest.mark.parametrize(
+    ("last", "missing", "is_right"), [(2, False, True), (3, False, False), (-1, False, False), (-1, True, True)]
+)
+def test_codes_are_below_the_number_of_what_they_count(last, missing, is_right):
+    check, sizes = codes("items", "clusters", missing=missing), {"items": 2, "clusters": 3}
+    assert check.holds(np.array([0, last]), sizes) == is_right

@@ -199,6 +199,16 @@ def test_who_withdrew_is_not_taken_in_again(store):
         store.exclude(person.id, False)
 
 
+@pytest.mark.parametrize("returning", ["resume", "restart", "turn away"])
+def test_who_tried_a_preview_comes_for_the_first_time(store, returning):
+    study = panel_study(store, returning=returning)
+    preview, _ = store.new_participant(study.id, PID, preview=True)
+    sort(store, given(store, preview))
+    person, _ = store.arrive(study.id, PID)
+    assert person.id != preview.id
+    assert not person.preview
+
+
 @pytest.mark.parametrize("way", ["withdraw", "delete_participant"])
 def test_earlier_starts_go_with_the_last(store, way):
     panel = Panel(identified_by="PID", returning="restart")
