@@ -2,6 +2,7 @@
 
 import pytest
 
+from consilience.collect import flags
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part
@@ -77,6 +78,12 @@ def test_scripts_list_people_and_leave_them_out(script, sqlite_store, study):
     assert Worker(sqlite_store).run() > 0
     assert sqlite_store.consensus(study.id)["n_groupings"] == 2
     assert script.post(f"{base}/{person}/restore").json() == {"id": person, "excluded": False}
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_fast(monkeypatch):
+    """How fast the people of these tests are, the machine decides."""
+    monkeypatch.setattr(flags, "FAST", 0.0)
 
 
 def test_the_dashboard_shows_flags_and_both_consensuses(admin, script, sqlite_store, study):
