@@ -304,8 +304,15 @@ def test_judgements_find_what_features_hide():
     np.testing.assert_allclose(guided.annotators_["weight"], weight, atol=0.03)
 
 
-@pytest.mark.parametrize("model", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
-def test_start_from_judgements_finds_clusters_of_low_variance(model):
+@pytest.mark.parametrize(
+    ("model", "sizes"),
+    [
+        (BayesSCDC, {"n_epochs": 10, "n_init": 1}),
+        pytest.param(BayesSCDC, {"n_epochs": 20}, marks=pytest.mark.slow),
+        pytest.param(SCDC, {"n_epochs": 20}, marks=pytest.mark.slow),
+    ],
+)
+def test_start_from_judgements_finds_clusters_of_low_variance(model, sizes):
     """Three distant blobs that do not matter, and within each the two classes by which annotators judge."""
     rng = np.random.default_rng(0)
     heap, z = np.divmod(np.arange(180) % 6, 2)
@@ -314,7 +321,7 @@ def test_start_from_judgements_finds_clusters_of_low_variance(model):
     X[:, 2] += 4 * z
     X = pd.DataFrame((X - X.mean(0)) / X.std(0))
     said = simulate_pairs(pd.Series(z[:60]), 3, 200, 0.9, random_state=0).reindex(range(180))
-    settings = SMALL | {"n_latent": 4, "n_epochs": 10, "n_init": 1, "init": "judgements", "annotated_weight": 10.0}
+    settings = SMALL | {"n_latent": 4, "init": "judgements", "annotated_weight": 10.0} | sizes
     fitted = model(4, **settings).fit(X, said)
     assert nmi(z, fitted.labels_) > 0.7
     assert nmi(heap, fitted.labels_) < 0.1

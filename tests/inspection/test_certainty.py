@@ -246,13 +246,13 @@ def test_a_report_makes_fewer_draws_of_large_annotations(monkeypatch):
 
 
 @pytest.mark.parametrize("right", [0.4, 0.8])
-def test_what_is_stated_is_observed_of_another_group(right):
+def test_what_is_stated_is_observed_of_another_group(right, thorough):
     stated, observed = [], []
-    for seed in range(1, 21, 4):  # odd seeds: those with even numbers were looked at while this was made
+    for seed in range(1, 21, 2 if thorough else 4):  # odd seeds: those with even numbers were looked at while this was made
         cells = answers(right, n_people=32, seed=seed)
         groups = [Groupings.from_matrix(part.astype(str)) for part in (cells[:, :16], cells[:, 16:])]
         one, two = (SubsetFusion(copies=None, random_state=0).fit(group) for group in groups)
-        stated.append(certainty(one, n_draws=15, random_state=0).items["repeats"].mean())
+        stated.append(certainty(one, n_draws=30 if thorough else 15, random_state=0).items["repeats"].mean())
         observed.append(repeated_pairs(one.labels_, two.labels_).mean() / 20)
-    # the standard error of the observed mean is about 0.03
+    # the standard error of the observed mean is about 0.02 for ten seeds, 0.03 for five
     assert np.mean(stated) == pytest.approx(np.mean(observed), abs=0.06)

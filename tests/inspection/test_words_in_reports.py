@@ -130,7 +130,7 @@ def test_scripts_take_the_words_from_the_data():
                 assert not OWN.search(plain), f"{file.name}: {text}"
 
 
-@settings(deadline=None, max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.from_regex(r"[a-zA-Zé][a-z0-9é]{0,4}[&'’\- ][a-z0-9é]{1,6}", fullmatch=True),
     st.from_regex(r"[A-Z]&[a-z]{1,6}", fullmatch=True),
