@@ -248,7 +248,8 @@ def test_a_report_makes_fewer_draws_of_large_annotations(monkeypatch):
 @pytest.mark.parametrize("right", [0.4, 0.8])
 def test_what_is_stated_is_observed_of_another_group(right, thorough):
     stated, observed = [], []
-    for seed in range(1, 21, 2 if thorough else 4):  # odd seeds: those with even numbers were looked at while this was made
+    # odd seeds: those with even numbers were looked at while this was made
+    for seed in range(1, 21, 2 if thorough else 4):
         cells = answers(right, n_people=32, seed=seed)
         groups = [Groupings.from_matrix(part.astype(str)) for part in (cells[:, :16], cells[:, 16:])]
         one, two = (SubsetFusion(copies=None, random_state=0).fit(group) for group in groups)
