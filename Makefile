@@ -65,8 +65,9 @@ else
 	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --jobs -1 --out $(REPORT)
 endif
 
-# two workers, a thread each: the machines have two cores; what the tests of a file share is made once
-TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile
+# three workers, a thread each, on two cores: one of them waits for a browser or a server; what the tests of a file share
+# is made once
+TESTS := $(BIN)/python -m pytest -n 3 --dist loadfile
 test test-all test-model test-near test-lowest: export OMP_NUM_THREADS = 1
 
 # without compiled files, each process that the tests start compiles the package again
@@ -91,7 +92,7 @@ test-lowest:
 	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint $(LOWEST)/constraints.txt --editable '.[all,dev]'
-	$(LOWEST)/bin/python -m pytest -n 2 --dist loadfile -p no:cacheprovider
+	$(LOWEST)/bin/python -m pytest -n 3 --dist loadfile -p no:cacheprovider
 
 lint: setup
 	$(BIN)/ruff check .

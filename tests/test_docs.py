@@ -41,13 +41,21 @@ CARD_SORTS = DOCS / "card-sort-tutorial.rst"
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.suffix == ".rst"]
 # together, since JAX is imported and a program of the same shape compiled once
 DEEP_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
-LONG = ["planning.rst", "comparing.rst", "models/active.rst", "models/scdc.rst", "models/deep_mcvc.rst"]
+LONG = [
+    "planning.rst",
+    "comparing.rst",
+    "subsets-tutorial.rst",
+    "models/active.rst",
+    "models/scdc.rst",
+    "models/deep_mcvc.rst",
+]
 """Pages whose examples take many seconds; what they call has quick tests of its own, and they run in those of all."""
 LONG_PAGES = [DOCS / name for name in LONG]
+# of the longest, the command line's own tests run the like
+WITH_LONG_COMMANDS = [DOCS / name for name in ("card-sort-tutorial.rst", "subsets-tutorial.rst", "coming-from.rst")]
 WITH_COMMANDS = [
-    *(page for page in sorted(DOCS.glob("*tutorial.rst")) if not page.name.startswith("subsets")),
-    DOCS / "coming-from.rst",
-    pytest.param(DOCS / "subsets-tutorial.rst", marks=pytest.mark.slow),
+    pytest.param(page, marks=pytest.mark.slow) if page in WITH_LONG_COMMANDS else page
+    for page in [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"]
 ]
 
 
