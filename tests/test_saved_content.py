@@ -15,9 +15,8 @@ from consilience import load, registry, save
 from consilience.active import ActiveSession
 from consilience.consensus import KCC
 from consilience.errors import InputError, SavedModelError, SavedModelWarning
+from consilience.estimators.learned import ANYTHING, attributes_of, codes
 from consilience.persistence import migrations
-from consilience.persistence.attributes import ATTRIBUTES
-from consilience.persistence.checks import ANYTHING, codes
 from tests.fuzz.saved_models import COMPILED, SETTINGS, collecting, npy, pool, read, study, written
 
 LONG = {"range": [0, 200_000_000, 1, None]}
@@ -51,8 +50,13 @@ def refusal(content, path):
     return said.removeprefix(str(path))
 
 
-def test_every_estimator_has_checks_of_its_attributes():
-    assert ATTRIBUTES.keys() == registry.ESTIMATORS.keys()
+def declared(name):
+    return attributes_of(registry.estimator(name))
+
+
+@pytest.mark.parametrize("name", registry.ESTIMATORS)
+def test_every_estimator_declares_what_it_learns(name):
+    assert {"items_", "labels_", "n_clusters_", "annotators_", "responsibilities_"} <= declared(name).keys()
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -63,7 +67,7 @@ def test_an_attribute_of_another_type_is_refused_by_name(name, files, tmp_path):
         document = document_of(files[name])
         document["model"]["estimator"]["attributes"][key] = "red"
         members = read(with_document(files[name], document))
-        if ATTRIBUTES[name][key].expected == ANYTHING.expected and key in ("n_features_in_", "feature_names_in_"):
+        if declared(name)[key].expected == ANYTHING.expected and key in ("n_features_in_", "feature_names_in_"):
             continue  # columns of a matrix, which are not used
         assert f"{key!r}" in refusal(written(members), tmp_path / "model.zip")
 
@@ -73,7 +77,7 @@ def test_an_attribute_that_is_missing_is_named(name, files, tmp_path):
     for key in document_of(files[name])["model"]["estimator"]["attributes"]:
         document = document_of(files[name])
         del document["model"]["estimator"]["attributes"][key]
-        if not ATTRIBUTES[name][key].optional:
+        if not declared(name)[key].optional:
             said = refusal(with_document(files[name], document), tmp_path / "model.zip")
             assert said == f" is damaged: The {key!r} of {name} is missing, as after a failed fit."
 

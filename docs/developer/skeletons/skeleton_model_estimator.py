@@ -11,7 +11,9 @@ from skeleton_model import LatentClassData, LatentClassPrior, LatentClassState, 
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import require_no_second
 from consilience.errors import InputError
+from consilience.estimators import learned
 from consilience.estimators.base import CrowdEstimator, as_groupings
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import NOT_NEGATIVE, RESTARTS, Requirements, whole
 from consilience.estimators.traces import keep_trace
 from consilience.inference import restarts
@@ -61,6 +63,8 @@ class LatentClassModel(CrowdEstimator):
     >>> LatentClassModel(random_state=0).fit(crowd).n_clusters_
     3
     """
+
+    _learned: ClassVar[Attributes] = {**learned.NO_FEATURES, **learned.CLUSTERS, **learned.BOUNDED}
 
     _requirements: ClassVar[Requirements] = {
         "max_clusters": whole(1),

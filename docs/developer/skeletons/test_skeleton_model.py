@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience import Groupings
 from consilience.errors import InputError
 from consilience.metrics import ari
+from consilience.persistence.validation import problem_of
 
 PRIOR = LatentClassPrior(proportion=0.5, spread=1.0)
 
@@ -105,6 +106,7 @@ def test_estimator():
     np.testing.assert_array_equal(again.fit_predict(groupings), model.labels_)
     assert model.responsibilities_.shape == (30, model.n_clusters_)
     assert (np.diff(np.bincount(model.labels_)) <= 0).all()
+    assert problem_of(model, vars(model)) == ""  # it declares all that it learns
     assert model.predict_same(0, 0) == pytest.approx((model.responsibilities_[0] ** 2).sum())
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,8 +35,9 @@ from consilience.deep.notes import notes
 from consilience.deep.restarts import Course
 from consilience.deep.training import CHUNK_SIZE
 from consilience.errors import FeatureScaleWarning, InputError
-from consilience.estimators import forecasts, scoring
+from consilience.estimators import forecasts, learned, scoring
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     AUTO,
     NOT_NEGATIVE,
@@ -73,6 +76,31 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
     """
 
     PUBLISHED: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        "image_shape_": learned.either(
+            *(learned.tuple_of(*[learned.whole(1)] * n_axes) for n_axes in (0, 2, 3))  # no picture, in grey, in colours
+        ),
+        "_brightest": learned.one_of(1.0, 255.0),
+        "notes_": learned.NOTES,
+        **learned.CLUSTERS,
+        "restart_bounds_": learned.array(float, None, nan=True, inf=True),
+        "lower_bound_": learned.number(),
+        "losses_": learned.array(float, None, nan=True),
+        "clusters_left_": learned.array(int, None, low=0),
+        "n_iter_": learned.whole(),
+        "_trained_annotators": learned.names("annotators trained"),
+        "state_": learned.ANYTHING,  # checked against the networks by `_contradictions`
+        "_owned": learned.array(int, "clusters", low=0),
+        "components_": learned.table("components", {"cluster": "i", "weight": "f"}),
+        "component_means_": learned.array(float, "components", "latent"),
+        "component_covariances_": learned.array(float, "components", "latent", "latent"),
+        "weights_": learned.array(float, "clusters", low=0),
+        "means_": learned.array(float, "clusters", "latent"),
+        "covariances_": learned.array(float, "clusters", "latent", "latent"),
+        **learned.annotators(n_pairs="c", sensitivity="p", specificity="p", weight="f"),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
@@ -540,6 +568,16 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
                 f"optax.GradientTransformation, which has its own. Got {self.learning_rate!r}; "
                 f"leave it at {LEARNING_RATE}."
             )
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        if self.image_shape_ and math.prod(self.image_shape_) != self.n_features_in_:
+            yield "image_shape_"
+            return
+        if not self._state_fits():
+            yield "state_"
+        if not learned.are_distinct(self._owned) or int(self._owned.max()) >= self.n_clusters:
+            yield "_owned"
 
 
 def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:

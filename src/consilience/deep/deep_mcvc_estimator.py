@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar
 
 import jax
@@ -26,6 +27,8 @@ from consilience.deep import checkpoints
 from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
 from consilience.deep.judgements import Judgements, annotated_items, judgements
 from consilience.errors import InputError
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     AUTO,
     POSITIVE,
@@ -106,6 +109,11 @@ class DeepMCVC(ViewEstimator):
     >>> nmi(species, model.labels_) > 0.9
     True
     """
+
+    _learned: ClassVar[Attributes] = {
+        "_kept": learned.array(int, "views", low=0),
+        "state_": learned.ANYTHING,  # checked against the networks by `_contradictions`
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
@@ -217,3 +225,10 @@ class DeepMCVC(ViewEstimator):
             stick=float(self.stick_concentration),
             reliability=(right, wrong),
         )
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        if not self._state_fits():
+            yield "state_"
+        if max(int(owned.max(initial=0)) for owned in self._owned) >= self.n_clusters:
+            yield "_owned"

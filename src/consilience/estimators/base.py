@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, overload
 
@@ -25,6 +25,8 @@ from consilience.annotations.names import outside, plain
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     JOBS,
     RANDOM_STATE,
@@ -61,6 +63,11 @@ class CrowdEstimator(BaseEstimator):
         "labels_": ("items",),
         "responsibilities_": ("items",),
         "annotators_": ("annotators",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        "_missing": learned.optional(learned.or_none(learned.list_of(learned.NAME))),  # not kept by `partial_fit`
+        "_given": learned.optional(learned.GIVEN),  # annotations of models that forecast
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -378,6 +385,12 @@ class CrowdEstimator(BaseEstimator):
                 f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
             )
         return matched(annotations, X)
+
+    def _contradictions(self) -> Iterator[str]:
+        """Yield the names of learned attributes that contradict another, as in no fit; shapes are checked before."""
+        given = vars(self).get("_given")
+        if given is not None and not given.items.equals(self.items_):
+            yield "_given"
 
 
 def far_apart(values: Float[np.ndarray, "items features"]) -> tuple[int, int, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,10 @@ from consilience.annotations.fit_arguments import (
     warn_of_unannotated,
 )
 from consilience.annotations.types import AnnotationsLike, Missing, Self
-from consilience.estimators import forecasts
+from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
+from consilience.estimators.learned import Attributes
 from consilience.inference.threads import one_blas_thread
 
 
@@ -31,6 +32,11 @@ class GroupingConsensus(CrowdEstimator):
     """
 
     _reads_alone = True
+
+    _learned: ClassVar[Attributes] = {
+        **learned.NO_FEATURES,
+        **learned.CLUSTERS,
+    }
 
     def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
         """Fit the model.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +20,11 @@ from consilience.annotations.fit_arguments import first_named, of_groupings, req
 from consilience.annotations.names import MISSING, outside, plain
 from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.gold import gold_codes
+from consilience.estimators.learned import Attributes
 from consilience.estimators.user_order import Axes
 from consilience.inference.product_distributions import (
     LogTable,
@@ -52,6 +55,21 @@ class LabelAggregator(CrowdEstimator):
         "_log_table": ("annotators",),
         "_copy_group": ("annotators",),
         "labels_apart_": ("items",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.NO_FEATURES,
+        "items_": learned.names("items"),
+        "n_clusters_": learned.size("clusters"),
+        "classes_": learned.names("clusters", array=True),
+        "responsibilities_": learned.array(float, "items", "clusters", low=0, high=1, shares=True),
+        "labels_": learned.array(None, "items"),
+        "_label_names": learned.names("labels"),
+        **learned.annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
+        "confusion_matrices_": learned.table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
+        **learned.copies(agreement="p"),
+        "labels_apart_": learned.array(None, "items"),
+        "_copy_group": learned.array(int, "annotators", low=-1),
     }
 
     def fit(
@@ -350,6 +368,20 @@ class LabelAggregator(CrowdEstimator):
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        most_probable, has_label = self.classes_[self.responsibilities_.argmax(1)], ~pd.isna(self.labels_)
+        if not np.array_equal(self.labels_[has_label], most_probable[has_label]):  # the others have no labels
+            yield "labels_"
+        levels: Any = [self.annotators_.index, pd.Index(self.classes_, tupleize_cols=False)]
+        rows: Any = np.indices((len(levels[0]), len(levels[1]))).reshape(2, -1)
+        keys = pd.MultiIndex(levels, rows)
+        for name in {"confusion_matrices_", "confusion_counts_"} & set(vars(self)):
+            table = getattr(self, name)
+            # as lists: to pandas 2, levels of the type str, which files of pandas 3 have, differ from those of objects
+            if not (table.index.tolist() == keys.tolist() and table.columns.equals(self._label_names)):
+                yield name
 
 
 def _labelled(labels: Labels) -> Bool[np.ndarray, " items"]:

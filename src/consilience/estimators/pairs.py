@@ -11,6 +11,7 @@ Judgements are processed one by one, up to a million; `max_pairs` draws a sample
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,8 +27,9 @@ from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
-from consilience.estimators import forecasts, scoring
+from consilience.estimators import forecasts, learned, scoring
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     NONE,
     NOT_NEGATIVE,
@@ -50,6 +52,20 @@ class PairwiseClustering(CrowdEstimator):
     A subclass has the parameters `n_clusters`, `n_init`, `max_pairs`, `max_iter`, `tol` and `random_state`, and learns
     in `_learn`.
     """
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        **learned.CLUSTERS,
+        **learned.SETTLED,
+        **learned.annotators(n_pairs="c", n_together="c", accuracy="p", sensitivity="p", specificity="p"),
+        "cluster_centers_": learned.reals("clusters", "features"),
+        "metric_": learned.either(
+            learned.array(float, "features", "features"), learned.array(float, "clusters", "features", "features")
+        ),
+        "n_pairs_": learned.whole(),
+        "objective_": learned.number(),
+        "notes_": learned.NOTES,
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": whole(1),
@@ -154,6 +170,11 @@ class PairwiseClustering(CrowdEstimator):
         self.labels_ = inverse(kept, len(sizes))[cluster]
         self.responsibilities_ = np.eye(len(kept))[self.labels_]
         return kept
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        if (self.annotators_["n_together"] > self.annotators_["n_pairs"]).any():
+            yield "annotators_"
 
 
 def learn_kmeans(model: Any, features: Float[np.ndarray, "items features"], rng: np.random.RandomState) -> None:

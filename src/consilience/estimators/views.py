@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,9 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
-from consilience.estimators import forecasts, scoring
+from consilience.estimators import forecasts, learned, scoring
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import is_whole
 from consilience.estimators.scoring import rates_of_table, score_of_pairs
 from consilience.estimators.user_order import Axes
@@ -29,6 +31,23 @@ class ViewEstimator(CrowdEstimator):
         "view_labels_": ("items",),
         "view_responsibilities_": ("items",),
         "view_probabilities_": ("annotators",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        **learned.CLUSTERS,
+        "views_": learned.table("views", learned.OF_VIEWS),
+        "view_labels_": learned.table("items", "views", dtype="i"),
+        "view_responsibilities_": learned.list_of(
+            learned.array(float, "items", None, low=0, high=1, shares=True), "views"
+        ),
+        "view_probabilities_": learned.table("annotators", "views", dtype="p"),
+        "_owned": learned.list_of(learned.array(int, None, low=0), "views"),
+        **learned.annotators(n_pairs="c", view="i", sensitivity="p", specificity="p", weight="f"),
+        "restart_bounds_": learned.array(float, None, nan=True, inf=True),
+        "lower_bounds_": learned.array(float, None),
+        "lower_bound_": learned.number(),
+        "n_iter_": learned.whole(),
     }
 
     def fit(self, X: FeaturesLike | None, y: AnnotationsLike | None = None, *, missing: Missing | None = None) -> Self:
@@ -191,6 +210,24 @@ class ViewEstimator(CrowdEstimator):
         own = phi[:, kept] / phi[:, kept].sum(1, keepdims=True)
         self.view_probabilities_ = pd.DataFrame(own, index=annotations.annotators.rename("annotator"), columns=names)
         return kept
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        first = self.view_responsibilities_[0]
+        if not (np.array_equal(first, self.responsibilities_) and first.shape == self.responsibilities_.shape):
+            yield "view_responsibilities_"
+        labels = self.view_labels_.to_numpy()
+        n_clusters = self.views_["n_clusters"].to_numpy()
+        if (
+            not np.array_equal(labels[:, 0], self.labels_)
+            or (labels.min(0) < 0).any()
+            or (labels.max(0) >= n_clusters).any()
+        ):
+            yield "view_labels_"
+        if [part.shape[1] for part in self.view_responsibilities_] != n_clusters.tolist():
+            yield "view_responsibilities_"
+        if [len(own) for own in self._owned] != n_clusters.tolist() or not all(map(learned.are_distinct, self._owned)):
+            yield "_owned"
 
 
 def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.files.table import Reading
-from consilience.persistence.checks import NOTES, array, codes, names
+from consilience.estimators.learned import NOTES, array, codes, names
 from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays contain no pointers; arrays may also be of kind U

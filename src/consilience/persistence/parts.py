@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import UserList
+from collections.abc import Iterator
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,20 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from consilience.persistence.attributes import Attributes
-from consilience.persistence.checks import (
+from consilience.annotations import Groupings
+from consilience.annotations.names import name_index
+from consilience.consensus import SubsetFusion
+from consilience.estimators.learned import (
     ANYTHING,
     NAME,
-    NOTES,
     TEXT,
     TRUTH,
+    Attributes,
     Check,
     Sizes,
     array,
-    codes,
     either,
+    is_plain,
     list_of,
     names,
     number,
@@ -33,7 +37,6 @@ from consilience.persistence.checks import (
     or_none,
     reals,
     size,
-    table,
     texts,
     tuple_of,
     whole,
@@ -202,22 +205,44 @@ ATTRIBUTES: dict[str, Attributes] = {
         "_samples": or_none(array(int, None, "items", low=0)),
         "_n_sampled": whole(),
     },
-    "SubsetClustering": INPUT
-    | {
-        "items_": names("items"),
-        "n_clusters_": size("clusters"),
-        "labels_": codes("items", of="clusters", missing=True),
-        "n_unlinked_": whole(),
-        "notes_": NOTES,
-        "subsets_": table(None, {"n_items": "c", "n_groups": "c", "n_left_out": "c", "consistency": "p"}),
-        "shared_": codes("shared", of="items"),
-        "_of_shared": array(float, "shared", "clusters", low=0, high=1),
-        "_scores": array(float, "groups and none", "clusters", high=0, inf=True),
-        "_prior": array(float, "clusters", low=0),
-        "_groups": array(int, None, "items", low=-1),
-    },
 }
 """The attributes of parts of scikit-learn on which their results depend; other versions have more."""
+
+
+def contradictions_of_session(state: SimpleNamespace) -> Iterator[str]:
+    """Yield the names of attributes of a session in progress (`__getstate__`) that contradict another."""
+    if not _is_of_items(state.items, state.items_):
+        yield "items"
+    groupings, fitted = state._groupings, state._fitted
+    if groupings is not None and not (isinstance(groupings, Groupings) and groupings.items.equals(state.items_)):
+        yield "_groupings"
+    elif state._n_sampled > (0 if groupings is None else groupings.n_groupings):
+        yield "_n_sampled"
+    if fitted is not None and not (isinstance(fitted, SubsetFusion) and _is_of_items(fitted.items_, state.items_)):
+        yield "_fitted"
+    if state._counts[0] != len(state.items_):
+        yield "_counts"
+    numbers = {number for number, *_ in state._pending}
+    if len(numbers) < len(state._pending) or not all(_are_items(items, state.items_) for _, items, _ in state._pending):
+        yield "_pending"
+    if not all(_are_items(items + answered, state.items_) for _, items, _, answered in state._left_out):
+        yield "_left_out"
+
+
+def _is_of_items(items: Any, known: pd.Index) -> bool:
+    """Whether these are the items of a session; ranges are compared by their ends."""
+    if len(items) != len(known):
+        return False
+    if isinstance(items, pd.RangeIndex):
+        return bool(known.equals(items))
+    return all(map(is_plain, items)) and bool(known.equals(name_index(list(items))))
+
+
+def _are_items(items: Any, known: pd.Index) -> bool:
+    try:
+        return type(items) is list and all(item in known for item in items)
+    except TypeError:  # a list among them
+        return False
 
 
 class WidthError(ValueError):

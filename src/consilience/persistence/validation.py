@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.learned import Check, Sizes, attributes_of
 from consilience.estimators.parameters import is_one_of
-from consilience.persistence import attributes, parts
-from consilience.persistence.checks import Check, Sizes
-from consilience.persistence.consistency import broken
+from consilience.persistence import parts
 
 OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None)
 
@@ -43,9 +43,15 @@ def problem_of(estimator: Any, state: dict[str, Any]) -> str:
     if problem := _of_output(estimator) or (_of_attributes(estimator, learned) if learned else ""):
         return problem
     name = type(estimator).__name__
-    held = SimpleNamespace(**state) if name == parts.SESSION else estimator
-    found = broken(held) if learned else ""
-    return f"The {found!r} of {name} contradicts other attributes of it." if found else ""
+    contradicting = next(_contradictions(estimator, state), "") if learned else ""
+    return f"The {contradicting!r} of {name} contradicts other attributes of it." if contradicting else ""
+
+
+def _contradictions(estimator: Any, state: dict[str, Any]) -> Iterator[str]:
+    if isinstance(estimator, CrowdEstimator):
+        yield from estimator._contradictions()
+    elif type(estimator).__name__ == parts.SESSION:
+        yield from parts.contradictions_of_session(SimpleNamespace(**state))
 
 
 def _of_output(estimator: Any) -> str:
@@ -71,8 +77,8 @@ def _check_parameters(estimator: Any) -> None:
 def _of_attributes(estimator: Any, learned: dict[str, Any]) -> str:
     """Check the learned attributes of an estimator against those that it should have."""
     name = type(estimator).__name__
-    ours = name in attributes.ATTRIBUTES
-    expected = attributes.ATTRIBUTES[name] if ours else parts.ATTRIBUTES.get(name, {})
+    ours = isinstance(estimator, CrowdEstimator)
+    expected = attributes_of(type(estimator)) if ours else parts.ATTRIBUTES.get(name, {})
     sizes: Sizes = {}
     for key, check in expected.items():
         if key not in learned and not check.optional:

@@ -16,6 +16,7 @@ that cluster.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,9 +36,10 @@ from consilience.annotations.display import shown
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
-from consilience.estimators import scoring
+from consilience.estimators import learned, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.scoring import rates, score_of_clusters
 from consilience.estimators.user_order import Axes
 from consilience.inference.randomness import check_random_state
@@ -108,6 +110,20 @@ class InductiveConsensus(CrowdEstimator):
     """
 
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {"_codes": ("items",)}
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        "items_": learned.names("items"),
+        "n_clusters_": learned.size("clusters"),
+        "responsibilities_": learned.array(float, "items", "clusters", low=0, high=1),
+        "_codes": learned.codes("items", of="clusters"),
+        "labels_": learned.array(None, "items"),
+        "consensus_": learned.ANYTHING,
+        "classifier_": learned.ANYTHING,
+        "annotators_": learned.table("annotators", {}),
+        "_rates": learned.array(float, None, 2, low=0, high=1),
+        "_rated": learned.names("annotators rated"),
+    }
 
     def __init__(
         self, consensus: Any = None, classifier: Any = None, *, verbose: Flag = False, random_state: RandomSource = None
@@ -299,6 +315,21 @@ class InductiveConsensus(CrowdEstimator):
                 _seed(copy, rng)
         return copies
 
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        consensus = self.consensus_
+        if not (isinstance(consensus, CrowdEstimator) and type(consensus) is type(self.consensus)):
+            yield "consensus_"
+            return
+        if not hasattr(consensus, "items_") or not consensus.items_.equals(self.items_):
+            yield "consensus_"
+        elif consensus.n_clusters_ != self.n_clusters_:
+            yield "n_clusters_"
+        if len(self._rates) != len(self._rated) + 1:
+            yield "_rates"
+        if not (hasattr(self.classifier_, "predict") and _predicts_codes(self.classifier_, self.n_clusters_)):
+            yield "classifier_"
+
 
 def _reads_features(estimator: CrowdEstimator) -> bool:
     """Whether `fit` needs annotations in addition to its first argument."""
@@ -313,3 +344,10 @@ def _seed(estimator: Any, rng: np.random.RandomState) -> None:
         if value is None and name.rsplit("__", 1)[-1] == "random_state"
     ]
     estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})
+
+
+def _predicts_codes(classifier: Any, n_clusters: int) -> bool:
+    classes = getattr(classifier, "classes_", None)
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "iu" and len(classes)):
+        return False
+    return 0 <= int(classes.min()) <= int(classes.max()) < n_clusters

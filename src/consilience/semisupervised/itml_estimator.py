@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
 from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
 from consilience.estimators.parameters import POSITIVE, Requirements, one_of
 from consilience.estimators.traces import keep_end
@@ -99,6 +101,14 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     >>> round(nmi(species, model.labels_), 2)
     0.86
     """
+
+    _learned: ClassVar[Attributes] = {
+        "components_": learned.reals("features", "features"),
+        "bounds_": learned.tuple_of(learned.number(), learned.number()),
+        "inertia_": learned.number(0),
+        "n_contradicted_": learned.whole(),
+        "multipliers_": learned.array(float, None),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "slack": POSITIVE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,8 @@ from consilience.annotations.types import (
     Reals,
 )
 from consilience.errors import InputError
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.parameters import (
     AUTO,
@@ -54,6 +57,14 @@ OF_BOTH: Requirements = {
     "n_init": RESTARTS,
     "max_iter": whole(1),
     "tol": NOT_NEGATIVE,
+}
+
+
+OF_WEIGHTS: Attributes = {
+    "converged_": learned.TRUTH,
+    "_weights": learned.list_of(
+        learned.tuple_of(learned.reals("weights", None), learned.reals("weights", None, low=0)), "views"
+    ),
 }
 
 
@@ -129,6 +140,8 @@ class MCVC(ViewEstimator):
 
     _does_without_features = True
 
+    _learned: ClassVar[Attributes] = OF_WEIGHTS
+
     _requirements: ClassVar[Requirements] = {
         **OF_BOTH,
         "max_views": AUTO | whole(1, LARGEST_VIEWS),
@@ -169,6 +182,10 @@ class MCVC(ViewEstimator):
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        yield from contradictions_of_weights(self)
 
 
 class MECC(ViewEstimator):
@@ -228,6 +245,8 @@ class MECC(ViewEstimator):
 
     _does_without_features = True
 
+    _learned: ClassVar[Attributes] = OF_WEIGHTS | {"notes_": learned.NOTES}
+
     _requirements: ClassVar[Requirements] = {
         **OF_BOTH,
     }
@@ -263,6 +282,10 @@ class MECC(ViewEstimator):
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        yield from contradictions_of_weights(self)
 
 
 def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
@@ -336,3 +359,11 @@ def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarr
         "weight": (same - apart)[:, 0],
     }
     return pd.DataFrame(table)
+
+
+def contradictions_of_weights(model: MCVC | MECC) -> Iterator[str]:
+    """Yield the name of the weights if they fit neither the features nor the clusters."""
+    n_features = getattr(model, "n_features_in_", 0)
+    for (mean, deviation), owned in zip(model._weights, model._owned):
+        if mean.shape != deviation.shape or len(mean) != n_features + 1 or owned.max(initial=0) >= mean.shape[1]:
+            yield "_weights"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,8 @@ from jaxtyping import Float, Int
 from consilience.annotations import Pairs
 from consilience.annotations.types import ArrayLike, Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pairs import PairwiseClustering
 from consilience.estimators.parameters import (
     ARRAY,
@@ -110,6 +113,13 @@ class MPCKMeans(PairwiseClustering):
     >>> round(nmi(species, model.labels_), 2)
     0.92
     """
+
+    _learned: ClassVar[Attributes] = {
+        "objectives_": learned.array(float, None),
+        "n_contradicted_": learned.whole(),
+        "n_violated_": learned.whole(),
+        "_metric": learned.tuple_of(learned.ANYTHING, learned.array(float, None)),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "metric": one_of(*METRICS, None),
@@ -226,3 +236,12 @@ class MPCKMeans(PairwiseClustering):
         self._metric = (root[kept], log_det[kept]) if own else (root, log_det)
         metric = [np.diag(one**2) if one.ndim == 1 else one @ one.T for one in self._metric[0]]
         self.metric_ = np.stack(metric) if self.metric_per_cluster else metric[0]
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        root, log_det = self._metric
+        n_features = self.n_features_in_
+        shapes = [(n, n_features, *more) for n in (1, self.n_clusters_) for more in ((), (n_features,))]
+        is_root = isinstance(root, np.ndarray) and root.dtype.kind == "f" and root.shape in shapes
+        if not (is_root and (np.abs(root) <= learned.LARGEST).all() and len(log_det) == len(root)):
+            yield "_metric"

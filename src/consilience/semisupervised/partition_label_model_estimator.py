@@ -33,9 +33,10 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators import forecasts
+from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
@@ -218,6 +219,32 @@ class PartitionLabelModel(CrowdEstimator):
         "annotator_mapping_": ("groups",),
         "mapping_probabilities_": ("groups",),
         "label_probabilities_": ("groups",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        **learned.CLUSTERS,
+        **learned.BOUNDED,
+        **learned.annotators(n_labels="c", n_groupings="c", n_groups="c", accuracy="p", expected_accuracy="p"),
+        **learned.copies(agreement="f"),
+        "notes_": learned.NOTES,
+        "prior_variance_": learned.number(0),
+        "prior_variance_search_": learned.or_none(learned.table(None, {})),
+        "feature_search_": learned.or_none(learned.table(None, {"features": "O", "n_features": "c"})),
+        "features_used_": learned.array(bool, "features"),
+        "restart_bounds_": learned.array(float, None),
+        "coef_": learned.reals("clusters", "features"),
+        "intercept_": learned.reals("clusters"),
+        "mapping_probabilities_": learned.table("groups", "clusters", keys=learned.GROUPS, dtype="p"),
+        "label_probabilities_": learned.table("groups", "clusters", keys=learned.GROUPS, dtype="p"),
+        "annotator_mapping_": learned.table(
+            "groups", {**dict.fromkeys(learned.GROUPS, "O"), "n_items": "c", "clusters": "O", "probability": "p"}
+        ),
+        "groupings_": learned.table(
+            "groupings",
+            {"n_labels": "c", "n_groups": "c", "accuracy": "p", "expected_accuracy": "p"},
+            keys=learned.GROUPS[:2],
+        ),
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -449,7 +476,7 @@ class PartitionLabelModel(CrowdEstimator):
         check_is_fitted(self)
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
 
-    def _learned(
+    def _run_restarts(
         self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
     ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
         """Return the best restart, all restarts, and their evidence.
@@ -568,7 +595,7 @@ class PartitionLabelModel(CrowdEstimator):
         """Return problem and prior of the features that are used, and what `_learned` finds."""
         problem = Problem.of(features[:, self.features_used_], groupings)
         prior = self._prior(problem, self.prior_variance_)
-        return problem, prior, self._learned(problem, prior, n_clusters, seeds)
+        return problem, prior, self._run_restarts(problem, prior, n_clusters, seeds)
 
     def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
         """Use features, too, that are associated with the clusters found without them; whether there are any."""

@@ -14,6 +14,8 @@ from consilience.annotations import Pairs
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
+from consilience.estimators import learned
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
 from consilience.estimators.parameters import AUTO, POSITIVE, Requirements, interval, require
 from consilience.estimators.traces import keep_end
@@ -103,6 +105,12 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     >>> round(nmi(species, model.labels_), 2)
     0.8
     """
+
+    _learned: ClassVar[Attributes] = {
+        "components_": learned.reals(None, "features"),
+        "inertia_": learned.number(0),
+        "completed_": learned.table("judged items", "judged items"),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "d0": interval(0, 1, "left"),

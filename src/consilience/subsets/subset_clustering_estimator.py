@@ -50,7 +50,9 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.errors import AnnotationWarning, InputError, SubsetWarning
+from consilience.estimators import learned
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.nested import set_seeds
 from consilience.estimators.parameters import AUTO, NONE, Requirements, interval, whole
 from consilience.inference.progress import counting
@@ -139,6 +141,21 @@ class SubsetClustering(CrowdEstimator):
     >>> model.n_clusters_, len(model.subsets_)
     (4, 15)
     """
+
+    _learned: ClassVar[Attributes] = {
+        **learned.FEATURES,
+        "items_": learned.names("items"),
+        "n_clusters_": learned.size("clusters"),
+        "labels_": learned.codes("items", of="clusters", missing=True),
+        "n_unlinked_": learned.whole(),
+        "notes_": learned.NOTES,
+        "subsets_": learned.table(None, {"n_items": "c", "n_groups": "c", "n_left_out": "c", "consistency": "p"}),
+        "shared_": learned.codes("shared", of="items"),
+        "_of_shared": learned.array(float, "shared", "clusters", low=0, high=1),
+        "_scores": learned.array(float, "groups and none", "clusters", high=0, inf=True),
+        "_prior": learned.array(float, "clusters", low=0),
+        "_groups": learned.array(int, None, "items", low=-1),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | NONE | whole(1),
@@ -396,6 +413,13 @@ class SubsetClustering(CrowdEstimator):
                 "The 'clusterer' parameter of SubsetClustering must take features, not distances or similarities of "
                 f"all pairs of items. Got {shown(self.clusterer)}."
             )
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        if int(self._groups.max(initial=-1)) >= len(self._scores) - 1:
+            yield "_groups"
+        if not learned.are_distinct(self.shared_):
+            yield "shared_"
 
 
 def _grouped(clusterer: Any, features: Float[np.ndarray, "members features"], seed: int) -> composing.Codes:

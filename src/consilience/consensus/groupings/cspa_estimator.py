@@ -10,7 +10,9 @@ from jaxtyping import Float, Int
 from consilience.annotations import Groupings
 from consilience.annotations.types import Integer, Name, NumberOfClusters, RandomSource
 from consilience.consensus.groupings import co_occurrence as core
+from consilience.estimators import learned
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, Requirements, whole
 from consilience.estimators.user_order import Axes
 from consilience.inference.randomness import spawn_generator
@@ -64,6 +66,13 @@ class CSPA(GroupingConsensus):
     """
 
     _axes: ClassVar[Axes] = GroupingConsensus._axes | {"_habits": ("annotators",)}
+
+    _learned: ClassVar[Attributes] = {
+        **learned.annotators(n_groupings="c", n_items="c", agreement="f"),
+        "eigenvalues_": learned.array(float, None),
+        "notes_": learned.NOTES,
+        "_habits": learned.array(float, "annotators", 2, low=0, high=1),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),

@@ -36,7 +36,9 @@ from consilience.consensus.groupings.kcc import (
     utility_of_groupings,
 )
 from consilience.errors import InputError
+from consilience.estimators import learned
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     RESTARTS,
     TRUTH,
@@ -138,6 +140,17 @@ class KCC(GroupingConsensus):
         "centroids_": ("groups",),
         "_table": ("groups",),
         "_expected_shares": ("groups",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.SETTLED,
+        **learned.annotators(n_groupings="c", n_items="c", utility="f", agreement="f"),
+        "centroids_": learned.table("groups", "clusters", keys=learned.GROUPS),
+        "objective_": learned.number(),
+        "utility_": learned.number(),
+        "_table": learned.reals("groups", "clusters"),
+        "_expected_shares": learned.array(float, "groups", "clusters", low=0, high=1),
+        "_sizes": learned.array(float, "clusters", low=0),
     }
 
     _requirements: ClassVar[Requirements] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,9 @@ from consilience.annotations.types import Integer, Literal, Name, NumberOfCluste
 from consilience.consensus.groupings import co_occurrence as core
 from consilience.consensus.groupings.meta_clustering import LARGEST_TABLE, Similarity, affinities, similarities
 from consilience.errors import InputError
+from consilience.estimators import learned
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, Requirements, whole
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import agreement_with, kmeans
@@ -93,6 +96,17 @@ class MetaClustering(GroupingConsensus):
         "view_labels_": ("items",),
         "annotator_view_": ("annotators",),
         "similarity_": ("annotators", "annotators"),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.annotators(n_groupings="c", n_items="c", view="i", agreement="f"),
+        "eigenvalues_": learned.array(float, None),
+        "similarity_": learned.table("annotators", "annotators"),
+        "annotator_view_": learned.series(int, "annotators"),
+        "n_views_": learned.size("views"),
+        "view_labels_": learned.table("items", "views", dtype="i"),
+        "views_": learned.table("views", learned.OF_VIEWS),
+        "notes_": learned.NOTES,
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -217,6 +231,17 @@ class MetaClustering(GroupingConsensus):
             index=self.annotator_view_.index,
         )
         self.notes_ = core.notes(*found[0], requested)
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        labels, view = self.view_labels_.to_numpy(), self.annotator_view_
+        n_clusters = self.views_["n_clusters"].to_numpy()
+        if n_clusters[0] != self.n_clusters_ or n_clusters.max() > max(len(self.items_), 1):
+            yield "views_"
+        if not np.array_equal(labels[:, 0], self.labels_) or (labels.max(0) >= n_clusters).any() or labels.min() < -1:
+            yield "view_labels_"
+        if len(view) and not -1 <= view.min() <= view.max() < self.n_views_:
+            yield "annotator_view_"
 
 
 def _by_size(

@@ -26,6 +26,7 @@ on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -55,8 +56,10 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
+from consilience.estimators import learned
 from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
+from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
     AUTO,
@@ -168,6 +171,23 @@ class SubsetFusion(GroupingConsensus):
         "embedding_": ("items",),
         "part_": ("items",),
         "_raw_clusters": ("items",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.annotators(n_groupings="c", n_items="c", n_groups="c", weight="f", agreement="f"),
+        **learned.copies(agreement="f"),
+        "groupings_": learned.ANYTHING,
+        "embedding_": learned.reals("items", None, nan=True),
+        "refined_": learned.TRUTH,
+        "part_": learned.array(int, "items", low=-1),
+        "n_clusters_curve_": learned.table(None, {}),
+        "silhouette_": learned.number(nan=True),
+        "notes_": learned.NOTES,
+        "_notes": learned.NOTES,
+        "_n_rows_at_fit": learned.whole(),
+        "_shares": learned.array(float, "clusters", low=0),
+        "_n_raw_clusters": learned.size("raw clusters"),
+        "_raw_clusters": learned.codes("items", of="raw clusters", missing=True),
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -401,6 +421,20 @@ class SubsetFusion(GroupingConsensus):
         self.groupings_ = arrangement.given
         self.notes_ += notes_on_little_told(self.groupings_)
         self.annotators_ = self.annotators_.sort_values("weight", ascending=False, kind="stable")
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        groupings = self.groupings_
+        if not (isinstance(groupings, Groupings) and groupings.items.equals(self.items_)):
+            yield "groupings_"
+            return
+        if (
+            len(groupings.annotators) != len(self.annotators_)
+            or not groupings.annotators.isin(self.annotators_.index).all()
+        ):
+            yield "annotators_"
+        if not (len(self.n_clusters_curve_) and {"silhouette", "log_evidence"} <= set(self.n_clusters_curve_.columns)):
+            yield "n_clusters_curve_"
 
 
 def require_at_most(fusion: SubsetFusion, n_items: int, items: str = "items") -> None:

@@ -53,8 +53,10 @@ from consilience.consensus.labels.subtypes import (
     subtype_of_item,
 )
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import learned
 from consilience.estimators.gold import gold_codes
 from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
@@ -171,6 +173,21 @@ class DawidSkene(LabelAggregator):
         "confusion_counts_": ("annotators",),
         "subtypes_": ("items",),
         "_subtype_rows": ("annotators",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        "_log_weights": learned.array(float, "components", high=learned.ROUNDING, inf=True),
+        "_log_table": learned.array(float, "annotators × labels", "components", high=learned.ROUNDING, inf=True),
+        **learned.BOUNDED,
+        "class_proportions_": learned.array(float, "clusters", low=0, high=1),
+        "n_subtypes_": learned.whole(1),
+        "subtypes_": learned.array(int, "items", low=-1),
+        "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
+        "temperature_": learned.number(1),
+        "_shared": learned.number(0),
+        "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
+        "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
+        "confusion_counts_": learned.table("annotators × clusters", "labels", keys=("annotator", "class")),
     }
 
     _requirements: ClassVar[Requirements] = {

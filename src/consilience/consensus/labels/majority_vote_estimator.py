@@ -22,8 +22,10 @@ from jaxtyping import Float, Int
 from consilience.annotations import Labels
 from consilience.annotations.types import NameGroups
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.estimators import learned
 from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import Requirements
 from consilience.inference.product_distributions import vote_shares
 
@@ -76,6 +78,8 @@ class MajorityVote(LabelAggregator):
     >>> vote.labels_.tolist()
     ['cat', 'dog']
     """
+
+    _learned: ClassVar[Attributes] = {"n_ties_": learned.whole()}
 
     _requirements: ClassVar[Requirements] = {"copies": COPIES}
 

@@ -11,10 +11,25 @@ from jaxtyping import Float, Int
 from consilience.annotations import Labels
 from consilience.consensus.labels.copies import Copies, first_members
 from consilience.consensus.labels.product_mixture import Mixture, matched
+from consilience.estimators import learned
 from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.learned import Attributes
 from consilience.estimators.traces import keep_trace
 from consilience.inference.iterate import Trace
 from consilience.inference.product_distributions import Responsibilities
+
+OF_TABLE: Attributes = {
+    "_log_weights": learned.array(float, "clusters", high=learned.ROUNDING, inf=True),
+    "_log_table": learned.array(float, "annotators × labels", "clusters", high=learned.ROUNDING, inf=True),
+}
+OF_MIXTURE: Attributes = {
+    **OF_TABLE,
+    "weights_": learned.array(float, "clusters", low=0, high=1),
+    "restart_bounds_": learned.array(float, None),
+    "log_likelihood_": learned.number(),
+    **learned.BOUNDED,
+}
+"""What a mixture learns besides what all models of labels do."""
 
 
 def as_confusion(log_table: Float[np.ndarray, "annotators labels components"]) -> np.ndarray:

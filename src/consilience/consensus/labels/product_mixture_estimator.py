@@ -23,11 +23,12 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.labels.copies import merged
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
+from consilience.consensus.labels.mixture_result import OF_MIXTURE, give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
 from consilience.errors import InputError
 from consilience.estimators.gold import require_named, with_known
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     ARRAY,
     AUTO,
@@ -134,6 +135,8 @@ class ProductMixture(LabelAggregator):
     """
 
     _merges_copies: ClassVar[bool] = True
+
+    _learned: ClassVar[Attributes] = OF_MIXTURE
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),

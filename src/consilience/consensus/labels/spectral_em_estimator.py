@@ -14,12 +14,13 @@ from consilience.annotations.names import outside
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, RandomSource, Real
 from consilience.consensus.labels.copies import merged
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.mixture_result import give_to_copies, keep_best, read_off
+from consilience.consensus.labels.mixture_result import OF_MIXTURE, give_to_copies, keep_best, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
@@ -131,6 +132,8 @@ class SpectralEM(LabelAggregator):
     """
 
     _merges_copies: ClassVar[bool] = True
+
+    _learned: ClassVar[Attributes] = OF_MIXTURE
 
     _requirements: ClassVar[Requirements] = {
         "groups": one_of("random", "modulo"),

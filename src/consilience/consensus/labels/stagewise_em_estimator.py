@@ -31,12 +31,14 @@ from consilience.consensus.labels.informative_set import (
     onehot_of,
     refine,
 )
-from consilience.consensus.labels.mixture_result import give_to_copies, read_off
+from consilience.consensus.labels.mixture_result import OF_TABLE, give_to_copies, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
 from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators import learned
 from consilience.estimators.gold import require_named, with_known
 from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     AUTO,
     TRUTH,
@@ -161,6 +163,20 @@ class StagewiseEM(LabelAggregator):
     """
 
     _merges_copies: ClassVar[bool] = True
+
+    _learned: ClassVar[Attributes] = {
+        **OF_TABLE,
+        **learned.SETTLED,
+        "weights_": learned.array(float, "clusters", low=0, high=1),
+        "trace_": learned.table(
+            None, {"n_components": "c", "log_likelihood": "f", "information": "f", "n_informative": "c"}
+        ),
+        "starts_": learned.or_none(learned.table(None, {})),
+        "fell_back_": learned.TRUTH,
+        "informative_set_": learned.list_of(learned.NAME),
+        "n_components_": learned.whole(1),
+        "_pair_information": learned.table(None, {"first": "O", "second": "O", "information": "f"}),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),

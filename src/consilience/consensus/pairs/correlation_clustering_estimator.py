@@ -30,10 +30,11 @@ from consilience.consensus.pairs import belief_propagation
 from consilience.consensus.pairs import correlation_clustering as core
 from consilience.consensus.pairs.correlation_clustering import Problem, Right
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators import forecasts
+from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.parameters import (
     AUTO,
@@ -129,6 +130,17 @@ class CorrelationClustering(CrowdEstimator):
     """
 
     _reads_alone = True
+
+    _learned: ClassVar[Attributes] = {
+        **learned.NO_FEATURES,
+        **learned.CLUSTERS,
+        **learned.SETTLED,
+        **learned.annotators(n_pairs="c", accuracy="p", sensitivity="p", specificity="p"),
+        "notes_": learned.NOTES,
+        "objective_": learned.number(),
+        "objectives_": learned.array(float, None),
+        "restart_objectives_": learned.array(float, None),
+    }
 
     _requirements: ClassVar[Requirements] = {
         "n_clusters": AUTO | whole(1),

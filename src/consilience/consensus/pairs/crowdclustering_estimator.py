@@ -31,10 +31,11 @@ from consilience.consensus.pairs import point_mixture
 from consilience.consensus.pairs.crowdclustering import Problem, State
 from consilience.consensus.pairs.point_mixture import Mixture, Prior
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators import forecasts
+from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
 from consilience.estimators.groupings import reason_for_none
+from consilience.estimators.learned import Attributes
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.parameters import (
     AUTO,
@@ -150,6 +151,19 @@ class Crowdclustering(CrowdEstimator):
         "_points": ("items",),
         "_weights": ("annotators",),
         "_weight_covariances": ("annotators",),
+    }
+
+    _learned: ClassVar[Attributes] = {
+        **learned.NO_FEATURES,
+        **learned.CLUSTERS,
+        **learned.BOUNDED,
+        **learned.annotators(n_pairs="c", bias="f", accuracy="p", sensitivity="p", specificity="p"),
+        "notes_": learned.NOTES,
+        "restart_bounds_": learned.array(float, None),
+        "embedding_": learned.reals("items", "dims"),
+        "_points": learned.reals("items", "quadratic"),
+        "_weights": learned.reals("annotators", None),
+        "_weight_covariances": learned.reals("annotators", None, None),
     }
 
     _requirements: ClassVar[Requirements] = {

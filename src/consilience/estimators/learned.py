@@ -1,4 +1,11 @@
-"""Checks of the content of a saved model: kinds of values and shapes, described in words and compared.
+"""What estimators learn: kinds of values and shapes, described in words and compared when a model is saved or loaded.
+
+An estimator declares its learned attributes as ``_learned``, beside those that its bases declare::
+
+    _learned: ClassVar[Attributes] = {**learned.CLUSTERS, "objective_": learned.number()}
+
+A fitted estimator has all of them, except those that are optional, which some data do not produce. What must hold
+between attributes is in its `_contradictions`.
 
 A `Check` describes what a value must be and tests it. Shapes are named, as in ``array(float, "items", "clusters")``:
 the first value with a name determines the size, and every later one must match it. So content is compared with the
@@ -16,6 +23,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from consilience.annotations import Groupings, Pairs
 
 Sizes = dict[str, Any]
 """Sizes by name; and under "names of …" the names of the things, if a value gives them."""
@@ -331,3 +340,49 @@ def tuple_of(*checks: Check) -> Check:
         )
 
     return Check("a tuple of " + ", ".join(check.expected for check in checks), holds)
+
+
+def are_distinct(codes: np.ndarray) -> bool:
+    """Whether no code occurs twice."""
+    return len(np.unique(codes)) == len(codes)
+
+
+def attributes_of(estimator: type) -> Attributes:
+    """Return what a class and its bases declare; a class overrides its bases."""
+    declared: Attributes = {}
+    for one in reversed(estimator.__mro__):
+        declared |= vars(one).get("_learned", {})
+    return declared
+
+
+# ---- what many estimators learn
+
+Attributes = dict[str, Check]
+GIVEN = Check("groupings or pairs", lambda value, sizes: isinstance(value, Groupings | Pairs))
+GROUPS = ("annotator", "grouping", "group")
+OF_VIEWS: Columns = {"n_annotators": "c", "weight": "f", "n_clusters": "c"}
+
+FEATURES: Attributes = {
+    "n_features_in_": optional(size("features")),
+    "feature_names_in_": optional(texts("features")),
+}
+NO_FEATURES = {name: optional(ANYTHING) for name in ("n_features_in_", "feature_names_in_")}  # columns of a matrix
+CLUSTERS: Attributes = {
+    "items_": names("items"),
+    "n_clusters_": size("clusters"),
+    "responsibilities_": array(float, "items", "clusters", low=0, high=1, nan=True),
+    "labels_": codes("items", of="clusters", missing=True),
+}
+SETTLED: Attributes = {"n_iter_": whole(), "converged_": TRUTH}
+BOUNDED: Attributes = {"lower_bounds_": array(float, None), "lower_bound_": number(), **SETTLED}
+
+
+def annotators(**columns: str) -> Attributes:
+    """Return the check of the table of annotators."""
+    return {"annotators_": table("annotators", columns)}
+
+
+def copies(agreement: str) -> Attributes:
+    """Return the check of the table of annotators who weigh together."""
+    columns = {"annotators": "O", "n_items": "c", "agreement": agreement, "expected": "p"}
+    return {"copies_": table(None, {**columns, "dependence": "f", "p_value": "p"})}
