@@ -1,7 +1,9 @@
-"""Base class of clusterings by features and judgements of pairs: `MPCKMeans`, `ITMLClustering`, `SemiCrowd`.
+"""Base classes of clusterings by judgements of pairs, with features and without.
 
-`PairwiseClustering` reads judgements and features, passes them to `_learn`, and tabulates how far annotators agree with
-the clusters. Models that learn a metric first cluster in it with `learn_kmeans`.
+`PairConsensus` reads annotations alone, for `CorrelationClustering` and `Crowdclustering`. `PairwiseClustering`, for
+`MPCKMeans`, `ITMLClustering` and `SemiCrowd`, reads judgements and features, passes them to `_learn`, and tabulates how
+far annotators agree with the clusters. Models that learn a metric first cluster in it with `learn_kmeans`, and map to
+its coordinates by `transform_by_metric`.
 
 Decided here
 ------------
@@ -22,19 +24,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations, Groupings, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import values_of_missing
+from consilience.annotations.fit_arguments import require_no_second, values_of_missing, warn_of_unannotated
 from consilience.annotations.names import inverse
 from consilience.annotations.pairs import pairs_of_ranks
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, Name, Self
 from consilience.errors import InputError
 from consilience.estimators import forecasts, learned, scoring
 from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
+from consilience.estimators.groupings import reason_for_none
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     NONE,
     NOT_NEGATIVE,
     RESTARTS,
     Requirements,
+    is_auto,
     whole,
 )
 from consilience.estimators.scoring import rates_of_table, score_of_clusters
@@ -44,6 +49,104 @@ from consilience.inference.randomness import check_random_state
 from consilience.inference.threads import one_blas_thread
 
 LARGEST = 1_000_000  # judgements that are accepted without sampling
+
+
+class PairConsensus(CrowdEstimator):
+    """Clusters of items by judgements of pairs alone: ``fit(pairs)``.
+
+    A subclass has the parameter `n_clusters`, and learns in `_learn`. ``_most_pairs`` is the largest number of
+    judgements, and ``_handles`` says what it does with each.
+    """
+
+    _reads_alone = True
+    _most_pairs: ClassVar[int]
+    _handles: ClassVar[str]
+
+    _learned: ClassVar[Attributes] = {**learned.NO_FEATURES, **learned.CLUSTERS, "notes_": learned.NOTES}
+
+    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
+            Judgements of pairs, or their long table; groupings, which imply judgements of all their pairs; a long table
+            of groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
+        y : not used
+            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
+        missing : optional
+            Value or list of values that means missing, in addition to blank cells. By default -1 if it is
+            the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
+
+        Returns
+        -------
+        fitted estimator
+
+        Raises
+        ------
+        InputError
+            Annotations with no judgements of pairs or too many, features given with them, or an invalid parameter.
+
+        Warns
+        -----
+        AnnotationWarning
+            Something was left out, treated as missing, or not used; or another number of clusters was found than
+            requested.
+        ConvergenceWarning
+            The kept restart still improved after `max_iter` sweeps.
+        """
+        require_no_second(y, type(self).__name__)
+        self._check_parameters()
+        given = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
+        if not isinstance(given, Pairs):
+            given = groupings_of_some(given, type(self).__name__)
+        self._require_pairs(given)
+        arranged = arrange(self._before_arranging(given))
+        with one_blas_thread(), self._progress():
+            self._learn(self._list_pairs(arranged.ordered))
+        self._restore(arranged)
+        forecasts.keep(self, given)
+        warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
+        return self
+
+    forecast_same = forecasts.forecast_same
+
+    def __getattr__(self, name: str) -> Any:
+        """Explain why there are no `score` and `predict`: the model cannot place new items."""
+        raise AttributeError(reason_for_none(self, name))
+
+    @abstractmethod
+    def _learn(self, pairs: Pairs) -> None:
+        """Fit to judgements, of which there is at least one."""
+
+    def _before_arranging(self, given: Pairs | Groupings) -> Pairs | Groupings:
+        return given
+
+    def _list_pairs(self, given: Pairs | Groupings) -> Pairs:
+        return given if isinstance(given, Pairs) else given.to_pairs(max_pairs=self._most_pairs)
+
+    def _require_pairs(self, given: Pairs | Groupings) -> None:
+        model, n_items = type(self).__name__, len(given)
+        n_pairs = given.n_rows if isinstance(given, Pairs) else _n_implied(given)
+        if not n_pairs:
+            raise InputError(
+                f"{model} needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
+            )
+        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
+            raise InputError(
+                f"The 'n_clusters' parameter of {model} must be at most the number of items, {n_items}. Got "
+                f"{self.n_clusters} instead."
+            )
+        if n_pairs > self._most_pairs:
+            raise InputError(
+                f"{model} {self._handles}, at most {self._most_pairs}, and the annotations hold {n_pairs}. Restrict "
+                "the items or the annotators, or use SubsetFusion, which does not list the pairs of groupings."
+            )
+
+
+def _n_implied(groupings: Groupings) -> int:
+    sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(np.int64)
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 class PairwiseClustering(CrowdEstimator):
@@ -251,3 +354,19 @@ def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
         grouping=grouping,
         groupings=pd.RangeIndex(groupings.n_groupings),
     ).in_order()
+
+
+def transform_by_metric(self: Any, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
+    """Map to coordinates in which the learned metric is the Euclidean distance.
+
+    Parameters
+    ----------
+    X : DataFrame or array, shape (n_items, n_features)
+
+    Returns
+    -------
+    ndarray, shape (n_items, n_components)
+    """
+    check_is_fitted(self)
+    coordinates: np.ndarray = self._features(X, reset=False) @ self.components_.T
+    return coordinates

@@ -6,17 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Pairs
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.types import Count, FeaturesLike, Flag, Integer, Literal, RandomSource, Real
+from consilience.annotations.types import Count, Flag, Integer, Literal, RandomSource, Real
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
-from consilience.estimators.pairs import PairwiseClustering, learn_kmeans
+from consilience.estimators.pairs import PairwiseClustering, learn_kmeans, transform_by_metric
 from consilience.estimators.parameters import AUTO, POSITIVE, Requirements, interval, require
 from consilience.estimators.traces import keep_end
 from consilience.semisupervised.semicrowd import (
@@ -146,19 +145,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         self.verbose = verbose
         self.random_state = random_state
 
-    def transform(self, X: FeaturesLike) -> Float[np.ndarray, "items components"]:
-        """Map to coordinates in which the learned metric is the Euclidean distance.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_items, n_components)
-        """
-        check_is_fitted(self)
-        return self._features(X, reset=False) @ self.components_.T
+    transform = transform_by_metric
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,6 @@ from sklearn.datasets import load_iris
 
 from consilience import Groupings, Labels, Pairs
 from consilience.consensus import CorrelationClustering
-from consilience.consensus.pairs import correlation_clustering_estimator
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.metrics import nmi, pairwise_f
 from consilience.simulation import simulate_pairs
@@ -198,7 +197,7 @@ def test_what_is_refused(model, pairs, monkeypatch):
     for annotations in (nothing, [["a"]], Groupings.from_lists([[["a"]], [["b"]]])):
         with pytest.raises(InputError, match="needs judgements of pairs, and the annotations hold none"):
             model_of().fit(annotations)
-    monkeypatch.setattr(correlation_clustering_estimator, "MAX_PAIRS", 100)
+    monkeypatch.setattr(CorrelationClustering, "_most_pairs", 100)
     for annotations in (pairs, Groupings.from_lists([[list(range(30))]])):
         with pytest.raises(InputError, match=r"at most 100, and the annotations hold (2000|435)\."):
             model_of().fit(annotations)

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Groupings, Labels, Pairs
-from consilience.consensus.pairs import crowdclustering_estimator, point_mixture
+from consilience.consensus.pairs import point_mixture
 from consilience.consensus.pairs.crowdclustering_estimator import Crowdclustering
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.metrics.clusterings import nmi
@@ -213,7 +213,7 @@ def test_what_is_refused(model, pairs, monkeypatch):
     for annotations in (nothing, [["a"]], Groupings.from_lists([[["a"]], [["b"]]])):
         with pytest.raises(InputError, match="needs judgements of pairs, and the annotations hold none"):
             model_of().fit(annotations)
-    monkeypatch.setattr(crowdclustering_estimator, "MAX_PAIRS", 100)
+    monkeypatch.setattr(Crowdclustering, "_most_pairs", 100)
     for annotations in (pairs, Groupings.from_lists([[list(range(30))]])):
         with pytest.raises(InputError, match=r"at most 100, and the annotations hold (2000|435)\."):
             model_of().fit(annotations)

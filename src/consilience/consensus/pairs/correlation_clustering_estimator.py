@@ -11,31 +11,24 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from consilience.annotations import Groupings, Pairs
-from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import require_no_second, warn_of_unannotated
+from consilience.annotations import Pairs
 from consilience.annotations.names import inverse, outside
 from consilience.annotations.types import (
-    AnnotationsLike,
     Flag,
     Integer,
-    Missing,
     NumberOfClusters,
     RandomSource,
     Real,
     Reals,
-    Self,
 )
 from consilience.consensus.pairs import belief_propagation
 from consilience.consensus.pairs import correlation_clustering as core
 from consilience.consensus.pairs.correlation_clustering import Problem, Right
-from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators import forecasts, learned
-from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
-from consilience.estimators.groupings import reason_for_none
+from consilience.errors import AnnotationWarning
+from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
+from consilience.estimators.pairs import PairConsensus
 from consilience.estimators.parameters import (
     AUTO,
     NOT_NEGATIVE,
@@ -50,14 +43,12 @@ from consilience.inference.clusters import by_falling_size
 from consilience.inference.iterate import Trace, restarts
 from consilience.inference.pair_reliability import annotator_table
 from consilience.inference.randomness import spawn_generator
-from consilience.inference.threads import one_blas_thread
 
-MAX_PAIRS = 2_000_000  # judgements that `fit` accepts: they are listed
 MOST_FEW = 20  # clusters up to which their probabilities are computed by belief propagation
 MOST_FEW_PAIRS = 25_000  # different pairs up to which they are; with more, it takes minutes and tells little more
 
 
-class CorrelationClustering(CrowdEstimator):
+class CorrelationClustering(PairConsensus):
     """Clusters of items from judgements of pairs alone, few large ones or hundreds of small ones.
 
     The partition in which the judgements have the highest log-odds, under the sensitivity and specificity of each
@@ -129,14 +120,12 @@ class CorrelationClustering(CrowdEstimator):
     (40, [3])
     """
 
-    _reads_alone = True
+    _most_pairs = 2_000_000
+    _handles = "lists the judged pairs"
 
     _learned: ClassVar[Attributes] = {
-        **learned.NO_FEATURES,
-        **learned.CLUSTERS,
         **learned.SETTLED,
         **learned.annotators(n_pairs="c", accuracy="p", sensitivity="p", specificity="p"),
-        "notes_": learned.NOTES,
         "objective_": learned.number(),
         "objectives_": learned.array(float, None),
         "restart_objectives_": learned.array(float, None),
@@ -170,57 +159,6 @@ class CorrelationClustering(CrowdEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
-            Judgements of pairs, or their long table; groupings, which imply judgements of all their pairs; a long table
-            of groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
-        y : not used
-            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells. By default -1 if it is
-            the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
-
-        Returns
-        -------
-        fitted estimator
-
-        Raises
-        ------
-        InputError
-            Annotations with no judgements of pairs or too many, features given with them, or an invalid parameter.
-
-        Warns
-        -----
-        AnnotationWarning
-            Something was left out, treated as missing, or not used; or another number of clusters was found than
-            requested.
-        ConvergenceWarning
-            The kept run still improved after `max_iter` sweeps.
-        """
-        require_no_second(y, type(self).__name__)
-        self._check_parameters()
-        given = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
-        if not isinstance(given, Pairs):
-            given = groupings_of_some(given, "CorrelationClustering")
-        self._require_pairs(given)
-        arranged = arrange(given)
-        with one_blas_thread(), self._progress():
-            self._learn(_listed(arranged.ordered))
-        self._restore(arranged)
-        forecasts.keep(self, given)
-        warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
-        return self
-
-    forecast_same = forecasts.forecast_same
-
-    def __getattr__(self, name: str) -> Any:
-        """Explain why there are no `score` and `predict`: the model cannot place new items."""
-        raise AttributeError(reason_for_none(self, name))
 
     def _learn(self, pairs: Pairs) -> None:
         judged = np.union1d(pairs.item_a, pairs.item_b)
@@ -311,35 +249,6 @@ class CorrelationClustering(CrowdEstimator):
                 AnnotationWarning,
                 stacklevel=outside(),
             )
-
-    def _require_pairs(self, given: Pairs | Groupings) -> None:
-        n_items = len(given)
-        n_pairs = given.n_rows if isinstance(given, Pairs) else _n_implied(given)
-        if not n_pairs:
-            raise InputError(
-                "CorrelationClustering needs judgements of pairs, and the annotations hold none (n_samples = "
-                f"{n_items})."
-            )
-        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
-            raise InputError(
-                "The 'n_clusters' parameter of CorrelationClustering must be at most the number of items, "
-                f"{n_items}. Got {self.n_clusters} instead."
-            )
-        if n_pairs > MAX_PAIRS:
-            raise InputError(
-                f"CorrelationClustering lists the judged pairs, at most {MAX_PAIRS}, and the annotations hold "
-                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs "
-                "of groupings."
-            )
-
-
-def _listed(annotations: Pairs | Groupings) -> Pairs:
-    return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=MAX_PAIRS)
-
-
-def _n_implied(groupings: Groupings) -> int:
-    sizes = np.bincount(groupings.grouping_of_group[groupings.incidence.indices]).astype(np.int64)
-    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _within_parts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,31 +12,24 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from consilience.annotations import Groupings, Pairs
-from consilience.annotations.canonical import arrange
-from consilience.annotations.fit_arguments import require_no_second, warn_of_unannotated
 from consilience.annotations.names import outside
 from consilience.annotations.types import (
-    AnnotationsLike,
     Flag,
     Integer,
-    Missing,
     Name,
     NumberOfClusters,
     RandomSource,
     Real,
-    Self,
 )
 from consilience.consensus.pairs import crowdclustering as core
 from consilience.consensus.pairs import point_mixture
 from consilience.consensus.pairs.crowdclustering import Problem, State
 from consilience.consensus.pairs.point_mixture import Mixture, Prior
-from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators import forecasts, learned
-from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.consensus import groupings_of_some, read_groupings_or_pairs
-from consilience.estimators.groupings import reason_for_none
+from consilience.errors import AnnotationWarning
+from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
+from consilience.estimators.pairs import PairConsensus
 from consilience.estimators.parameters import (
     AUTO,
     NOT_NEGATIVE,
@@ -53,15 +46,13 @@ from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.iterate import restarts
 from consilience.inference.randomness import spawn_seeds
-from consilience.inference.threads import one_blas_thread
 
-MAX_PAIRS = 500_000  # judgements that `fit` accepts: every sweep processes each of them
 MOST_CLUSTERS = 10_000
 MOST_COMPONENTS = 10  # beyond this the tables of an annotator become large
 SHUFFLE = 0  # seed of the order of items, so that the items of a batch are not similar
 
 
-class Crowdclustering(CrowdEstimator):
+class Crowdclustering(PairConsensus):
     """Clusters of points in a latent space, from judgements by annotators who weight its dimensions differently.
 
     Each annotator is a classifier of pairs: a judgement is "same" if the two points agree in the dimensions that the
@@ -145,8 +136,9 @@ class Crowdclustering(CrowdEstimator):
     [True, True, False]
     """
 
-    _reads_alone = True
-    _axes: ClassVar[Axes] = CrowdEstimator._axes | {
+    _most_pairs = 500_000  # every sweep processes each of them
+    _handles = "processes judged pairs one by one"
+    _axes: ClassVar[Axes] = PairConsensus._axes | {
         "embedding_": ("items",),
         "_points": ("items",),
         "_weights": ("annotators",),
@@ -154,11 +146,8 @@ class Crowdclustering(CrowdEstimator):
     }
 
     _learned: ClassVar[Attributes] = {
-        **learned.NO_FEATURES,
-        **learned.CLUSTERS,
         **learned.BOUNDED,
         **learned.annotators(n_pairs="c", bias="f", accuracy="p", sensitivity="p", specificity="p"),
-        "notes_": learned.NOTES,
         "restart_bounds_": learned.array(float, None),
         "embedding_": learned.reals("items", "dims"),
         "_points": learned.reals("items", "quadratic"),
@@ -216,53 +205,6 @@ class Crowdclustering(CrowdEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        annotations : Pairs, Groupings, Labels, DataFrame or array of shape (n_items, n_annotators)
-            Judgements of pairs, or their long table; groupings, which imply judgements of all their pairs; a long table
-            of groupings; or a matrix of group names, in which NaN and None mean that the annotator left the item out.
-        y : not used
-            Refused, unless it is one value for each item, which scikit-learn passes to every estimator.
-        missing : optional
-            Value or list of values that means missing, in addition to blank cells. By default -1 if it is
-            the only negative integer; ``missing=[]`` treats it as a name. For tables and arrays only.
-
-        Returns
-        -------
-        fitted estimator
-
-        Raises
-        ------
-        InputError
-            Annotations with no judgements of pairs or too many, features given with them, or an invalid parameter.
-
-        Warns
-        -----
-        AnnotationWarning
-            Something was left out, treated as missing, or not used.
-        ConvergenceWarning
-            The kept restart still improved after `max_iter` sweeps.
-        AnnotationWarning
-            Fewer clusters than requested own items.
-        """
-        require_no_second(y, type(self).__name__)
-        self._check_parameters()
-        given = read_groupings_or_pairs(self, annotations, reset=True, missing=missing)
-        if not isinstance(given, Pairs):
-            given = groupings_of_some(given, "Crowdclustering")
-        arranged = arrange(self._pairs_of(given))
-        with one_blas_thread(), self._progress():
-            self._learn(arranged.ordered)
-        self._restore(arranged)
-        forecasts.keep(self, given)
-        warn_of_unannotated(given, self.labels_ >= 0, "no judged pair and no cluster (label -1)")
-        return self
-
-    forecast_same = forecasts.forecast_same
-
     def _same(
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
@@ -274,18 +216,8 @@ class Crowdclustering(CrowdEstimator):
         mean, square = core.scores_of_pairs(self._points[a], self._points[b], *own)
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
-    def __getattr__(self, name: str) -> Any:
-        """Explain why there are no `score` and `predict`: the model cannot place new items."""
-        raise AttributeError(reason_for_none(self, name))
-
-    def _pairs_of(self, given: Pairs | Groupings) -> Pairs:
-        if isinstance(given, Pairs):
-            self._require_pairs(given.n_rows, len(given))
-            return given
-        sizes = np.bincount(given.grouping_of_group[given.incidence.indices]).astype(float)
-        n_pairs = int((sizes * (sizes - 1) / 2).sum())
-        self._require_pairs(n_pairs, len(given))
-        return given.to_pairs(max_pairs=MAX_PAIRS)
+    def _before_arranging(self, given: Pairs | Groupings) -> Pairs | Groupings:
+        return self._list_pairs(given)
 
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)
@@ -347,23 +279,6 @@ class Crowdclustering(CrowdEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require(self, "cluster_variance", "less than item_variance", self.cluster_variance < self.item_variance)
-
-    def _require_pairs(self, n_pairs: int, n_items: int) -> None:
-        if not n_pairs:
-            raise InputError(
-                f"Crowdclustering needs judgements of pairs, and the annotations hold none (n_samples = {n_items})."
-            )
-        if not is_auto(self.n_clusters) and int(self.n_clusters) > n_items:
-            raise InputError(
-                "The 'n_clusters' parameter of Crowdclustering must be at most the number of items, "
-                f"{n_items}. Got {self.n_clusters} instead."
-            )
-        if n_pairs > MAX_PAIRS:
-            raise InputError(
-                f"Crowdclustering processes judged pairs one by one, at most {MAX_PAIRS}, and the annotations hold "
-                f"{n_pairs}. Restrict the items or the annotators, or use SubsetFusion, which does not list the pairs "
-                "of groupings."
-            )
 
 
 def _annotators(pairs: Pairs, share: Float[np.ndarray, "items clusters"], bias: np.ndarray) -> pd.DataFrame:
