@@ -13,6 +13,7 @@ LAYERS = [
     {"cli"},
     {"collect"},
     {"inspection", "persistence"},
+    {"analysis"},
     {"active", "partitions", "selection", "sites", "subsets"},
     {"consensus", "semisupervised", "deep"},
     {"simulation"},
@@ -136,6 +137,17 @@ def test_the_mathematics_of_a_model_knows_no_estimators():
     for path in modules():
         if f"{name_of(path)}_estimator" in shells:
             assert not [name for name in imports_of(path) if name.startswith("consilience.estimators")], name_of(path)
+
+
+VIEWS = {"matplotlib", "jinja2", "markupsafe"}
+
+
+def test_statistics_know_no_views():
+    """Nothing in `analysis` draws or writes a page; that it imports nothing of `inspection` follows from the layers."""
+    statistics = [path for path in modules() if name_of(path).startswith("consilience.analysis.")]
+    assert len(statistics) > 30  # else the search has gone wrong
+    for path in statistics:
+        assert not {name.split(".")[0] for name in imports_of(path)} & VIEWS, path
 
 
 def test_plots_know_nothing_of_the_report():

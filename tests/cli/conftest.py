@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.analysis.chance import chance_test
 from consilience.cli import main
-from consilience.inspection.chance import chance_test
 from tests.click_runner import invoke
 
 PARTITION = ("--model", "PartitionLabelModel")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from consilience import Labels
+from consilience.analysis.names import width
 from consilience.cli.summary import LINE, _examples
-from consilience.inspection.names import width
 from consilience.semisupervised import SemiCrowd
 
 FRUIT = ["apple", "pear", "plum", "fig", "date"]

@@ -9,6 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from consilience.analysis.name_corrections import NAME, STANDARD, corrections_from, require_known
+from consilience.analysis.names import counted
+from consilience.analysis.standardisation import StandardNames, standard_names, written_names
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
@@ -19,10 +22,7 @@ from consilience.cli.options import CardSortOptions
 from consilience.cli.outputs import write_table
 from consilience.cli.tables import read_table
 from consilience.errors import InputError
-from consilience.inspection.name_corrections import NAME, STANDARD, corrections_from, require_known
-from consilience.inspection.names import counted
 from consilience.inspection.report.name_sections import worth_showing
-from consilience.inspection.standardisation import StandardNames, standard_names, written_names
 
 NAMES_FILE, PLACEMENTS = "standard-names.csv", "placements.csv"
 LISTED = 5  # names in a note

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from consilience import registry
+from consilience.analysis.chance import LEVEL, ChanceTest, chance_test
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.names import shortened
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.cli.inputs import Evidence
-from consilience.inspection.chance import LEVEL, ChanceTest, chance_test
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import shortened
-from consilience.inspection.words import current_words
 
 MOST_SUGGESTIONS = 2
 WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 from consilience import registry
+from consilience.analysis.names import as_text
+from consilience.analysis.words import Words, read_as
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
 from consilience.cli.inputs import Material, read_material
@@ -22,8 +24,6 @@ from consilience.cli.options import FeatureOptions
 from consilience.cli.outputs import require_outputs, write_table
 from consilience.cli.preprocessing import behind, steps_for
 from consilience.errors import InputError
-from consilience.inspection.names import as_text
-from consilience.inspection.words import Words, read_as
 from consilience.selection.candidates import candidates, final
 from consilience.selection.comparison import Comparison
 from consilience.selection.comparison import compare as compare_models

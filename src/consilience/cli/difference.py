@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 import consilience
+from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.names import plain
 from consilience.annotations.types import NumberOfClusters
@@ -22,7 +23,6 @@ from consilience.cli.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, 
 from consilience.errors import InputError
 from consilience.inspection import StudyDifference, difference_report, study_difference
 from consilience.inspection.studies.sections import findings
-from consilience.inspection.words import Words, read_as
 
 MODEL = "SubsetFusion"  # which reads what can be compared
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from consilience.analysis.names import counted
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named, normal
 from consilience.annotations.names import MISSING, plain
@@ -16,7 +17,6 @@ from consilience.cli.messages import note
 from consilience.cli.program import others
 from consilience.cli.tables import names_as, read_table
 from consilience.errors import InputError
-from consilience.inspection.names import counted
 
 FACTORS = {"seconds": 1, "minutes": 60}
 OF_CLOCK = ("time", "duration", "time taken")

@@ -12,6 +12,10 @@ import click
 import pandas as pd
 
 from consilience import registry
+from consilience.analysis.certainty import certainty_of_report
+from consilience.analysis.label_quality import in_words, label_quality
+from consilience.analysis.names import listed
+from consilience.analysis.words import Words, use_words
 from consilience.atomic_files import replacing
 from consilience.cli.card_sorts import as_corrected, found_names, read_card_sort, write_names
 from consilience.cli.caveats import suggestions, verdict
@@ -30,10 +34,6 @@ from consilience.cli.summary import as_lines, summary
 from consilience.cli.tables import read_scores
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
-from consilience.inspection.certainty import certainty_of_report
-from consilience.inspection.label_quality import in_words, label_quality
-from consilience.inspection.names import listed
-from consilience.inspection.words import Words, use_words
 
 AUTO = "auto"
 NO_EXTRAS, NO_CARD_SORT = ExtraOptions(), CardSortOptions()

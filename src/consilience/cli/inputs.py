@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from consilience import registry
+from consilience.analysis.names import counted
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
@@ -23,7 +24,6 @@ from consilience.cli.program import others
 from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
-from consilience.inspection.names import counted
 
 LISTED = 5  # names in a note
 LABEL_COLUMNS = ("label", "class")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations import Labels
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
@@ -22,7 +23,6 @@ from consilience.cli.messages import note
 from consilience.cli.options import ExtraOptions, FeatureOptions
 from consilience.cli.tables import named_as, names_as, names_in, read_table
 from consilience.errors import InputError
-from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.report.quality_sections import quality_file
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 import consilience
+from consilience.analysis.names import as_text, counted
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
@@ -21,7 +22,6 @@ from consilience.cli.outputs import encoded, require_no_input, write_table
 from consilience.cli.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.cli.results import mapping_of
 from consilience.errors import InputError, MissingDependencyError
-from consilience.inspection.names import as_text, counted
 from consilience.inspection.report.label_tables import keyed
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 

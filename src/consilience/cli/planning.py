@@ -11,11 +11,11 @@ import pandas as pd
 
 from consilience.active import Plan
 from consilience.active import plan as make_plan
+from consilience.analysis.words import DEFAULT, Words, capital, current_words, read_as, use_words
 from consilience.cli.inputs import read_for_model
 from consilience.cli.messages import note, say, say_json
 from consilience.cli.outputs import require_outputs, table_writer, write_files
 from consilience.errors import InputError
-from consilience.inspection.words import DEFAULT, Words, capital, current_words, read_as, use_words
 
 PICTURES = (".svg", ".png", ".pdf")
 FAR_OFF = "Of such forecasts of recorded studies, three in four were right within a factor of two."  # docs/planning.rst

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 
 from consilience import save
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.label_quality import LabelQuality
+from consilience.analysis.votes import item_votes
 from consilience.annotations import Labels
 from consilience.cli.item_extras import GIVEN_FILE, file_of
 from consilience.cli.outputs import write_table
-from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.label_quality import LabelQuality
 from consilience.inspection.report.label_tables import keyed
 from consilience.inspection.report.subject import OF_OTHERS
 from consilience.inspection.report.votes_sections import FILE as VOTES
-from consilience.inspection.votes import item_votes
 
 
 def write_results(

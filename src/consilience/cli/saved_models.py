@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 
 from consilience import load, registry
+from consilience.analysis.certainty import certainty_of_report
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.cli.card_sorts import for_card_sort
@@ -26,9 +29,6 @@ from consilience.cli.reading import named, read_noted
 from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
-from consilience.inspection.certainty import certainty_of_report
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.words import Words, read_as, use_words
 
 
 def predict(

@@ -12,6 +12,7 @@ import pandas as pd
 
 import consilience
 from consilience import write_annotations
+from consilience.analysis.words import Words
 from consilience.annotations.types import NumberOfClusters
 from consilience.atomic_files import replacing
 from consilience.cli.features import categorical_columns, read_features
@@ -23,7 +24,6 @@ from consilience.cli.result_folder import OF_SITES, SUMMARY, checksums_in, repla
 from consilience.cli.tables import read_table
 from consilience.errors import InputError
 from consilience.inspection import report
-from consilience.inspection.words import Words
 from consilience.sites import FusedSites, SiteSummary, fuse_sites, read_summary, summarise_site, write_summary
 from consilience.sites.summarising import hashed
 

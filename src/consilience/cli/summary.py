@@ -11,23 +11,23 @@ import numpy as np
 import pandas as pd
 
 import consilience
+from consilience.analysis.capabilities import Capabilities, attributes
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
+from consilience.analysis.fitted import groupings_of
+from consilience.analysis.group_names import called, cluster_names
+from consilience.analysis.label_quality import LabelQuality
+from consilience.analysis.names import as_text, counted, shortened, width
+from consilience.analysis.random_sorters import random_sorters
+from consilience.analysis.words import DEFAULT, Words, current_words, use_words
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
 from consilience.cli.inputs import Evidence, Material
 from consilience.cli.item_extras import figures_of
 from consilience.cli.preprocessing import is_standardized
 from consilience.cli.results import files_of
-from consilience.inspection.capabilities import Capabilities, attributes
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
-from consilience.inspection.group_names import called, cluster_names
-from consilience.inspection.label_quality import LabelQuality
-from consilience.inspection.names import as_text, counted, shortened, width
-from consilience.inspection.plots.projection import groupings_of
-from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
-from consilience.inspection.words import DEFAULT, Words, current_words, use_words
 
 WEAKEST = 3  # annotators shown
 MOST_RANDOM = 12  # annotators who sorted at random, in a line
