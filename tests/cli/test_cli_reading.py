@@ -200,7 +200,7 @@ def test_options_that_are_not_given_are_not_passed_on(run, monkeypatch, tmp_path
         given.append((str(path), reading))
         return read_annotations(path)
 
-    monkeypatch.setattr("consilience.cli.reading.read_annotations", read)
+    monkeypatch.setattr("consilience.workflows.reading.read_annotations", read)
     (tmp_path / "in.csv").write_text("item,annotator,label\nale,Ann,1\n")
     run("convert", "in.csv", "out.csv")
     run("convert", "in.csv", "out.csv", "--no-transpose", "--missing", "", "--ignore", "x", "--ignore", "y,z")

@@ -7,8 +7,8 @@ import pytest
 
 from consilience import Labels
 from consilience.analysis.names import width
-from consilience.cli.summary import LINE, _examples
 from consilience.semisupervised import SemiCrowd
+from consilience.workflows.summary import LINE, _examples
 
 FRUIT = ["apple", "pear", "plum", "fig", "date"]
 ROOTS = ["carrot", "leek", "onion", "radish", "yam"]

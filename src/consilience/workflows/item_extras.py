@@ -18,13 +18,13 @@ from consilience.annotations import Labels
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import Coded
-from consilience.cli.item_columns import OPTION, item_column
-from consilience.cli.messages import note
-from consilience.cli.options import ExtraOptions, FeatureOptions
-from consilience.cli.tables import named_as, names_as, names_in, read_table
 from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.report.quality_sections import quality_file
+from consilience.workflows.item_columns import OPTION, item_column
+from consilience.workflows.jobs import FeatureOptions
+from consilience.workflows.notes import note
+from consilience.workflows.tables import named_as, names_as, names_in, read_table
 
 GIVEN, PICTURES = "--given-labels", "--pictures"
 GIVEN_FILE = "given-labels.csv"
@@ -49,7 +49,7 @@ class Extras:
     pictures: Place | None
 
     @classmethod
-    def of(cls, options: ExtraOptions, features: Path | None) -> Extras:
+    def of(cls, given_labels: str | None, pictures: str | None, features: Path | None) -> Extras:
         """Tell files from columns.
 
         Raises
@@ -57,7 +57,7 @@ class Extras:
         InputError
             There is no such file or column.
         """
-        return cls(_place(options.given_labels, features, GIVEN), _place(options.pictures, features, PICTURES))
+        return cls(_place(given_labels, features, GIVEN), _place(pictures, features, PICTURES))
 
     @property
     def paths(self) -> list[Path]:

@@ -24,8 +24,8 @@ import pandas as pd
 
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import Coded, plain
-from consilience.cli.program import others
 from consilience.errors import InputError
+from consilience.workflows.text import others
 
 OPTION = "--feature-item"
 ITEM = "item"

@@ -15,14 +15,14 @@ from consilience.analysis.standardisation import StandardNames, standard_names, 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
-from consilience.cli.durations import read_seconds
-from consilience.cli.inputs import Material
-from consilience.cli.messages import note
-from consilience.cli.options import CardSortOptions
-from consilience.cli.outputs import write_table
-from consilience.cli.tables import read_table
 from consilience.errors import InputError
 from consilience.inspection.report.name_sections import worth_showing
+from consilience.workflows.durations import read_seconds
+from consilience.workflows.inputs import Material
+from consilience.workflows.jobs import CardSortOptions
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import write_table
+from consilience.workflows.tables import read_table
 
 NAMES_FILE, PLACEMENTS = "standard-names.csv", "placements.csv"
 LISTED = 5  # names in a note

@@ -16,7 +16,7 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.names import shortened
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.cli.inputs import Evidence
+from consilience.workflows.inputs import Evidence
 
 MOST_SUGGESTIONS = 2
 WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import frame_row
-from consilience.cli.cells import LARGEST, MISSING, TRUTH, read_cells, with_decimal_points
-from consilience.cli.item_columns import is_called_id
+from consilience.workflows.cells import LARGEST, MISSING, TRUTH, read_cells, with_decimal_points
+from consilience.workflows.item_columns import is_called_id
 
 numbers = st.floats(-LARGEST, LARGEST)
 odd = st.one_of(

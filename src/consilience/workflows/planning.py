@@ -1,9 +1,10 @@
-"""``consilience plan``: how many people a study of groupings needs."""
+"""How many people a study of groupings needs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,59 +13,74 @@ import pandas as pd
 from consilience.active import Plan
 from consilience.active import plan as make_plan
 from consilience.analysis.words import DEFAULT, Words, capital, current_words, read_as, use_words
-from consilience.cli.inputs import read_for_model
-from consilience.cli.messages import note, say, say_json
-from consilience.cli.outputs import require_outputs, table_writer, write_files
 from consilience.errors import InputError
+from consilience.workflows.inputs import read_for_model
+from consilience.workflows.jobs import PlanRequest, Result
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import require_outputs, table_writer, write_files
 
 PICTURES = (".svg", ".png", ".pdf")
 FAR_OFF = "Of such forecasts of recorded studies, three in four were right within a factor of two."  # docs/planning.rst
 GUESSES = {"n_items": "--items", "n_clusters": "--clusters", "agreement": "--agreement"}
 
 
-def plan(
-    pilot: Path | None,
-    *,
-    reading: Mapping[str, Any],
-    n_items: int | None,
-    n_clusters: int | None,
-    agreement: float | None,
-    subset_size: int | None,
-    subsets_each: int,
-    target: float,
-    max_annotators: int,
-    draws: int,
-    out: Path | None,
-    plot: Path | None,
-    seed: int | None,
-    as_json: bool,
-    words: str | None,
-) -> None:
-    """Find how many people a study needs, and print and write the table."""
-    Words.of(words)  # before anything is read
+@dataclass(frozen=True)
+class PlanResult(Result):
+    """How many people a study needs.
+
+    Attributes
+    ----------
+    summary : dict
+        The plan as plain values.
+    text : str
+        What the command prints.
+    plan : Plan
+        As `consilience.active.plan` returns it.
+    """
+
+    plan: Plan
+
+
+def plan_study(request: PlanRequest) -> PlanResult:
+    """Find by simulation how many people a study needs, and write table and curve if that is asked for.
+
+    Parameters
+    ----------
+    request : PlanRequest
+
+    Returns
+    -------
+    PlanResult
+
+    Raises
+    ------
+    InputError
+        Files or numbers cannot be used.
+    """
+    pilot, out, plot = request.pilot, request.out, request.plot
+    Words.of(request.words)  # before anything is read
     require_outputs([out, plot], [pilot])
-    guesses = {"n_items": n_items, "n_clusters": n_clusters, "agreement": agreement}
-    _require_one_source(pilot, guesses)
+    _require_one_source(request)
     if out is not None:
         table_writer(pd.DataFrame(), out)  # an ending that is unknown is refused before the simulations
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise InputError(f"The file name of --plot must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}.")
     groupings = None
     if pilot is not None:
-        groupings, notes = read_for_model(pilot, reading=reading, model="SubsetFusion")
+        groupings, notes = read_for_model(pilot, reading=request.reading, model="SubsetFusion")
         for text in notes:
             note(text)
     found = make_plan(
-        n_items,
-        n_clusters=n_clusters,
-        agreement=agreement,
+        request.n_items,
+        n_clusters=request.n_clusters,
+        agreement=request.agreement,
         pilot=groupings,
-        subset_size=subset_size,
-        subsets_each=subsets_each,
-        target=target,
-        max_annotators=max_annotators,
-        n_draws=draws,
-        random_state=0 if seed is None else seed,
+        subset_size=request.subset_size,
+        subsets_each=request.subsets_each,
+        target=request.target,
+        max_annotators=request.max_annotators,
+        n_draws=request.draws,
+        random_state=request.seed,
         verbose=True,
     )
     writers: dict[Path, Callable[[IO[bytes]], None]] = {}
@@ -73,20 +89,18 @@ def plan(
     if plot is not None:
         writers[plot] = _picture(found, plot)
     write_files(writers)
-    if as_json:
-        say_json(_summary(found))
-    else:
-        with use_words(Words.of(words, read_as(groupings))):
-            say("\n".join([*_answer(found, max_annotators), "", _table(found.table)]))
+    with use_words(Words.of(request.words, read_as(groupings))):
+        text = "\n".join([*_answer(found, request.max_annotators), "", _table(found.table)])
+    return PlanResult(_summary(found), text, found)
 
 
-def _require_one_source(pilot: Path | None, guesses: Mapping[str, Any]) -> None:
+def _require_one_source(request: PlanRequest) -> None:
     """Require either a pilot or all guesses, in terms of the options."""
-    told = [option for name, option in GUESSES.items() if guesses[name] is not None]
-    lacking = [option for name, option in GUESSES.items() if guesses[name] is None]
-    if pilot is not None and told:
+    told = [option for name, option in GUESSES.items() if getattr(request, name) is not None]
+    lacking = [option for name, option in GUESSES.items() if getattr(request, name) is None]
+    if request.pilot is not None and told:
         raise InputError(f"PILOT tells what {told[0]} would; give one of them.")
-    if pilot is None and lacking:
+    if request.pilot is None and lacking:
         raise InputError(f"Give a PILOT, or {', '.join(GUESSES.values())}: {lacking[0]} is missing.")
 
 

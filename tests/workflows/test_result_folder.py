@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from consilience.cli import result_folder
-from consilience.cli.result_folder import replaced_folder, require_free
 from consilience.errors import InputError
-from tests.cli.whole_folders import fit_of, leftovers, put
+from consilience.workflows import result_folder
+from consilience.workflows.result_folder import replaced_folder, require_free
+from tests.workflows.whole_folders import fit_of, leftovers, put
 
 OLD, NEW = ("clusters.csv", "annotators.csv", "mapping.csv"), ("clusters.csv", "annotators.csv", "views.csv")
 ROOT = Path(__file__).parents[2]
@@ -216,7 +216,7 @@ def test_a_folder_without_permission(tmp_path):
 KILLED = textwrap.dedent("""
     import os, sys
     from pathlib import Path
-    from tests.cli.whole_folders import put
+    from tests.workflows.whole_folders import put
 
     def armed(step):
         # audit events come before what they announce: files opened, made, renamed, removed, and calls of the system

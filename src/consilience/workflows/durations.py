@@ -13,10 +13,10 @@ from consilience.analysis.names import counted
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named, normal
 from consilience.annotations.names import MISSING, plain
-from consilience.cli.messages import note
-from consilience.cli.program import others
-from consilience.cli.tables import names_as, read_table
 from consilience.errors import InputError
+from consilience.workflows.notes import note
+from consilience.workflows.tables import names_as, read_table
+from consilience.workflows.text import others
 
 FACTORS = {"seconds": 1, "minutes": 60}
 OF_CLOCK = ("time", "duration", "time taken")

@@ -1,4 +1,4 @@
-"""``consilience simulate``, ``convert`` and ``datasets``."""
+"""Data sets, simulated annotations, and annotations of another kind, in files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from consilience import write_annotations
 from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.files.writing import long_table_writer
 from consilience.annotations.names import plain
-from consilience.cli.item_columns import item_column
-from consilience.cli.messages import say, say_json
-from consilience.cli.outputs import require_outputs, table_writer, write_files, write_table
-from consilience.cli.reading import read_noted
-from consilience.cli.tables import names_in, numbers, read_table
 from consilience.datasets import list_datasets, load_dataset
 from consilience.datasets.catalogue import data_files
 from consilience.errors import InputError
+from consilience.workflows.item_columns import item_column
+from consilience.workflows.jobs import Result
+from consilience.workflows.outputs import require_outputs, table_writer, write_files, write_table
+from consilience.workflows.reading import read_noted
+from consilience.workflows.tables import names_in, numbers, read_table
 
 
 def simulate(
@@ -32,8 +32,11 @@ def simulate(
     out: Path,
     features_out: Path | None,
     **settings: Any,
-) -> None:
-    """Write simulated annotations of items with known classes, by a generator of `consilience.simulation`."""
+) -> str:
+    """Write simulated annotations of items with known classes, by a generator of `consilience.simulation`.
+
+    Returns a line for each file.
+    """
     require_outputs([out, features_out], files_of(source))
     classes, features = classes_of(source, class_column, with_features=features_out is not None)
     annotations = generator(classes, **settings)
@@ -41,9 +44,10 @@ def simulate(
     if features_out is not None and features is not None:
         writers[features_out] = table_writer(features.rename_axis("item").reset_index(), features_out)
     write_files(writers)
-    say(f"{out}: {annotations}")
+    lines = [f"{out}: {annotations}"]
     if features_out is not None and features is not None:
-        say(f"{features_out}: {features.shape[1]} features of {len(features)} items")
+        lines.append(f"{features_out}: {features.shape[1]} features of {len(features)} items")
+    return "\n".join(lines)
 
 
 def files_of(source: str) -> list[Path]:
@@ -82,13 +86,13 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
     return pd.Series(data_set.target_names[data_set.target], index=data_set.item_names), data_set.data
 
 
-def convert(source: Path, out: Path, *, to: str | None, reading: Mapping[str, Any]) -> None:
+def convert(source: Path, out: Path, *, to: str | None = None, reading: Mapping[str, Any] | None = None) -> Annotations:
     """Read annotations in any format and write their long table, converted to another kind if `to` is given."""
     require_outputs([out], [source])
-    annotations, _ = read_noted(source, reading)
+    annotations, _ = read_noted(source, reading or {})
     annotations = convert_to(annotations, to)
     write_annotations(annotations, out)
-    say(f"{out}: {annotations}")
+    return annotations
 
 
 def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
@@ -114,15 +118,22 @@ def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
     raise InputError(f"Pairs cannot become {kind}, since two judgements may contradict each other.")
 
 
-def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: bool) -> None:
-    """List the data sets, describe one, or write a part of one to a file."""
-    if name is None:
-        _list(as_json=as_json)
-        return
+def describe_data_sets() -> Result:
+    """Return the table of the data sets."""
+    table = list_datasets()
+    return Result({"data_sets": json.loads(table.to_json(orient="records"))}, _as_lines(table))
+
+
+def describe_data_set(name: str) -> Result:
+    """Return the description of a data set."""
+    table, details = list_datasets(), load_dataset(name).DESCR
+    row = json.loads(table[table["name"] == name].to_json(orient="records"))[0]
+    return Result(row | {"details": details}, details)
+
+
+def write_data_set(name: str, out: Path, *, what: str | None = None) -> Result:
+    """Write the annotations, features or classes of a data set to a file."""
     data_set = load_dataset(name)
-    if out is None:
-        _describe(name, data_set.DESCR, as_json=as_json)
-        return
     require_outputs([out], files_of(name))
     part = what or ("annotations" if data_set.annotations is not None else "features")
     held: Any = {"annotations": data_set.annotations, "features": data_set.data, "classes": data_set.target}[part]
@@ -134,18 +145,7 @@ def datasets(name: str | None, *, what: str | None, out: Path | None, as_json: b
         write_table(held.rename_axis("item").reset_index(), out)
     else:
         write_table(pd.DataFrame({"item": data_set.item_names, "class": data_set.target_names[held]}), out)
-    if as_json:
-        say_json({"name": name, "what": part, "file": str(out)})
-    else:
-        say(f"{out}: {part} of {name}")
-
-
-def _list(*, as_json: bool) -> None:
-    table = list_datasets()
-    if as_json:
-        say_json(json.loads(table.to_json(orient="records")))
-    else:
-        say(_as_lines(table))
+    return Result({"name": name, "what": part, "file": str(out)}, f"{out}: {part} of {name}")
 
 
 def _as_lines(table: pd.DataFrame) -> str:
@@ -157,12 +157,3 @@ def _as_lines(table: pd.DataFrame) -> str:
         rows.append([row["name"], *sizes, "yes" if row["available"] else "no", row["description"]])
     widths = [max(map(len, column)) for column in zip(head, *rows)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows])
-
-
-def _describe(name: str, description: str, *, as_json: bool) -> None:
-    if not as_json:
-        say(description)
-        return
-    table = list_datasets()
-    row = json.loads(table[table["name"] == name].to_json(orient="records"))[0]
-    say_json(row | {"details": description})

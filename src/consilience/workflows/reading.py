@@ -10,7 +10,7 @@ from typing import Any
 from consilience import read_annotations
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Reading
-from consilience.cli.messages import note
+from consilience.workflows.notes import note
 
 
 def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:

@@ -35,8 +35,8 @@ from consilience.atomic_files import (
     synchronise,
     temporary_folder,
 )
-from consilience.cli.signals import undivided
 from consilience.errors import InputError
+from consilience.workflows.signals import undivided
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 TABLES_OF_CLASSES = ("labels.csv", "votes.csv", "annotators.csv", "confusion.csv", "counts.csv", "given-labels.csv")

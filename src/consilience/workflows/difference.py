@@ -1,9 +1,10 @@
-"""``consilience difference``: whether two studies of the same items differ, and what moved."""
+"""Whether two studies of the same items differ, and what moved."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,64 +14,76 @@ import consilience
 from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.names import plain
-from consilience.annotations.types import NumberOfClusters
 from consilience.atomic_files import replacing
-from consilience.cli.inputs import read_for_model
-from consilience.cli.messages import note, say, say_json
-from consilience.cli.outputs import encoded, require_no_input, write_table
-from consilience.cli.reading import named
-from consilience.cli.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.errors import InputError
 from consilience.inspection import StudyDifference, difference_report, study_difference
 from consilience.inspection.studies.sections import findings
+from consilience.workflows.inputs import read_for_model
+from consilience.workflows.jobs import DifferenceRequest, Result
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import encoded, require_no_input, write_table
+from consilience.workflows.reading import named
+from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 
 MODEL = "SubsetFusion"  # which reads what can be compared
 
 
-def difference(
-    first: Path,
-    second: Path,
-    *,
-    reading: Mapping[str, Any],
-    names: str | None,
-    same_people: bool,
-    clusters: NumberOfClusters | None,
-    permutations: int,
-    certainty_draws: int,
-    words: str | None,
-    out: Path,
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    """Compare two studies, write the results to the folder `out`, and print the answer.
+@dataclass(frozen=True)
+class DifferenceResult(Result):
+    """Whether two studies of the same items differ, and what moved.
+
+    Attributes
+    ----------
+    summary : dict
+        What summary.json holds.
+    text : str
+        What the command prints.
+    difference : StudyDifference
+        As `consilience.inspection.study_difference` returns it.
+    """
+
+    difference: StudyDifference
+
+
+def compare_studies(request: DifferenceRequest) -> DifferenceResult:
+    """Compare two studies, and write the results to a folder.
+
+    Parameters
+    ----------
+    request : DifferenceRequest
+
+    Returns
+    -------
+    DifferenceResult
 
     Raises
     ------
     InputError
         Files or options cannot be used.
     """
+    first, second, out = request.first, request.second, request.out
     if str(first) == str(second) == STANDARD_INPUT:
         raise InputError("Standard input is one study; give a file for the other.")
-    if certainty_draws == 1:
+    if request.certainty_draws == 1:
         raise InputError("--certainty-draws must be 0, or at least 2.")
-    called = names_of(first, second, names)
-    chosen = None if words is None else Words.of(words)
+    called = names_of(first, second, request.names)
+    chosen = None if request.words is None else Words.of(request.words)
     for file in OF_DIFFERENCE:
         require_no_input(out / file, [first, second])
     require_free(out, OF_DIFFERENCE)
     studies, notes = [], list[str]()
     for path in (first, second):
-        read, more = _read(path, reading)
+        read, more = _read(path, request.reading)
         studies.append(read)
         notes += more
     found = study_difference(
         *studies,
         names=called,
-        same_people=same_people,
-        n_clusters="auto" if clusters is None else clusters,
-        n_permutations=permutations,
-        n_draws=certainty_draws,
-        random_state=0 if seed is None else seed,
+        same_people=request.same_people,
+        n_clusters="auto" if request.clusters is None else request.clusters,
+        n_permutations=request.permutations,
+        n_draws=request.certainty_draws,
+        random_state=request.seed,
     )
     for text in found.notes:
         note(_with_option(text))
@@ -82,13 +95,11 @@ def difference(
         summary = summary_of(found, used, out) | {"notes": notes + found.notes, "checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file_of_summary:
             file_of_summary.write(encoded(summary))
-    if as_json:
-        say_json(summary)
-    else:
-        say("\n".join([*findings(found, used), f"Report and tables: {out}"]))
+    text = "\n".join([*findings(found, used), f"Report and tables: {out}"])
+    return DifferenceResult(summary, text, found)
 
 
-def names_of(first: Path, second: Path, names: str | None) -> tuple[str, str]:
+def names_of(first: Path, second: Path, names: Sequence[str] | None) -> tuple[str, str]:
     """Return the names of the studies: those given, else those of the files, if they differ.
 
     Raises
@@ -105,12 +116,11 @@ def names_of(first: Path, second: Path, names: str | None) -> tuple[str, str]:
         stems = [path.name.split(".")[0] or path.name for path in (first, second)]
         usable = stems[0] != stems[1] and STANDARD_INPUT not in stems
         return (stems[0], stems[1]) if usable else ("first", "second")
-    given = [name.strip() for name in names.split(",")]
-    if len(given) != 2 or not all(given) or given[0] == given[1]:
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise InputError(
-            f"--names must be two different names separated by a comma, such as before,after. Got {names!r}."
+            f"--names must be two different names separated by a comma, such as before,after. Got {','.join(names)!r}."
         )
-    return given[0], given[1]
+    return names[0], names[1]
 
 
 def _read(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:

@@ -23,11 +23,11 @@ from consilience.analysis.random_sorters import random_sorters
 from consilience.analysis.words import DEFAULT, Words, current_words, use_words
 from consilience.annotations import Pairs
 from consilience.annotations.names import plain
-from consilience.cli.inputs import Evidence, Material
-from consilience.cli.item_extras import figures_of
-from consilience.cli.preprocessing import is_standardized
-from consilience.cli.results import files_of
 from consilience.inspection.report.judge_tables import NO_ANNOTATIONS, annotator_frame
+from consilience.workflows.inputs import Evidence, Material
+from consilience.workflows.item_extras import figures_of
+from consilience.workflows.preprocessing import is_standardized
+from consilience.workflows.results import files_of
 
 WEAKEST = 3  # annotators shown
 MOST_RANDOM = 12  # annotators who sorted at random, in a line

@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from consilience.cli.result_folder import KNOWN, checksums_in, replaced_folder, require_free
+from consilience.workflows.result_folder import KNOWN, checksums_in, replaced_folder, require_free
 
 
 def fit_of(folder):

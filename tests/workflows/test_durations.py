@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.cli.durations import read_seconds
+from consilience.workflows.durations import read_seconds
 from tests.inspection.test_card_sort_report import of_people
 
 PEOPLE = pd.Index(["Ann", "Bo", "Cy"])

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.names import plain
-from consilience.cli.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
-from consilience.cli.item_columns import OPTION, ids_beside, is_called_id, item_column
-from consilience.cli.options import ALL_COLUMNS, FeatureOptions
-from consilience.cli.tables import LISTED, ids_left_out, named_as, names_in, read_table
 from consilience.errors import InputError
+from consilience.workflows.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
+from consilience.workflows.item_columns import OPTION, ids_beside, is_called_id, item_column
+from consilience.workflows.jobs import ALL_COLUMNS, FeatureOptions
+from consilience.workflows.tables import LISTED, ids_left_out, named_as, names_in, read_table
 
 ALONE = 1000  # times the distance of all others: an item to which a column owes its spread
 

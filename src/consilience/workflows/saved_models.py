@@ -1,4 +1,4 @@
-"""``consilience predict`` and ``consilience report``: use a saved model."""
+"""Use a saved model: predict the clusters of new items, and write its report again."""
 
 from __future__ import annotations
 
@@ -16,26 +16,41 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
-from consilience.cli.card_sorts import for_card_sort
-from consilience.cli.caveats import verdict
-from consilience.cli.features import read_features
-from consilience.cli.inputs import Evidence, as_read_by, read_for_model
-from consilience.cli.item_extras import Extras
-from consilience.cli.messages import note, say
-from consilience.cli.options import CardSortOptions, ExtraOptions, FeatureOptions, flags
-from consilience.cli.outputs import renew_report, require_outputs, write_table
-from consilience.cli.preprocessing import as_shown, legible, needs_of, read_for, steps_for
-from consilience.cli.reading import named, read_noted
-from consilience.cli.tables import names_as, read_scores, rows_of
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
+from consilience.workflows.card_sorts import for_card_sort
+from consilience.workflows.caveats import verdict
+from consilience.workflows.features import read_features
+from consilience.workflows.inputs import Evidence, as_read_by, read_for_model
+from consilience.workflows.item_extras import Extras
+from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import renew_report, require_outputs, write_table
+from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
+from consilience.workflows.reading import named, read_noted
+from consilience.workflows.tables import names_as, read_scores, rows_of
+from consilience.workflows.text import flags
 
 
-def predict(
-    path: Path, table: Path, *, out: Path | None, proba: bool, reading: Mapping[str, Any], feature_item: str | None
-) -> None:
-    """Write the cluster or class of every item of a table, and with `proba` the probability of each."""
-    require_outputs([out], [path, table])
+def predict(request: PredictionRequest) -> pd.DataFrame:
+    """Predict the cluster or class of every item of a table, and with `proba` the probability of each.
+
+    Parameters
+    ----------
+    request : PredictionRequest
+
+    Returns
+    -------
+    DataFrame
+        Columns item, cluster or label, and probability; with `proba`, one for each cluster or class.
+
+    Raises
+    ------
+    InputError
+        Files cannot be used, or the model cannot predict.
+    """
+    path, table, reading = request.saved, request.table, request.reading
+    require_outputs([request.out], [path, table])
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "predict_proba"):
@@ -46,11 +61,11 @@ def predict(
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so it cannot predict.")
     if registry.entry(type(model).__name__).kind == "consensus":
-        if feature_item is not None:
+        if request.feature_item is not None:
             raise InputError(f"{type(model).__name__} predicts classes from labels; leave out --feature-item.")
         items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
-        items, probability = _by_features(estimator, table, feature_item)
+        items, probability = _by_features(estimator, table, request.feature_item)
         has_labels = np.ones(len(items), dtype=bool)
     else:
         raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
@@ -60,10 +75,12 @@ def predict(
     named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))
     highest = np.where(has_labels, probability.max(1), np.nan)
     found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
-    if proba:
+    if request.proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
         found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
-    write_table(found, out)
+    if request.out is not None:
+        write_table(found, request.out)
+    return found
 
 
 def last_step(estimator: Any) -> Any:
@@ -97,46 +114,49 @@ def as_fitted(annotations: Any, model: Any) -> Any:
     return replace(named, classes=names_as(annotations.classes, model.confusion_matrices_.columns))
 
 
-def report(
-    path: Path,
-    annotations: Path,
-    *,
-    features: Path | None,
-    scores: Path | None,
-    reading: Mapping[str, Any],
-    out: Path,
-    feature_options: FeatureOptions,
-    certainty_draws: int,
-    words: str | None,
-    extras: ExtraOptions,
-    card_sort: CardSortOptions,
-) -> None:
-    """Write the report of a saved model again, for example with scores."""
-    Words.of(words)  # before anything is read
-    places = Extras.of(extras, features)
-    feature_options = places.without(feature_options)
-    require_outputs([out], [path, annotations, features, scores, *card_sort.paths, *places.paths], of=path)
+def report_again(request: ReportRequest) -> Path:
+    """Write the report of a saved model again, for example with scores.
+
+    Parameters
+    ----------
+    request : ReportRequest
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    InputError
+        Files or options cannot be used, or the model was fitted to other items.
+    """
+    Words.of(request.words)  # before anything is read
+    path, annotations, out = request.saved, request.annotations, request.out
+    places = Extras.of(request.given_labels, request.pictures, request.features)
+    options = places.without(request.feature_options)
+    require_outputs([out], [path, *request.paths, *places.paths], of=path)
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
-    held, _ = read_noted(annotations, reading)
+    held, _ = read_noted(annotations, request.reading)
     loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
     for text in notes:
         note(text)
-    loaded, sort = for_card_sort(loaded, card_sort)
+    loaded, sort = for_card_sort(loaded, request.card_sort)
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
         raise InputError(f"{named(annotations)}: {error} The model was fitted to other items.") from error
-    table = None if features is None else _features_of(features, estimator, feature_options)
-    rated = None if scores is None else read_scores(scores, model.items_)
+    table = None if request.features is None else _features_of(request.features, estimator, options)
+    rated = None if request.scores is None else read_scores(request.scores, model.items_)
     shown, table = as_shown(estimator, table)
-    with use_words(Words.of(words, read_as(held))) as spoken:
+    with use_words(Words.of(request.words, read_as(held))) as spoken:
         warnings = verdict(model, Evidence(loaded, table, [])).warnings
-    given = places.given_labels(loaded, feature_options)
-    pictures = places.read_pictures(model.items_, feature_options)
-    sure, _ = certainty_of_report(shown, loaded, table, certainty_draws)
+    given = places.given_labels(loaded, options)
+    pictures = places.read_pictures(model.items_, options)
+    sure, _ = certainty_of_report(shown, loaded, table, request.certainty_draws)
     write_report(
         shown,
         loaded,
@@ -151,7 +171,7 @@ def report(
         **sort.of_fitted(loaded).keywords,
     )
     renew_report(out)
-    say(f"{out}")
+    return out
 
 
 def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:

@@ -1,9 +1,9 @@
-"""``consilience site``: summaries of sites, what they disclose, and one clustering made of them."""
+"""Summaries of sites whose data may not move, what they disclose, and one clustering made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,20 @@ import pandas as pd
 import consilience
 from consilience import write_annotations
 from consilience.analysis.words import Words
-from consilience.annotations.types import NumberOfClusters
 from consilience.atomic_files import replacing
-from consilience.cli.features import categorical_columns, read_features
-from consilience.cli.messages import note, printable, say, say_json
-from consilience.cli.options import FeatureOptions, whole
-from consilience.cli.outputs import encoded, require_no_input, require_outputs, write_table
-from consilience.cli.preprocessing import steps_for
-from consilience.cli.result_folder import OF_SITES, SUMMARY, checksums_in, replaced_folder, require_free
-from consilience.cli.tables import read_table
 from consilience.errors import InputError
 from consilience.inspection import report
-from consilience.sites import FusedSites, SiteSummary, fuse_sites, read_summary, summarise_site, write_summary
+from consilience.sites import FusedSites, SiteSummary, read_summary, write_summary
+from consilience.sites import fuse_sites as fuse_summaries
+from consilience.sites import summarise_site as summarise_table
 from consilience.sites.summarising import hashed
+from consilience.workflows.features import categorical_columns, read_features
+from consilience.workflows.jobs import FeatureOptions, Result, SiteFusionRequest, SiteSummaryRequest
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import encoded, require_no_input, require_outputs, write_table
+from consilience.workflows.preprocessing import steps_for
+from consilience.workflows.result_folder import OF_SITES, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.workflows.tables import read_table
 
 WORDS = "items,sites"
 
@@ -33,49 +34,46 @@ WORDS = "items,sites"
 # ---- summarise
 
 
-def summarise(
-    table: Path,
-    options: FeatureOptions,
-    *,
-    name: str,
-    groups: str,
-    groups_from: str | None,
-    only: Path | None,
-    min_group_size: int,
-    epsilon: float | None,
-    key_file: Path | None,
-    out: Path,
-    seed: int | None,
-) -> None:
-    """Write the summary of a site, and print what it discloses.
+def summarise_site(request: SiteSummaryRequest) -> Result:
+    """Write the summary of a site, and say what it discloses.
+
+    Parameters
+    ----------
+    request : SiteSummaryRequest
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     InputError
         Files or options cannot be used.
     """
-    require_outputs([out], [table, only, key_file])
-    if groups_from is not None:
-        options = replace(options, besides=(*options.besides, groups_from))
-    features = read_features(table, options, pd.Index([]))
+    options, epsilon, seed = request.feature_options, request.epsilon, request.seed
+    require_outputs([request.out], [request.table, request.only, request.key_file])
+    column = request.groups_from
+    if column is not None:
+        options = replace(options, besides=(*options.besides, column))
+    features = read_features(request.table, options, pd.Index([]))
     for text in features.notes:
         note(text)
     numbers = _as_numbers(features.table, options)
     if epsilon is not None and seed is not None:
         note("Whoever knows --seed and the table can compute the noise; leave --seed out.")
-    summary = summarise_site(
+    summary = summarise_table(
         numbers,
-        site=name,
-        n_groups=_numbers_of_groups(groups) if groups_from is None else "auto",
-        clusterer=None if groups_from is None else GivenGroups(_codes(table, groups_from)),
-        only=None if only is None else _lines(only),
-        min_group_size=min_group_size,
+        site=request.name,
+        n_groups=request.groups if column is None else "auto",
+        clusterer=None if column is None else GivenGroups(_codes(request.table, column)),
+        only=None if request.only is None else _lines(request.only),
+        min_group_size=request.min_group_size,
         epsilon=epsilon,
-        key=None if key_file is None else _key(key_file),
+        key=None if request.key_file is None else _key(request.key_file),
         random_state=seed if seed is not None or epsilon is not None else 0,
     )
-    write_summary(summary, out)
-    say("\n".join([f"{out} discloses:", *_listed(summary)]))
+    write_summary(summary, request.out)
+    return Result(_facts(summary, request.out), "\n".join([f"{request.out} discloses:", *_listed(summary)]))
 
 
 class GivenGroups:
@@ -106,15 +104,6 @@ def _as_numbers(table: pd.DataFrame, options: FeatureOptions) -> pd.DataFrame:
     return found.set_axis(table.index, axis=0)
 
 
-def _numbers_of_groups(text: str) -> Any:
-    if text.strip().casefold() == "auto":
-        return "auto"
-    numbers = [whole(part) for part in text.split(",")]
-    if None in numbers:
-        raise InputError(f"--groups must be auto, or numbers separated by commas. Got {text!r}.")
-    return numbers
-
-
 def _codes(path: Path, column: str) -> np.ndarray:
     table = read_table(path)
     if column not in map(str, table.columns):
@@ -138,53 +127,79 @@ def _key(path: Path) -> bytes:
 
 
 def _listed(summary: SiteSummary) -> list[str]:
-    return [f"  - {printable(sentence)}" for sentence in summary.disclosures()]
+    return [f"  - {sentence}" for sentence in summary.disclosures()]
 
 
 # ---- show
 
 
-def show(path: Path, *, as_json: bool) -> None:
-    """Print what a summary discloses."""
+def show_site(path: Path) -> Result:
+    """Say what the summary of a site discloses: worked out from its contents, not from what it says.
+
+    Parameters
+    ----------
+    path : Path
+        File that `summarise_site` wrote.
+
+    Returns
+    -------
+    Result
+    """
     summary = read_summary(path)
-    if as_json:
-        say_json(
-            {
-                "site": summary.site,
-                "n_items": summary.n_items,
-                "n_groups": [int(column.max()) + 1 for column in summary.groups.T],
-                "hashed_names": summary.hashed_names,
-                "min_group_size": summary.min_group_size,
-                "epsilon": summary.epsilon,
-                "bytes": path.stat().st_size,
-                "discloses": summary.disclosures(),
-            }
-        )
-    else:
-        say("\n".join([f"{path} ({path.stat().st_size:,} bytes) discloses:", *_listed(summary)]))
+    text = [f"{path} ({path.stat().st_size:,} bytes) discloses:", *_listed(summary)]
+    return Result(_facts(summary, path), "\n".join(text))
+
+
+def _facts(summary: SiteSummary, path: Path) -> dict[str, Any]:
+    return {
+        "site": summary.site,
+        "n_items": summary.n_items,
+        "n_groups": [int(column.max()) + 1 for column in summary.groups.T],
+        "hashed_names": summary.hashed_names,
+        "min_group_size": summary.min_group_size,
+        "epsilon": summary.epsilon,
+        "bytes": path.stat().st_size,
+        "discloses": summary.disclosures(),
+    }
 
 
 # ---- fuse
 
 
-def fuse(
-    paths: Sequence[Path],
-    *,
-    clusters: NumberOfClusters | None,
-    key_file: Path | None,
-    items: Path | None,
-    keep_all: bool,
-    out: Path,
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    """Fuse summaries, write the results to the folder `out`, and print the answer.
+@dataclass(frozen=True)
+class SiteFusionResult(Result):
+    """One clustering of the items of several sites.
+
+    Attributes
+    ----------
+    summary : dict
+        What summary.json holds.
+    text : str
+        What the command prints.
+    fused : FusedSites
+        As `consilience.sites.fuse_sites` returns it.
+    """
+
+    fused: FusedSites
+
+
+def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
+    """Make one clustering of the summaries of sites, and write the results to a folder.
+
+    Parameters
+    ----------
+    request : SiteFusionRequest
+
+    Returns
+    -------
+    SiteFusionResult
 
     Raises
     ------
     InputError
         Files or options cannot be used.
     """
+    paths, key_file, items, out = request.summaries, request.key_file, request.items, request.out
     if (key_file is None) != (items is None):
         raise InputError("--key-file and --items belong together: the key names the items that you list.")
     for file in OF_SITES:
@@ -193,8 +208,8 @@ def fuse(
     summaries = [read_summary(path) for path in paths]
     if key_file is not None and items is not None:
         summaries = _named_again(summaries, _key(key_file), _lines(items))
-    n_clusters = "auto" if clusters is None else clusters
-    found = fuse_sites(summaries, n_clusters, keep_all=keep_all, random_state=0 if seed is None else seed)
+    n_clusters = "auto" if request.clusters is None else request.clusters
+    found = fuse_summaries(summaries, n_clusters, keep_all=request.keep_all, random_state=request.seed)
     for text in found.notes:
         note(text)
     with replaced_folder(out) as folder:
@@ -205,10 +220,7 @@ def fuse(
         summary = _summary(found, paths, out) | {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file_of_summary:
             file_of_summary.write(encoded(summary))
-    if as_json:
-        say_json(summary)
-    else:
-        say("\n".join(_answer(found, out)))
+    return SiteFusionResult(summary, "\n".join(_answer(found, out)), found)
 
 
 def _named_again(summaries: Sequence[SiteSummary], key: bytes, names: Sequence[str]) -> list[SiteSummary]:
@@ -248,7 +260,7 @@ def _summary(found: FusedSites, paths: Sequence[Path], out: Path) -> dict[str, A
 
 def _answer(found: FusedSites, out: Path) -> list[str]:
     sizes = ", ".join(f"{size:,}" for size in found.labels.value_counts().sort_index())
-    lines = [
+    return [
         f"{len(found.labels):,} items of {len(found.sites)} sites in {found.model.n_clusters_} clusters of {sizes}.",
         "",
         *found.sites.rename(columns={"n_items": "items", "n_groups": "groups"})
@@ -258,4 +270,3 @@ def _answer(found: FusedSites, out: Path) -> list[str]:
         "shared: items that another site has too. agreement: adjusted Rand index of a site with the clusters.",
         f"Report and tables: {out}",
     ]
-    return [printable(line) for line in lines]

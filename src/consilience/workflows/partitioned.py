@@ -1,4 +1,4 @@
-"""The work of ``consilience fit-partitions``: a fit to a table in partitions, and its results."""
+"""Fit a model to a table in partitions, and write its results to a folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from consilience.analysis.names import as_text, counted
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
-from consilience.cli.messages import say, say_json
-from consilience.cli.model_choice import make_estimator
-from consilience.cli.outputs import encoded, require_no_input, write_table
-from consilience.cli.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
-from consilience.cli.results import mapping_of
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection.report.label_tables import keyed
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
+from consilience.workflows.jobs import PartitionsRequest, Result
+from consilience.workflows.model_choice import make_estimator
+from consilience.workflows.outputs import encoded, require_no_input, write_table
+from consilience.workflows.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
+from consilience.workflows.results import mapping_of
 
 USUAL: dict[str, dict[str, Any]] = {
     "DawidSkene": {"subtypes": 1},
@@ -89,37 +89,47 @@ class Sizes:
     of_each: dict[Any, int]
 
 
-def fit_partitions(
-    path: Path,
-    *,
-    name: str,
-    features: str | None,
-    annotators: str | None,
-    reading: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    means: Means,
-    out: Path,
-    as_json: bool,
-) -> None:
-    """Fit a model to a folder of Parquet files, write the results to the folder `out`, and print a summary.
+@dataclass(frozen=True)
+class PartitionsResult(Result):
+    """What a fit to a table in partitions found.
+
+    Attributes
+    ----------
+    summary : dict
+        What summary.json holds.
+    text : str
+        What the command prints.
+    estimator : fitted estimator
+    """
+
+    estimator: Any
+
+
+def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
+    """Fit a model to a folder of Parquet files, and write the results to a folder.
 
     Parameters
     ----------
-    name : name of the model
-    features, annotators : names of columns, separated by commas, for a model of items with features
+    request : PartitionsRequest
+
+    Returns
+    -------
+    PartitionsResult
 
     Raises
     ------
     InputError
         The files, settings or the cluster cannot be used.
     """
-    model = make_estimator(name, USUAL[name] | dict(settings))
+    means = Means(request.jobs, request.workers, request.scheduler, request.checkpoint)
+    name, path, out = request.model, request.table, request.out
+    model = make_estimator(name, USUAL[name] | dict(request.settings))
     if out.resolve() == path.resolve():
         raise InputError(f"{path} holds the table itself; name another folder with --out.")
     for file in OF_PARTITIONS:
         require_no_input(out / file, [path, means.checkpoint])
     require_free(out, OF_PARTITIONS)
-    table = _table_for(name, path, features, annotators, reading)
+    table = _table_for(request)
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
@@ -131,40 +141,33 @@ def fit_partitions(
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as held:
             held.write(encoded(found))
-    if as_json:
-        say_json(found)
-    else:
-        say("\n".join(_lines(found)))
+    return PartitionsResult(found, "\n".join(_lines(found)), model)
 
 
-def _table_for(
-    name: str, path: Path, features: str | None, annotators: str | None, reading: Mapping[str, Any]
-) -> PartitionedTable | PartitionedItems:
+def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItems:
     """Return the table of a model: items with features, or a long table of labels."""
-    missing = [value for value in reading["missing"] if value.strip()] if reading["missing"] else None
-    long = {f"--{role}": reading[role] for role in ("annotator", "label")}
-    wide = {"--features": features, "--annotators": annotators}
+    name, path, features = request.model, request.table, request.features
+    roles = {role: request.reading.get(role) for role in ("item", "annotator", "label")}
+    blank = request.reading.get("missing")
+    missing = [value for value in blank if value.strip()] if blank else None
+    long = {f"--{role}": roles[role] for role in ("annotator", "label")}
+    wide = {"--features": features, "--annotators": request.annotators}
     with_features = features is not None and name in OF_FEATURES
     if not with_features and name != "PartitionLabelModel":
         _require_none(wide, f"{name} reads a long table of labels{' without --features' * (name in OF_FEATURES)}")
-        roles = {role: reading[role] for role in ("item", "annotator", "label")}
         return PartitionedTable(path, **roles, missing=missing)
     _require_none(long, f"{name} reads a row for each item{' with --features' * (name != 'PartitionLabelModel')}")
     for option, value in wide.items():
         if value is None:
             raise InputError(f"{name} needs {option}: names of columns, separated by commas.")
-    columns = {option[2:]: _columns(value) for option, value in wide.items()}
-    return PartitionedItems(path, **columns, item=reading["item"], missing=missing)
+    columns = {option[2:]: list(value or ()) for option, value in wide.items()}
+    return PartitionedItems(path, **columns, item=roles["item"], missing=missing)
 
 
 def _require_none(options: Mapping[str, Any], why: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise InputError(f"{option} cannot be used: {why}.")
-
-
-def _columns(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:

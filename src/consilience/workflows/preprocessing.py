@@ -29,14 +29,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience.annotations.names import plain
-from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
-from consilience.cli.features import categorical_columns
-from consilience.cli.item_columns import OPTION, item_column
-from consilience.cli.messages import note
-from consilience.cli.options import FeatureOptions
-from consilience.cli.program import others
-from consilience.cli.tables import names_in, read_table
 from consilience.errors import InputError
+from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
+from consilience.workflows.features import categorical_columns
+from consilience.workflows.item_columns import OPTION, item_column
+from consilience.workflows.jobs import FeatureOptions
+from consilience.workflows.notes import note
+from consilience.workflows.tables import names_in, read_table
+from consilience.workflows.text import others
 
 COLUMNS, SCALE = "columns", "scale"
 

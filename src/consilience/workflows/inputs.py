@@ -16,14 +16,14 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import plain
-from consilience.cli.features import Features, read_features
-from consilience.cli.item_columns import item_column
-from consilience.cli.messages import note
-from consilience.cli.options import FeatureOptions
-from consilience.cli.program import others
-from consilience.cli.reading import named, read_noted
-from consilience.cli.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.errors import InputError
+from consilience.workflows.features import Features, read_features
+from consilience.workflows.item_columns import item_column
+from consilience.workflows.jobs import FeatureOptions
+from consilience.workflows.notes import note
+from consilience.workflows.reading import named, read_noted
+from consilience.workflows.tables import named_as, names_as, names_in, read_table, rows_of
+from consilience.workflows.text import others
 
 LISTED = 5  # names in a note
 LABEL_COLUMNS = ("label", "class")

@@ -10,11 +10,11 @@ import pandas as pd
 from consilience.annotations.files.sources import Source, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
-from consilience.cli.cells import ColumnReader, read_cells, with_decimal_points
-from consilience.cli.item_columns import ids_beside, item_column
-from consilience.cli.messages import note
-from consilience.cli.program import others
 from consilience.errors import AnnotationError, InputError
+from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
+from consilience.workflows.item_columns import ids_beside, item_column
+from consilience.workflows.notes import note
+from consilience.workflows.text import others
 
 LISTED = 5  # names in a note
 
@@ -94,7 +94,7 @@ def ids_left_out(ids: list[Any], path: Path) -> str:
 def read_numbers(
     path: Path, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
 ) -> pd.DataFrame:
-    """Read a table of numbers indexed by item; see `numbers` and `consilience.cli.item_columns.item_column`."""
+    """Read a table of numbers indexed by item; see `numbers` and `consilience.workflows.item_columns.item_column`."""
     table = with_decimal_points(read_table(path))
     return numbers(table, path, item=item_column(table, path, items=items, chosen=chosen), blanks=blanks)
 

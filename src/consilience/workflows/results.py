@@ -16,11 +16,11 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.label_quality import LabelQuality
 from consilience.analysis.votes import item_votes
 from consilience.annotations import Labels
-from consilience.cli.item_extras import GIVEN_FILE, file_of
-from consilience.cli.outputs import write_table
 from consilience.inspection.report.label_tables import keyed
 from consilience.inspection.report.subject import OF_OTHERS
 from consilience.inspection.report.votes_sections import FILE as VOTES
+from consilience.workflows.item_extras import GIVEN_FILE, file_of
+from consilience.workflows.outputs import write_table
 
 
 def write_results(

@@ -1,12 +1,11 @@
-"""``consilience compare`` and ``consilience fit --model auto``: which model predicts the annotations best."""
+"""Which model predicts the annotations best."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,73 +16,87 @@ from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, read_as
 from consilience.annotations import Annotations
 from consilience.annotations.names import plain
-from consilience.cli.inputs import Material, read_material
-from consilience.cli.messages import note, say, say_json
-from consilience.cli.model_choice import make_estimator
-from consilience.cli.options import FeatureOptions
-from consilience.cli.outputs import require_outputs, write_table
-from consilience.cli.preprocessing import behind, steps_for
 from consilience.errors import InputError
 from consilience.selection.candidates import candidates, final
 from consilience.selection.comparison import Comparison
 from consilience.selection.comparison import compare as compare_models
+from consilience.workflows.inputs import Material, read_material
+from consilience.workflows.jobs import ComparisonRequest, FeatureOptions, Result
+from consilience.workflows.model_choice import make_estimator
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import require_outputs, write_table
+from consilience.workflows.preprocessing import behind, steps_for
 
 MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
 
 
-def compare(
-    annotations: Path,
-    *,
-    features: Path | None,
-    reading: Mapping[str, Any],
-    models: str | None,
-    settings: Mapping[str, Any],
-    clusters: tuple[int, int] | None,
-    by: str,
-    folds: int,
-    level: str,
-    max_pairs: int,
-    standardize: bool,
-    seed: int | None,
-    words: str | None,
-    out: Path | None,
-    as_json: bool,
-    feature_options: FeatureOptions,
-) -> None:
-    """Compare models on files and print the table."""
-    Words.of(words)  # before anything is read
-    require_outputs([out], [annotations, features])
-    names = None if models is None else [name.strip() for name in models.split(",") if name.strip()]
-    of_model = by_model(settings, names)
-    material = read_material(annotations, features, reading, feature_options)
+@dataclass(frozen=True)
+class ComparisonResult(Result):
+    """How well models predict held-out annotations.
+
+    Attributes
+    ----------
+    summary : dict
+        The comparison as plain values.
+    text : str
+        What the command prints.
+    comparison : Comparison
+        As `consilience.selection.compare` returns it.
+    """
+
+    comparison: Comparison
+
+
+def compare(request: ComparisonRequest) -> ComparisonResult:
+    """Compare models on files, and write the table if that is asked for.
+
+    Parameters
+    ----------
+    request : ComparisonRequest
+
+    Returns
+    -------
+    ComparisonResult
+
+    Raises
+    ------
+    InputError
+        Files, models or settings cannot be used, or no model could be fitted.
+    """
+    Words.of(request.words)  # before anything is read
+    require_outputs([request.out], [request.annotations, request.features])
+    of_model = by_model(request.settings, request.models)
+    material = read_material(request.annotations, request.features, request.reading, request.feature_options)
     loaded, table, notes = joined(material)
-    spoken = Words.of(words, read_as(loaded))
+    spoken = Words.of(request.words, read_as(loaded))
     named = [as_text(name) for name in (*loaded.annotators, *loaded.items)]
     notes = [spoken.told(text, named) for text in notes]
     for text in notes:
         note(text)
-    numbers = None if clusters is None else between(*clusters)
-    found = candidates(loaded, table, n_clusters=numbers, models=names, settings=of_model)
+    numbers = None if request.clusters is None else between(*request.clusters)
+    found = candidates(loaded, table, n_clusters=numbers, models=request.models, settings=of_model)
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
             raise InputError(f"--set names {name}, which is not among the models compared.")
-    entered = prepared(found, table, feature_options, standardize=standardize)
-    seed = 0 if seed is None else seed
     result = compare_models(
-        entered, loaded, table, by=by, n_folds=folds, level=level, max_pairs=max_pairs, random_state=seed, verbose=True
+        prepared(found, table, request.feature_options, standardize=request.standardize),
+        loaded,
+        table,
+        by=request.by,
+        n_folds=request.folds,
+        level=request.level,
+        max_pairs=request.max_pairs,
+        random_state=request.seed,
+        verbose=True,
     )
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
-    if out is not None:
-        write_table(result.table.reset_index(), out)
+    if request.out is not None:
+        write_table(result.table.reset_index(), request.out)
     summary = {"read_as": material.read_as, "words": asdict(spoken), "notes": material.notes + notes}
-    summary |= _summary(result, found)
-    if as_json:
-        say_json(summary)
-    else:
-        say(_told(result, spoken))
+    return ComparisonResult(summary | _summary(result, found), _told(result, spoken), result)
 
 
 def _told(result: Comparison, words: Words) -> str:

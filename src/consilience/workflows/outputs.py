@@ -13,11 +13,11 @@ import pandas as pd
 
 from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
 from consilience.annotations.files.writing import Writer
-from consilience.atomic_files import naming, replacing, require_file_name, unpacked
-from consilience.cli.messages import as_json, say_data
-from consilience.cli.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
-from consilience.cli.signals import undivided
+from consilience.atomic_files import replacing, require_file_name, unpacked
 from consilience.errors import InputError
+from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
+from consilience.workflows.signals import undivided
+from consilience.workflows.text import as_json
 
 
 def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, of: Path | None = None) -> None:
@@ -66,18 +66,14 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
             files.close()
 
 
-def write_table(frame: pd.DataFrame, path: Path | None) -> None:
-    """Write a table to CSV, TSV or Parquet, or as CSV to standard output if `path` is None.
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table to CSV, TSV or Parquet.
 
     Raises
     ------
     InputError
         The folder does not exist, or the file name has another ending.
     """
-    if path is None:
-        with naming("standard output"):
-            say_data(frame.to_csv(index=False, lineterminator="\n"))
-        return
     write_files({path: table_writer(frame, path)})
 
 

@@ -1,4 +1,4 @@
-"""``consilience simulate agents``: groupings of subsets, by agents that cluster them."""
+"""Groupings of subsets of items, by agents that cluster them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.writing import long_table_writer
-from consilience.cli.data_commands import classes_of, files_of
-from consilience.cli.messages import say
-from consilience.cli.outputs import require_outputs, table_writer, write_files
-from consilience.cli.tables import read_numbers
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
+from consilience.workflows.data_sets import classes_of, files_of
+from consilience.workflows.outputs import require_outputs, table_writer, write_files
+from consilience.workflows.tables import read_numbers
 
 DRAWN: dict[str, Any] = {"items": 200, "clusters": 10, "dimensions": 8, "separation": 5.0}
 
@@ -35,8 +34,8 @@ def simulate_agents(
     features_each: tuple[int, int],
     algorithms: tuple[str, ...],
     seed: int,
-) -> None:
-    """Write the agents' groupings of subsets, and the true clusters of the items if requested."""
+) -> str:
+    """Write the agents' groupings of subsets, and the true clusters of the items; return a line for each file."""
     require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
     table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
@@ -57,7 +56,7 @@ def simulate_agents(
         writers[features_out] = table_writer(table.rename_axis("item").reset_index(), features_out)
         lines.append(f"{features_out}: {table.shape[1]} features of {len(table)} items")
     write_files(writers)
-    say("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
