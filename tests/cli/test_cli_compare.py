@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from consilience import load, read_annotations, registry
-from consilience.cli.options import FeatureOptions
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.selection.comparison import compare
 from consilience.semisupervised import PartitionLabelModel
 from consilience.workflows.comparing import between, by_model, choose_by_comparing, prepared
 from consilience.workflows.inputs import read_material
+from consilience.workflows.jobs import FeatureOptions
 from tests.cli.conftest import further
 
 QUICK = ("--set", "SubsetFusion.refine=false", "--folds", "2")

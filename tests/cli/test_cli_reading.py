@@ -14,9 +14,10 @@ import consilience
 from consilience import Groupings, Labels, Pairs, read_annotations
 from consilience.cli import main
 from consilience.cli.keywords import VALUES, as_options
-from consilience.cli.options import READING, flags
+from consilience.cli.options import READING
 from consilience.cli.program import ReadingOption
 from consilience.errors import AnnotationError
+from consilience.workflows.text import flags
 from tests.click_runner import invoke
 
 LONG = "a,b,c,d\nale,Ann,x,1\nstout,Ann,x,2\nale,Bo,y,1\nstout,Bo,y,1\n"
