@@ -22,10 +22,10 @@ import pandas as pd
 
 from benchmarks.people.grouping_crowds import CARD_SORTS, FREE_SORTS, pictures, sorts
 from consilience import Groupings, Labels
+from consilience.analysis.certainty import repeated_pairs
 from consilience.consensus import CSPA, KCC, DawidSkene, MajorityVote, ProductMixture, SubsetFusion
 from consilience.datasets import load_crowd_labels
 from consilience.inspection import certainty
-from consilience.inspection.certainty import repeated_pairs
 from consilience.semisupervised import PartitionLabelModel
 
 N_ITEMS, N_CLUSTERS = 30, 5

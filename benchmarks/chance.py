@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from consilience import Groupings, Labels, Pairs
+from consilience.analysis.chance import chance_test
 from consilience.consensus import Crowdclustering
 from consilience.datasets import list_datasets, load_dataset
-from consilience.inspection.chance import chance_test
 from consilience.metrics import nmi
 from consilience.semisupervised import MECC
 from consilience.simulation import simulate_crowd, simulate_pairs

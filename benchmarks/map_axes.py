@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from consilience.analysis.one_panel import ward_groups
 from consilience.inspection import map_axes
-from consilience.inspection.one_panel import ward_groups
 
 SIZES = ((12, 20), (12, 60), (20, 40))  # items, people
 

@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from consilience.analysis.one_panel import ward_groups
 from consilience.inspection import separated_items
-from consilience.inspection.one_panel import ward_groups
 
 N_ITEMS = 12
 PEOPLE = (10, 30, 100)

@@ -23,12 +23,12 @@ import pandas as pd
 
 from benchmarks.people.grouping_crowds import sorts
 from consilience import Groupings
-from consilience.inspection.studies.agreement import agreement_table
-from consilience.inspection.studies.clusters import matched_clusters
-from consilience.inspection.studies.detectable import power_table
-from consilience.inspection.studies.pair_table import pair_table
-from consilience.inspection.studies.permutation import LEVEL, Permutations, assignments, moved_items
-from consilience.inspection.studies.prepared import TwoStudies
+from consilience.analysis.studies.agreement import agreement_table
+from consilience.analysis.studies.clusters import matched_clusters
+from consilience.analysis.studies.detectable import power_table
+from consilience.analysis.studies.pair_table import pair_table
+from consilience.analysis.studies.permutation import LEVEL, Permutations, assignments, moved_items
+from consilience.analysis.studies.prepared import TwoStudies
 from consilience.simulation import MapPopulation, gaussian_clusters, present
 
 RECORDED = (

@@ -12,7 +12,9 @@ LAYERS = [
     {"__main__"},
     {"cli"},
     {"collect"},
+    {"workflows"},
     {"inspection", "persistence"},
+    {"analysis"},
     {"active", "partitions", "selection", "sites", "subsets"},
     {"consensus", "semisupervised", "deep"},
     {"simulation"},
@@ -66,7 +68,7 @@ def test_no_prints_no_asserts_no_heavy_imports():
             is_print = isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
             if is_print or isinstance(node, ast.Assert):  # instead of an assertion, raise an error with a sentence
                 wrong.add((name_of(path), node.lineno, ast.unparse(node)))
-        if not {"cli", "collect", "deep"} & set(path.parts):
+        if not {"cli", "collect", "deep", "workflows"} & set(path.parts):
             wrong |= {(name_of(path), name) for name in imports_of(path) if name.split(".")[0] in HEAVY}
     assert wrong == set()
 
@@ -136,6 +138,24 @@ def test_the_mathematics_of_a_model_knows_no_estimators():
     for path in modules():
         if f"{name_of(path)}_estimator" in shells:
             assert not [name for name in imports_of(path) if name.startswith("consilience.estimators")], name_of(path)
+
+
+def test_workflows_know_no_command_line():
+    """They neither parse nor print: that they import nothing of `cli` follows from the layers."""
+    workflows = [path for path in modules() if name_of(path).startswith("consilience.workflows.")]
+    assert len(workflows) > 20  # else the search has gone wrong
+    assert not [path for path in workflows if "click" in imports_of(path)]
+
+
+VIEWS = {"matplotlib", "jinja2", "markupsafe"}
+
+
+def test_statistics_know_no_views():
+    """Nothing in `analysis` draws or writes a page; that it imports nothing of `inspection` follows from the layers."""
+    statistics = [path for path in modules() if name_of(path).startswith("consilience.analysis.")]
+    assert len(statistics) > 30  # else the search has gone wrong
+    for path in statistics:
+        assert not {name.split(".")[0] for name in imports_of(path)} & VIEWS, path
 
 
 def test_plots_know_nothing_of_the_report():

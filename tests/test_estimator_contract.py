@@ -11,11 +11,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.annotations import concat
-from consilience.cli.result_folder import possible_files
-from consilience.cli.results import files_of
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
+from consilience.workflows.result_folder import possible_files
+from consilience.workflows.results import files_of
 from tests.quick_cases import COMPILED, REPRESENTATIVES, is_quick
 
 QUICK = {

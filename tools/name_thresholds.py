@@ -1,6 +1,6 @@
 """Measure how names of groups overlap in their cards: `python tools/name_thresholds.py SITE`.
 
-The thresholds of `consilience.inspection.standardisation` were chosen on one card sort of Greek shops ("celestino"),
+The thresholds of `consilience.analysis.standardisation` were chosen on one card sort of Greek shops ("celestino"),
 and looked at on the other ("skroutz"); both need the folder of real data in CONSILIENCE_DATA. Nobody has said which
 names mean the same, so two kinds of pairs stand for that:
 
@@ -16,10 +16,10 @@ import sys
 
 import numpy as np
 
+from consilience.analysis.folding import folded, is_name, singular
+from consilience.analysis.standardisation import FEWEST, PLURAL, _Uses
 from consilience.datasets import load_cardsort_greek_sites
 from consilience.inspection import standard_names
-from consilience.inspection.folding import folded, is_name, singular
-from consilience.inspection.standardisation import FEWEST, PLURAL, _Uses
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SPLITS = 10

@@ -35,6 +35,7 @@ KINDS = [  # the first that fits
     ("servers and studies", ("tests/collect/",)),
     ("drawings", ("plots.py", "drawing.py", "pictures.py", "map.py")),
     ("reports", ("tests/inspection/",)),
+    ("statistics of fits", ("tests/analysis/",)),
     ("rules of the source", ("test_architecture.py", "test_typing.py", "test_deploy.py", "test_shape_checks.py")),
     ("networks", ("tests/deep/",)),
     ("records of results", ("tests/benchmarks/",)),

@@ -7,6 +7,7 @@ from consilience._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from consilience import active as active
+    from consilience import analysis as analysis
     from consilience import annotations as annotations
     from consilience import consensus as consensus
     from consilience import datasets as datasets
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from consilience import simulation as simulation
     from consilience import sites as sites
     from consilience import subsets as subsets
+    from consilience import workflows as workflows
     from consilience.annotations import Groupings, Labels, Pairs, concat, read_annotations, write_annotations
     from consilience.persistence import load, save
 
@@ -34,8 +36,8 @@ _HOME = {
 }
 _MODULES = frozenset(
     (
-        *("active", "annotations", "consensus", "datasets", "deep", "errors", "inspection", "metrics", "persistence"),
-        *("registry", "selection", "semisupervised", "simulation", "sites", "subsets"),
+        *("active", "analysis", "annotations", "consensus", "datasets", "deep", "errors", "inspection", "metrics"),
+        *("persistence", "registry", "selection", "semisupervised", "simulation", "sites", "subsets", "workflows"),
     )
 )
 

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from consilience import Groupings, metrics
+from consilience.analysis.chance import chance_test
 from consilience.annotations.alignment import in_order_of, rows_of_items
 from consilience.consensus import KCC, DawidSkene, ProductMixture
 from consilience.errors import InputError
-from consilience.inspection.chance import chance_test
 from consilience.metrics.profiles import association, cluster_profile
 
 NAMES = [f"item {i}" for i in range(30)]

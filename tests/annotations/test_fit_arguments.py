@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from consilience import Groupings, Labels, read_annotations
+from consilience.analysis.fitted import own_annotations
 from consilience.annotations.files.odd_columns import unlike_names
 from consilience.consensus import CSPA, DawidSkene, MajorityVote, MetaClustering, SubsetFusion
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
-from consilience.inspection.plots.projection import own_annotations
 from consilience.persistence import load, save
 from consilience.semisupervised import PartitionLabelModel
 

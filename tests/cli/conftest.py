@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.analysis.chance import chance_test
 from consilience.cli import main
-from consilience.inspection.chance import chance_test
 from tests.click_runner import invoke
 
 PARTITION = ("--model", "PartitionLabelModel")
@@ -49,7 +49,7 @@ def run(tmp_path, monkeypatch):
     """Run the program in a separate folder: arguments → result with exit_code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # tests/test_atomic_files.py checks that files outlive a crash
-    monkeypatch.setattr("consilience.cli.caveats.chance_test", chance_test_once)
+    monkeypatch.setattr("consilience.workflows.caveats.chance_test", chance_test_once)
 
     def call(*arguments, code=0):
         result = invoke(main, [str(argument) for argument in arguments])
@@ -92,14 +92,16 @@ def without_drawing(monkeypatch):
         calls.keywords.append(more)
         Path(path).write_text("report")
 
-    monkeypatch.setattr("consilience.cli.fitting.report", report)
-    monkeypatch.setattr("consilience.cli.saved_models.write_report", report)
+    monkeypatch.setattr("consilience.workflows.fitting.report", report)
+    monkeypatch.setattr("consilience.workflows.saved_models.write_report", report)
     return calls
 
 
 def without_certainty(monkeypatch):
     for module in ("fitting", "saved_models"):
-        monkeypatch.setattr(f"consilience.cli.{module}.certainty_of_report", lambda *_: (None, "Not in this test."))
+        monkeypatch.setattr(
+            f"consilience.workflows.{module}.certainty_of_report", lambda *_: (None, "Not in this test.")
+        )
 
 
 @pytest.fixture

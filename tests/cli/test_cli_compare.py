@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from consilience import load, read_annotations, registry
-from consilience.cli.comparing import between, by_model, choose_by_comparing, prepared
-from consilience.cli.inputs import read_material
-from consilience.cli.options import FeatureOptions
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.selection.comparison import compare
 from consilience.semisupervised import PartitionLabelModel
+from consilience.workflows.comparing import between, by_model, choose_by_comparing, prepared
+from consilience.workflows.inputs import read_material
+from consilience.workflows.jobs import FeatureOptions
 from tests.cli.conftest import further
 
 QUICK = ("--set", "SubsetFusion.refine=false", "--folds", "2")
@@ -173,7 +173,7 @@ def test_auto_refuses_settings_of_one_model(study, fails):
 
 def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     made = {f"SubsetFusion(n_clusters={k})": SubsetFusion(n_clusters=k, refine=False) for k in (2, 3)}
-    monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: made)
+    monkeypatch.setattr("consilience.workflows.comparing.candidates", lambda said, X: made)
     material = read_material(study / "sorts.csv", None, {}, FeatureOptions())
     name, settings, why = choose_by_comparing(
         material,
@@ -184,6 +184,6 @@ def test_choose_gives_the_number_of_clusters_that_won(study, monkeypatch):
     assert name == "SubsetFusion"
     assert why.startswith("Compared 2 models on ")
     assert settings in [{"n_clusters": k, "refine": False, "random_state": 4} for k in (2, 3)]  # it has no n_jobs
-    monkeypatch.setattr("consilience.cli.comparing.candidates", lambda said, X: {})
+    monkeypatch.setattr("consilience.workflows.comparing.candidates", lambda said, X: {})
     with pytest.raises(InputError, match="No model reads groupings"):
         choose_by_comparing(material, settings={}, standardize=True, feature_options=FeatureOptions())

@@ -165,7 +165,7 @@ def test_annotations_of_a_data_set_are_written(run, tmp_path, monkeypatch):
     from sklearn.utils import Bunch
 
     data_set = Bunch(annotations=GROUPINGS, data=None, target=None, DESCR="")
-    monkeypatch.setattr("consilience.cli.data_commands.load_dataset", lambda name: data_set)
+    monkeypatch.setattr("consilience.workflows.data_sets.load_dataset", lambda name: data_set)
     run("datasets", "some", "--out", "some.csv")
     assert read_annotations(tmp_path / "some.csv") == GROUPINGS
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from consilience import write_annotations
-from tests.inspection.test_study_difference import study
+from tests.analysis.test_study_difference import study
 
 FILES = {"report.html", "items.csv", "pairs.csv", "flow.csv", "agreement.csv", "power.csv", "summary.json"}
 QUICK = ("--permutations", 99, "--certainty-draws", 0)

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from consilience.cli import main
-from tests.cli.whole_folders import fit_of, leftovers
+from tests.workflows.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
 OPTIONS = ("--kind", "labels", "--certainty-draws", "0", "--out", "out")

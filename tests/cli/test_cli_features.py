@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience import load, read_annotations, save
-from consilience.cli.features import read_features
-from consilience.cli.options import FeatureOptions
 from consilience.errors import InputError
 from consilience.semisupervised import PartitionLabelModel
+from consilience.workflows.features import read_features
+from consilience.workflows.jobs import FeatureOptions
 from tests.cli.conftest import further
 
 MODEL = "out/model.zip"

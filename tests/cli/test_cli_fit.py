@@ -10,10 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, load, read_annotations
 from consilience.annotations import write_annotations
-from consilience.cli.saved_models import last_step
 from consilience.errors import AnnotationWarning
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_pairs
+from consilience.workflows.saved_models import last_step
 from tests.cli.conftest import PARTITION, further
 
 FILES = {"report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json"}

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels, load, registry, write_annotations
-from consilience.cli.caveats import suggestions, verdict
 from consilience.cli.commands import fit as fit_command
-from consilience.cli.inputs import Evidence
-from consilience.cli.model_choice import CHOICES, choose, with_clusters
 from consilience.consensus import DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.semisupervised import MECC
 from consilience.simulation import simulate_pairs
+from consilience.workflows.caveats import suggestions, verdict
+from consilience.workflows.inputs import Evidence
+from consilience.workflows.model_choice import CHOICES, choose, with_clusters
 
 ROOT = Path(__file__).parent.parent.parent
 KINDS = np.repeat([0, 1, 2], 8)
@@ -79,7 +79,7 @@ def test_fuse_is_the_same_as_fit_of_groupings_alone(files, run, is_drawn):
 
 
 def test_each_file_is_read_once(files, run, quick_report, monkeypatch):
-    from consilience.cli import inputs
+    from consilience.workflows import inputs
 
     read = []
     for name in ("read_noted", "read_features"):

@@ -12,7 +12,7 @@ import pytest
 from consilience import Groupings, read_annotations, write_annotations
 from consilience.datasets.catalogue import data_files
 from tests.cli.conftest import further
-from tests.cli.whole_folders import fit_of, leftovers
+from tests.workflows.whole_folders import fit_of, leftovers
 
 LABELS = "item,Ann,Bo,Cy\na,x,x,y\nb,x,x,x\nc,y,y,y\nd,y,y,y\ne,y,x,y\nf,x,x,x\n"
 FUSED = ("fit", "sorts.csv", "--model", "SubsetFusion")
@@ -145,7 +145,7 @@ def test_a_failed_fit_makes_no_folder(study, run, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("consilience.cli.results.save", full)
+    monkeypatch.setattr("consilience.workflows.results.save", full)
     result = run(*FUSED, "--out", "new/out", code=1)
     assert last(result.stderr) == "There is no space left to write new/out."
     assert not (study / "new" / "out").exists()
@@ -227,7 +227,8 @@ def test_files_of_a_fit_are_not_replaced_by_others(fitted, fails):
 def test_the_report_of_a_fit_can_be_written_again(fitted, run, fails, quick, quick_report, monkeypatch):
     again = ("sorts.csv", "--features", "features.csv", "--out", "out/report.html")
     monkeypatch.setattr(
-        "consilience.cli.saved_models.write_report", lambda *_, path, **__: path.write_text("the report, with scores")
+        "consilience.workflows.saved_models.write_report",
+        lambda *_, path, **__: path.write_text("the report, with scores"),
     )
     run("report", "out/model.zip", *again)
     assert (fitted / "out" / "report.html").read_text() == "the report, with scores"

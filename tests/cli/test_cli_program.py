@@ -11,9 +11,10 @@ import pytest
 
 import consilience
 from consilience.cli import main
-from consilience.cli.messages import as_click, printable
+from consilience.cli.messages import as_click
 from consilience.cli.options import parse_value
 from consilience.errors import InputError
+from consilience.workflows.text import printable
 from tests.cli.conftest import further
 from tests.click_runner import invoke
 
@@ -88,7 +89,7 @@ def test_bugs_are_reported_as_such_with_exit_code_1(study, fails, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("one\n two")
 
-    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", fail)
+    monkeypatch.setattr("consilience.workflows.fitting.require_folder_for", fail)
     assert fails("fit", "sorts.csv", code=1) == (
         "This is a bug in consilience; please report it: RuntimeError: one two (--traceback shows where it arose)"
     )
@@ -105,7 +106,7 @@ def test_a_full_disk_is_a_failure(study, fails, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "out/model.zip")
 
-    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", full)
+    monkeypatch.setattr("consilience.workflows.fitting.require_folder_for", full)
     assert fails("fit", "sorts.csv", code=1) == "There is no space left to write out/model.zip."
 
 
@@ -174,14 +175,14 @@ def test_an_interruption_exits_130_without_a_traceback(study, run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("consilience.cli.fitting.require_folder_for", interrupt)
+    monkeypatch.setattr("consilience.workflows.fitting.require_folder_for", interrupt)
     result = run("fit", "sorts.csv", "--model", "SubsetFusion", code=130)
     assert further(result.stderr) == ["Interrupted."]
 
 
 def test_an_interrupted_process_exits_130():
     waiting = (
-        "import time; from consilience.cli import main; import consilience.cli.data_commands as s; "
+        "import time; from consilience.cli import main; import consilience.workflows.data_sets as s; "
         "s.datasets = lambda *_, **__: (print('ready', flush=True), time.sleep(60)); main(['datasets'])"
     )
     process = subprocess.Popen(

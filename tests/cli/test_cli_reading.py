@@ -14,9 +14,10 @@ import consilience
 from consilience import Groupings, Labels, Pairs, read_annotations
 from consilience.cli import main
 from consilience.cli.keywords import VALUES, as_options
-from consilience.cli.options import READING, flags
+from consilience.cli.options import READING
 from consilience.cli.program import ReadingOption
 from consilience.errors import AnnotationError
+from consilience.workflows.text import flags
 from tests.click_runner import invoke
 
 LONG = "a,b,c,d\nale,Ann,x,1\nstout,Ann,x,2\nale,Bo,y,1\nstout,Bo,y,1\n"
@@ -200,7 +201,7 @@ def test_options_that_are_not_given_are_not_passed_on(run, monkeypatch, tmp_path
         given.append((str(path), reading))
         return read_annotations(path)
 
-    monkeypatch.setattr("consilience.cli.reading.read_annotations", read)
+    monkeypatch.setattr("consilience.workflows.reading.read_annotations", read)
     (tmp_path / "in.csv").write_text("item,annotator,label\nale,Ann,1\n")
     run("convert", "in.csv", "out.csv")
     run("convert", "in.csv", "out.csv", "--no-transpose", "--missing", "", "--ignore", "x", "--ignore", "y,z")

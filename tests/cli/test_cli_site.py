@@ -52,7 +52,7 @@ def test_what_is_disclosed_is_printed_and_shown(run, tmp_path, summaries):
 
 
 def test_hashed_names_are_named_again_by_who_has_the_key(run, tmp_path, tables, monkeypatch):
-    monkeypatch.setattr("consilience.cli.sites.report", lambda *_, path, **__: path.write_text("report"))
+    monkeypatch.setattr("consilience.workflows.sites.report", lambda *_, path, **__: path.write_text("report"))
     (tmp_path / "key").write_text("a secret of sixteen bytes or more\n")
     (tmp_path / "items.txt").write_text("\n".join(tables.index[:10]) + "\n")
     paths = []
@@ -87,7 +87,7 @@ def test_groups_of_an_own_clusterer(run, tmp_path, tables):
     ("arguments", "message"),
     [
         (["summarise", "none.csv", "--site", "a", "--out", "a.json"], "There is no file none.csv"),
-        (["summarise", "north.csv", "--site", "a", "--groups", "x", "--out", "a.json"], "--groups must be auto"),
+        (["summarise", "north.csv", "--site", "a", "--groups", "x", "--out", "a.json"], "neither 'auto' nor numbers"),
         (["summarise", "north.csv", "--site", " ", "--out", "a.json"], "name of a site must be a line"),
         (["summarise", "north.csv", "--site", "a", "--groups-from", "x", "--out", "a.json"], "no column 'x'"),
         (["summarise", "north.csv", "--site", "a", "--out", "north.csv"], "would overwrite the input"),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from consilience import Labels
-from consilience.cli.summary import LINE, _examples
-from consilience.inspection.names import width
+from consilience.analysis.names import width
 from consilience.semisupervised import SemiCrowd
+from consilience.workflows.summary import LINE, _examples
 
 FRUIT = ["apple", "pear", "plum", "fig", "date"]
 ROOTS = ["carrot", "leek", "onion", "radish", "yam"]

@@ -110,8 +110,8 @@ SLOW = {"n_init", "max_iter", "n_starts", "max_pairs"}  # parameters that may ri
 
 def prepare(folder: Path) -> None:
     """Write good files of every kind, models, and a report that takes no time."""
-    import consilience.cli.fitting
-    import consilience.cli.saved_models
+    import consilience.workflows.fitting
+    import consilience.workflows.saved_models
 
     os.chdir(folder)
     os.environ["CONSILIENCE_DATA"] = str(folder)
@@ -134,8 +134,8 @@ def prepare(folder: Path) -> None:
     def report(*_: Any, path: Path, **__: Any) -> None:
         Path(path).write_text("report", encoding="utf-8")
 
-    consilience.cli.fitting.report = report  # type: ignore[assignment]
-    consilience.cli.saved_models.write_report = report  # type: ignore[assignment]
+    consilience.workflows.fitting.report = report  # type: ignore[assignment]
+    consilience.workflows.saved_models.write_report = report  # type: ignore[assignment]
 
 
 def hostile_file(random: Random) -> str:

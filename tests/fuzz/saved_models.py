@@ -24,8 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience import Groupings, Labels, load, registry, save
 from consilience.active import ActiveSession
+from consilience.analysis.clustering import FoundClusters
 from consilience.consensus import KCC
-from consilience.inspection.clustering import FoundClusters
 from tests.fuzz.outcome import OTHER, outcome_of
 
 N_ITEMS = 12

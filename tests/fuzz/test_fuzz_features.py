@@ -5,8 +5,8 @@ from random import Random
 import pandas as pd
 import pytest
 
-from consilience.cli.features import read_features
-from consilience.cli.options import FeatureOptions
+from consilience.workflows.features import read_features
+from consilience.workflows.jobs import FeatureOptions
 from tests.fuzz.feature_files import feature_case, holds
 from tests.fuzz.outcome import OTHER, RIGHT, WRONG, outcome_of, report
 

@@ -19,12 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
+from consilience.analysis import panels
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.estimators.base import CrowdEstimator
 from consilience.inspection import report
 from consilience.inspection.plots.style import Sheet
-from consilience.inspection.report import fusion_sections, panels, sensory_sections, subject
+from consilience.inspection.report import fusion_sections, sensory_sections, subject
 from consilience.inspection.report.svg import inline_svg
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts

@@ -16,10 +16,10 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from consilience import Groupings
+from consilience.analysis.cuts import Judge, Tree
+from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report
-from consilience.inspection.plots.dissimilarity import CoOccurrence
-from consilience.inspection.report.cuts import Judge, Tree
 from consilience.inspection.report.page import Page
 from tests.inspection.conftest import draw
 

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels
+from consilience.analysis.cut_figures import AS_GOOD, BEST, CutFigures, Own
+from consilience.analysis.cuts import Judge, Tree
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
 from consilience.inspection import report
 from consilience.inspection.report.best_cuts import _ranges
-from consilience.inspection.report.cut_figures import AS_GOOD, BEST, CutFigures, Own
-from consilience.inspection.report.cuts import Judge, Tree
 from consilience.inspection.report.participants import Representatives
 
 CARDS = ["cat", "dog", "cow", "owl", "emu", "hen", "cod", "eel", "ray"]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.item_spread import spread, weighted_dissimilarities
 from consilience.consensus import CSPA, DawidSkene, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import certainty, plot_certainty_map, report
-from consilience.inspection.plots.certainty import spread, weighted_dissimilarities
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.report.tables import percent
 
 

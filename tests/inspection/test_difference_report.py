@@ -12,8 +12,8 @@ import pytest
 from consilience import Groupings
 from consilience.errors import InputError
 from consilience.inspection import difference_report, plot_difference, plot_flow, study_difference
+from tests.analysis.test_study_difference import study
 from tests.inspection.conftest import Page, drawn_figures
-from tests.inspection.test_study_difference import study
 
 NASTY = "<script>alert(1)</script>"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.analysis.durations import durations_of
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import report
-from consilience.inspection.durations import durations_of
 from consilience.simulation import simulate_labels
 from tests.inspection.test_card_sort_report import of_people
 

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import pdist, squareform
 
 from consilience import Groupings
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.dissimilarity import ClusterShares, CoOccurrence, classical_scaling
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships
@@ -18,8 +20,6 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.plots.dissimilarity import ClusterShares, CoOccurrence, classical_scaling
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 

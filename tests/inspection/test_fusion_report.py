@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
+from consilience.analysis.group_names import cluster_names
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
-from consilience.inspection.group_names import cluster_names
 from consilience.inspection.report import fusion_tables
 from consilience.metrics.clusterings import ari
 from tests.inspection.conftest import draw

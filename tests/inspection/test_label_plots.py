@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 from consilience import Labels
+from consilience.analysis.projection import project
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import plot_annotators, plot_clusters, plot_confusion, plot_lower_bound
-from consilience.inspection.plots.projection import project
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of items 40 and 41
 

@@ -8,11 +8,11 @@ import pytest
 from scipy.special import entr
 
 from consilience import Groupings, Labels
+from consilience.analysis.fitted import own_annotations
 from consilience.annotations import concat
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
-from consilience.inspection.plots.projection import own_annotations
 from consilience.inspection.report.tables import percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items

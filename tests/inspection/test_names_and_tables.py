@@ -13,8 +13,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from consilience import Groupings
-from consilience.inspection import group_names, names
-from consilience.inspection.names import as_text, counted, listed, plot_text, shortened, width
+from consilience.analysis import group_names, names
+from consilience.analysis.names import as_text, counted, listed, plot_text, shortened, width
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import item_tables, tables
 from consilience.inspection.report.svg import inline_svg, swatch

@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.projection import project
 from consilience.errors import InputError
 from consilience.inspection import (
     annotator_agreement,
@@ -21,8 +23,6 @@ from consilience.inspection import (
     plot_mapping,
     plot_prior_variance,
 )
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.plots.projection import project
 from consilience.inspection.plots.style import COLOURS, MARKERS, colour, marker
 from consilience.semisupervised import PartitionLabelModel
 

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 import consilience
 from consilience import Groupings, Labels
+from consilience.analysis.clustering import FoundClusters
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, report
-from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.report import sections
 from consilience.inspection.report.subject import Subject
 from consilience.semisupervised import PartitionLabelModel

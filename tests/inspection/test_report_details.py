@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
+from consilience.analysis import panels
+from consilience.analysis.cut_figures import BEST
 from consilience.consensus import SubsetFusion
 from consilience.inspection import annotator_agreement, certainty, report
-from consilience.inspection.report import panels
-from consilience.inspection.report.cut_figures import BEST
 from consilience.inspection.report.item_tables import DOUBTFUL
 from consilience.inspection.report.tables import number
 from tests.inspection.conftest import Page, draw

@@ -17,14 +17,16 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
+from consilience.analysis import panels
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.item_spread import spread
+from consilience.analysis.rv import ScalarProducts, Sorts
 from consilience.consensus import SubsetFusion
 from consilience.inspection import certainty, group_words, panel_segments, report
-from consilience.inspection.plots.certainty import RADIUS, spread
-from consilience.inspection.plots.dissimilarity import CoOccurrence
-from consilience.inspection.report import panels, sensory_sections
+from consilience.inspection.plots.certainty import RADIUS
+from consilience.inspection.report import sensory_sections
 from consilience.inspection.report.subject import Subject
 from consilience.inspection.report.tables import download
-from consilience.inspection.rv import ScalarProducts, Sorts
 from tests.inspection.conftest import Page, draw
 
 ROOT = Path(__file__).parents[2]

@@ -17,9 +17,9 @@ from benchmarks.papers.deep_parts.digits import N_SAMPLES, packed, unpacked
 from benchmarks.papers.deep_parts.scores import scores
 from benchmarks.papers.deep_parts.sheets import images
 from benchmarks.papers.paper_plots.deep import draw_samples
+from consilience.analysis.studies.clusters import matched_to
 from consilience.deep import BayesSCDC
 from consilience.inspection.plots.style import SMALL, colour, marker, tidy
-from consilience.inspection.studies.clusters import matched_to
 
 EPOCHS = (1, 7, 25, 200)
 PINWHEEL, DIGITS = "pinwheel", "digits"

@@ -11,14 +11,14 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from sklearn.pipeline import Pipeline
 
+from consilience.analysis.fitted import unwrap
+from consilience.analysis.names import counted
 from consilience.annotations.names import name_index
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
 from consilience.estimators.parameters import is_whole
 from consilience.inference.randomness import check_random_state
-from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import legend_inside
-from consilience.inspection.plots.projection import unwrap
 from consilience.inspection.plots.scatter import LONGEST
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (

@@ -12,12 +12,12 @@ from jaxtyping import Int
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
+from consilience.analysis.fitted import unwrap
+from consilience.analysis.names import as_text, width
 from consilience.errors import InputError
-from consilience.inspection.names import as_text, width
 from consilience.inspection.plots.curves import draw_curve, legend_inside, whole_numbers
 from consilience.inspection.plots.matrix import SHEET_LETTER, colour_bar, draw_cells, name_both
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
-from consilience.inspection.plots.projection import unwrap
 from consilience.inspection.plots.style import Look, Place, axes_of
 from consilience.inspection.plots.text_layout import AtDraw, label_axes
 

@@ -19,15 +19,14 @@ from consilience.cli.completion import (
     complete_several_models,
 )
 from consilience.cli.difference_command import difference
+from consilience.cli.messages import UndecidedError, say, say_data, say_json, say_result, warn
 from consilience.cli.options import (
     FILE,
     KINDS,
     SOURCE,
     Between,
-    CardSortOptions,
-    ExtraOptions,
-    FeatureOptions,
     Jobs,
+    NameList,
     Setting,
     Whole,
     card_sort_options,
@@ -65,6 +64,20 @@ class Span(Between):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the lowest and the highest integer."""
         return super().convert(value.replace(":", "-") if isinstance(value, str) else value, param, ctx)
+
+
+def say_fit(*, as_json: bool, **asked: Any) -> None:
+    """Fit a model to files, and print what was found."""
+    from consilience.workflows import FitRequest
+    from consilience.workflows import fit as run
+
+    request = FitRequest(**asked)
+    result = run(request)
+    for text in result.warnings if as_json else ():
+        warn(text)
+    say_result(result, as_json=as_json)
+    if result.is_undecided:
+        raise UndecidedError(f"Undecided: see the warning. The results were nevertheless written to {request.out}.")
 
 
 @click.group(
@@ -140,26 +153,7 @@ def main() -> None:
 @click.option("--jobs", type=Jobs(), help="Number of restarts to run in parallel; -1 uses all processors.")
 @json_option
 def fit(
-    annotations: Path,
-    feature_options: FeatureOptions,
-    features: Path | None,
-    model: str | None,
-    clusters: int | str | None,
-    settings: tuple[tuple[str, Any], ...],
-    card_sort: CardSortOptions,
-    certainty_draws: int,
-    words: str | None,
-    out: Path,
-    scores: Path | None,
-    given_labels: str | None,
-    pictures: str | None,
-    reading: dict[str, Any],
-    gold: Path | None,
-    history: Path | None,
-    no_standardize: bool,
-    seed: int | None,
-    jobs: int | None,
-    as_json: bool,
+    *, settings: tuple[tuple[str, Any], ...], no_standardize: bool, seed: int | None, jobs: int | None, **asked: Any
 ) -> None:
     """Find the clusters or classes behind ANNOTATIONS, and what each annotator's labels mean or are worth.
 
@@ -190,27 +184,8 @@ def fit(
     Inputs are never overwritten, nor are files in the folder that no fit wrote; the files of an earlier fit are
     replaced all at once.
     """
-    from consilience.cli.fitting import fit as run
-
     chosen = merged(settings, random_state=("--seed", seed), n_jobs=("--jobs", jobs))
-    run(
-        annotations,
-        features=features,
-        scores=scores,
-        reading=reading,
-        known={"gold": gold, "history": history},
-        model=model,
-        clusters=clusters,
-        settings=chosen,
-        standardize=not no_standardize,
-        out=out,
-        as_json=as_json,
-        feature_options=feature_options,
-        certainty_draws=certainty_draws,
-        words=words,
-        extras=ExtraOptions(given_labels, pictures),
-        card_sort=card_sort,
-    )
+    say_fit(settings=chosen, standardize=not no_standardize, **asked)
 
 
 @main.command(
@@ -225,6 +200,7 @@ def fit(
 @reading_features
 @click.option(
     "--models",
+    type=NameList(),
     metavar="NAME[,…]",
     shell_complete=complete_several_models,
     help="Models to compare.  [default: all that can be fitted]",
@@ -272,22 +248,12 @@ def fit(
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def compare(
-    annotations: Path,
-    feature_options: FeatureOptions,
-    features: Path | None,
-    models: str | None,
+    *,
     settings: tuple[tuple[str, Any], ...],
-    clusters: tuple[int, int] | None,
-    by: str,
-    folds: int,
-    level: str,
-    max_pairs: int,
     no_standardize: bool,
-    words: str | None,
-    out: Path | None,
-    reading: dict[str, Any],
     seed: int | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Compare models on ANNOTATIONS without known classes, by how well they predict held-out judgements.
 
@@ -298,26 +264,12 @@ def compare(
 
     ANNOTATIONS, of any kind, and features are read as by 'fit'.
     """
-    from consilience.cli.comparing import compare as run
+    from consilience.workflows import ComparisonRequest
+    from consilience.workflows import compare as run
 
-    run(
-        annotations,
-        features=features,
-        reading=reading,
-        models=models,
-        settings=merged(settings),
-        clusters=clusters,
-        by=by,
-        folds=folds,
-        level=level,
-        max_pairs=max_pairs,
-        standardize=not no_standardize,
-        seed=seed,
-        words=words,
-        out=out,
-        as_json=as_json,
-        feature_options=feature_options,
-    )
+    standardize = not no_standardize
+    request = ComparisonRequest(settings=merged(settings), standardize=standardize, seed=seed or 0, **asked)
+    say_result(run(request), as_json=as_json)
 
 
 @main.command(
@@ -343,20 +295,7 @@ def compare(
 @reading_options
 @seed_option
 @json_option
-def fuse(
-    groupings: Path,
-    clusters: int | str | None,
-    normalize: str,
-    no_refine: bool,
-    card_sort: CardSortOptions,
-    certainty_draws: int,
-    words: str | None,
-    out: Path,
-    pictures: str | None,
-    reading: dict[str, Any],
-    seed: int | None,
-    as_json: bool,
-) -> None:
+def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, **asked: Any) -> None:
     """Fuse GROUPINGS of items, each of which may hold only a few items, into one clustering.
 
     GROUPINGS is a file in any format that 'fit' reads, or - for standard input: a long table of item, annotator,
@@ -366,27 +305,8 @@ def fuse(
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
     standard-names.csv and placements.csv (if people named their groups), model.zip and summary.json.
     """
-    from consilience.cli.fitting import fit as run
-
-    settings = {"normalize": None if normalize == "none" else normalize}
-    run(
-        groupings,
-        features=None,
-        scores=None,
-        reading=reading,
-        known={"gold": None, "history": None},
-        model="SubsetFusion",
-        clusters=clusters,
-        settings=settings | {"refine": not no_refine, "random_state": 0 if seed is None else seed},
-        standardize=False,
-        out=out,
-        as_json=as_json,
-        feature_options=FeatureOptions(),
-        certainty_draws=certainty_draws,
-        words=words,
-        extras=ExtraOptions(pictures=pictures),
-        card_sort=card_sort,
-    )
+    settings = {"normalize": None if normalize == "none" else normalize, "refine": not no_refine}
+    say_fit(annotations=groupings, model="SubsetFusion", settings=settings | {"random_state": seed or 0}, **asked)
 
 
 @main.command(
@@ -407,35 +327,11 @@ def fuse(
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE", default=Path("report.html"), show_default=True, help="HTML file to write."
 )
-def report(
-    model: Path,
-    annotations: Path,
-    feature_options: FeatureOptions,
-    features: Path | None,
-    scores: Path | None,
-    given_labels: str | None,
-    pictures: str | None,
-    card_sort: CardSortOptions,
-    certainty_draws: int,
-    words: str | None,
-    reading: dict[str, Any],
-    out: Path,
-) -> None:
+def report(model: Path, **asked: Any) -> None:
     """Write the report of MODEL, saved by 'fit', and of the ANNOTATIONS and features that it was fitted to."""
-    from consilience.cli.saved_models import report as run
+    from consilience.workflows import ReportRequest, report_again
 
-    run(
-        *(model, annotations),
-        features=features,
-        scores=scores,
-        reading=reading,
-        out=out,
-        feature_options=feature_options,
-        certainty_draws=certainty_draws,
-        words=words,
-        extras=ExtraOptions(given_labels, pictures),
-        card_sort=card_sort,
-    )
+    say(str(report_again(ReportRequest(saved=model, **asked))))
 
 
 @main.command(
@@ -457,22 +353,19 @@ def report(
 @click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
 @feature_item_option
 @reading_options
-def predict(
-    model: Path,
-    table: Path,
-    out: Path | None,
-    proba: bool,
-    feature_item: str | None,
-    reading: dict[str, Any],
-) -> None:
+def predict(model: Path, **asked: Any) -> None:
     """Predict the cluster or class of every item of TABLE, and its probability, with MODEL, saved by 'fit'.
 
     TABLE holds features, or, for a model of labels, new labels by the annotators that it was fitted to, in any format
     that 'fit' reads.
     """
-    from consilience.cli.saved_models import predict as run
+    from consilience.workflows import PredictionRequest
+    from consilience.workflows import predict as run
 
-    run(model, table, out=out, proba=proba, reading=reading, feature_item=feature_item)
+    request = PredictionRequest(saved=model, **asked)
+    table = run(request)
+    if request.out is None:
+        say_data(table.to_csv(index=False, lineterminator="\n"))
 
 
 main.add_command(difference)
@@ -499,9 +392,9 @@ def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) ->
     IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
     pairs, and labels groupings.
     """
-    from consilience.cli.data_commands import convert as run
+    from consilience.workflows.data_sets import convert as run
 
-    run(source, out, to=to, reading=reading)
+    say(f"{out}: {run(source, out, to=to, reading=reading)}")
 
 
 @main.command(
@@ -521,10 +414,14 @@ def datasets(name: str | None, out: Path | None, what: str | None, as_json: bool
 
     Most are read from the folder given by the environment variable CONSILIENCE_DATA.
     """
-    from consilience.cli.data_commands import datasets as run
+    from consilience.workflows.data_sets import describe_data_set, describe_data_sets, write_data_set
 
     if name is None and out is not None:
         raise click.UsageError("--out needs the NAME of a data set.")
     if what is not None and out is None:
         raise click.UsageError("--what needs --out.")
-    run(name, what=what, out=out, as_json=as_json)
+    if name is None:
+        found = describe_data_sets()
+        say_json(found.summary["data_sets"]) if as_json else say(found.text)
+    else:
+        say_result(describe_data_set(name) if out is None else write_data_set(name, out, what=what), as_json=as_json)

@@ -12,8 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from consilience import registry
-from consilience.cli.model_choice import CHOICES
 from consilience.errors import MissingDependencyError
+from consilience.workflows.model_choice import CHOICES
 
 
 def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

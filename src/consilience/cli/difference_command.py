@@ -1,4 +1,4 @@
-"""``consilience difference``: its options and help; the work is in `consilience.cli.difference`.
+"""``consilience difference``: its options and help; the work is in `consilience.workflows.difference`.
 
 Nothing here imports NumPy or a model.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from consilience.cli.messages import say_result
 from consilience.cli.options import (
     FILE,
     SOURCE,
@@ -76,7 +77,7 @@ from consilience.cli.program import Command
 @reading_options
 @seed_option
 @json_option
-def difference(first: Path, second: Path, reading: dict[str, Any], **told: Any) -> None:
+def difference(*, names: str | None, seed: int | None, as_json: bool, **asked: Any) -> None:
     """Say whether the studies FIRST and SECOND of the same items differ more than two groups of the same people would.
 
     Both are groupings or labels, in any format that 'fit' reads: before and after a redesign, two panels, two
@@ -88,6 +89,7 @@ def difference(first: Path, second: Path, reading: dict[str, Any], **told: Any) 
     each cluster are in which cluster of the other study), agreement.csv, power.csv (how small a difference would be
     found) and summary.json.
     """
-    from consilience.cli.difference import difference as run
+    from consilience.workflows import DifferenceRequest, compare_studies
 
-    run(first, second, reading=reading, **told)
+    given = None if names is None else [name.strip() for name in names.split(",")]  # a blank one is refused
+    say_result(compare_studies(DifferenceRequest(names=given, seed=seed or 0, **asked)), as_json=as_json)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import re
 import sys
 from typing import Any
 
 import click
 
+from consilience.atomic_files import naming
 from consilience.errors import InputError
+from consilience.workflows.jobs import Result
+from consilience.workflows.text import as_json, printable
 
 BAD_INPUT, FAILED = 2, 1
 
@@ -36,9 +37,6 @@ OF_FILES = {
 }
 """Exit code and sentence for each error of the operating system, by its number."""
 
-CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 LONGEST_NAME = 200  # characters of a file's name in a message
 
 
@@ -96,23 +94,6 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
 
 
-def printable(text: str) -> str:
-    r"""Return text with escapes for the characters that would control a terminal or reverse the text after them.
-
-    Examples
-    --------
-    >>> print(printable("a\x1b[31mb"), printable("two\nlines"))
-    a\x1b[31mb two
-    lines
-    """
-    return CONTROL.sub(_escape, text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
-
-
 def say(text: str) -> None:
     """Print a result in words."""
     click.echo(printable(text))
@@ -123,34 +104,30 @@ def say_json(value: Any) -> None:
     click.echo(as_json(value, ascii_only=not _holds_all_letters()))
 
 
-def as_json(value: Any, *, ascii_only: bool = False) -> str:
-    r"""Return JSON with escapes for characters that no file can hold or that control a terminal.
-
-    Examples
-    --------
-    >>> print(as_json(["\udcff.csv", "é"]))
-    [
-      "\udcff.csv",
-      "é"
-    ]
-    """
-    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
-    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def say_result(result: Result, *, as_json: bool) -> None:
+    """Print a result as one JSON object, or in words."""
+    if as_json:
+        say_json(result.summary)
+    else:
+        say(result.text)
 
 
 def say_data(text: str) -> None:
     """Print a table in UTF-8; on a terminal, control characters are escaped."""
     if sys.stdout is None:
         raise InputError("There is no standard output to write the table to; name a file with --out.")
-    if sys.stdout.isatty():
-        click.echo(printable(text), nl=False)
-    else:
-        click.echo(text.encode("utf-8"), nl=False)
+    with naming("standard output"):
+        click.echo(printable(text) if sys.stdout.isatty() else text.encode("utf-8"), nl=False)
 
 
 def note(text: str) -> None:
     """Print a note, which is neither a result nor an error, to standard error."""
     click.echo(f"Note: {printable(text)}", err=True)
+
+
+def warn(text: str) -> None:
+    """Print what to know before a result to standard error."""
+    click.echo(f"Warning: {printable(text)}", err=True)
 
 
 def _holds_all_letters() -> bool:

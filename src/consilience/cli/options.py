@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from consilience.cli.program import ReadingOption
+from consilience.workflows.jobs import CERTAINTY_DRAWS, CardSortOptions, FeatureOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,7 +30,6 @@ class FilePath(click.Path):
 
 FILE = FilePath(path_type=Path)
 SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
-ALL_COLUMNS = "all"
 KINDS = click.Choice(["groupings", "pairs", "labels"])
 MOST = 2**31 - 1
 SEEDS = 2**32 - 1
@@ -172,6 +171,16 @@ class Numbers(click.ParamType):
         return numbers[0] if len(numbers) == 1 else numbers
 
 
+class NameList(click.ParamType):
+    """Names separated by commas."""
+
+    name = "NAME[,…]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the names that are not blank."""
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+
 class Count(click.ParamType):
     """A positive integer, or "auto"."""
 
@@ -263,61 +272,6 @@ def reading_options(function: Callable[..., None]) -> Callable[..., None]:
     return decorated
 
 
-def flags(reading: Mapping[str, Any]) -> str:
-    """Name the options for these keywords.
-
-    Examples
-    --------
-    >>> flags({"kind": "labels", "item_b": "card", "transpose": False})
-    '--kind, --item-b, --no-transpose'
-    """
-    return ", ".join(f"--{'no-' if value is False else ''}{name.replace('_', '-')}" for name, value in reading.items())
-
-
-@dataclass(frozen=True)
-class FeatureOptions:
-    """Options on how a table of features is read.
-
-    Attributes
-    ----------
-    item : str or None
-        The column that names the items; None to find it.
-    categorical : tuple of str
-        Text columns that become indicator columns, as the user wrote them; "all" for every text column.
-    impute : {"median", "mean", "most_frequent"} or None
-        Replacement of a missing number; missing text becomes the most frequent value. None to refuse missing values.
-    besides : tuple of str
-        Columns that are no features.
-    """
-
-    item: str | None = None
-    categorical: tuple[str, ...] = ()
-    impute: str | None = None
-    besides: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class CardSortOptions:
-    """People to leave out, and files of corrections of names and of people's times."""
-
-    leave_out: Sequence[str] = ()
-    names: Path | None = None
-    seconds: Path | None = None
-
-    @property
-    def paths(self) -> list[Path]:
-        """The files, which must not be overwritten."""
-        return [path for path in (self.names, self.seconds) if path is not None]
-
-
-@dataclass(frozen=True)
-class ExtraOptions:
-    """Files, folders or columns of what comes with the items besides features: labels to be checked, and pictures."""
-
-    given_labels: str | None = None
-    pictures: str | None = None
-
-
 feature_item_option = click.option(
     "--feature-item", metavar="COL", help="Column of the table of features that names the items.  [default: found]"
 )
@@ -376,7 +330,7 @@ scores_option = click.option(
 certainty_option = click.option(
     "--certainty-draws",
     type=Whole(0, 10_000),
-    default=100,
+    default=CERTAINTY_DRAWS,
     show_default=True,
     help="Number of times that the fit is repeated as if another group of people had been asked, to say what they "
     "would repeat; fewer of large annotations, and none of models whose people cannot be weighed. 0 for none.",

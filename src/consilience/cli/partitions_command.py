@@ -1,20 +1,21 @@
-"""``consilience fit-partitions``: its options and help; the work is in `consilience.cli.partitioned`.
+"""``consilience fit-partitions``: its options and help; the work is in `consilience.workflows.partitioned`.
 
 Nothing here imports NumPy or a model.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from consilience.cli.completion import complete_settings
+from consilience.cli.messages import say_result
 from consilience.cli.options import (
     FILE,
     READING,
     Jobs,
+    NameList,
     Setting,
     Whole,
     example,
@@ -67,8 +68,18 @@ MODELS = (
     shell_complete=complete_settings,
     help="Set a parameter of the model; may be repeated. PartitionLabelModel needs prior_variance.",
 )
-@click.option("--features", metavar="COL,COL…", help="Columns of features, for PartitionLabelModel, MECC and MCVC.")
-@click.option("--annotators", metavar="COL,COL…", help="Columns of labels, one for each annotator, with --features.")
+@click.option(
+    "--features",
+    type=NameList(),
+    metavar="COL,COL…",
+    help="Columns of features, for PartitionLabelModel, MECC and MCVC.",
+)
+@click.option(
+    "--annotators",
+    type=NameList(),
+    metavar="COL,COL…",
+    help="Columns of labels, one for each annotator, with --features.",
+)
 @seed_option
 @click.option(
     "--jobs", type=Jobs(), help="Number of threads, each of which holds one partition; -1 uses all processors."
@@ -94,22 +105,15 @@ MODELS = (
 @READING["missing"]
 @json_option
 def fit_partitions(
-    table: Path,
-    model: str,
-    features: str | None,
-    annotators: str | None,
-    seed: int | None,
+    *,
     settings: tuple[tuple[str, Any], ...],
-    jobs: int | None,
-    workers: int | None,
-    scheduler: str | None,
-    checkpoint: Path | None,
-    out: Path,
+    seed: int | None,
     item: str | None,
     annotator: str | None,
     label: str | None,
     missing: tuple[str, ...],
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Find the class or cluster of each item in TABLE, a folder of Parquet files, which need not fit in memory.
 
@@ -123,17 +127,9 @@ def fit_partitions(
     clusters.parquet, annotators.csv, centroids.csv (KCC: shares of the groups in each cluster), mapping.csv
     (PartitionLabelModel: what each group means) or views.csv (MECC, MCVC), and summary.json.
     """
-    from consilience.cli.partitioned import Means
-    from consilience.cli.partitioned import fit_partitions as run
+    from consilience.workflows import PartitionsRequest
+    from consilience.workflows import fit_partitions as run
 
-    run(
-        table,
-        reading={"item": item, "annotator": annotator, "label": label, "missing": missing},
-        name=model,
-        features=features,
-        annotators=annotators,
-        settings=merged(settings, random_state=("--seed", seed)),
-        means=Means(jobs, workers, scheduler, checkpoint),
-        out=out,
-        as_json=as_json,
-    )
+    reading = {"item": item, "annotator": annotator, "label": label, "missing": missing}
+    chosen = merged(settings, random_state=("--seed", seed))
+    say_result(run(PartitionsRequest(reading=reading, settings=chosen, **asked)), as_json=as_json)

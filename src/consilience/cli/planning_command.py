@@ -1,15 +1,15 @@
-"""``consilience plan``: its options and help; the work is in `consilience.cli.planning`.
+"""``consilience plan``: its options and help; the work is in `consilience.workflows.planning`.
 
 Nothing here imports NumPy or a model.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from consilience.cli.messages import say_result
 from consilience.cli.options import FILE, SOURCE, Real, Whole, example, reading_options, seed_option, words_option
 from consilience.cli.program import Command
 
@@ -57,12 +57,12 @@ MOST = 10_000
 @reading_options
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON object.")
-def plan(pilot: Path | None, reading: dict[str, Any], **told: Any) -> None:
+def plan(*, seed: int | None, as_json: bool, **asked: Any) -> None:
     """Find by simulation how many people a study of groupings needs, for clusters that others would repeat.
 
     Either give PILOT, the groupings by the first people, in any format that 'fit' reads, or say how you imagine the
     study with --items, --clusters and --agreement.
     """
-    from consilience.cli.planning import plan as run
+    from consilience.workflows import PlanRequest, plan_study
 
-    run(pilot, reading=reading, **told)
+    say_result(plan_study(PlanRequest(seed=seed or 0, **asked)), as_json=as_json)

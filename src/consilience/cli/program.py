@@ -17,9 +17,11 @@ from typing import Any
 
 import click
 
-from consilience.cli.messages import as_click, note, printable
-from consilience.cli.signals import end_on_signals
+from consilience.cli.messages import as_click, note
 from consilience.errors import UnannotatedWarning
+from consilience.workflows.notes import notes_to
+from consilience.workflows.signals import end_on_signals
+from consilience.workflows.text import printable
 
 INTERRUPTED = 130
 OWN = "consilience"
@@ -59,7 +61,7 @@ class Command(click.Command):
         from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
         from consilience.cli.keywords import OPTIONS
 
-        with _warnings_as_notes(), written_by(OPTIONS):
+        with _warnings_as_notes(), written_by(OPTIONS), notes_to(note):
             return super().invoke(ctx)
 
 
@@ -119,11 +121,6 @@ def show_help() -> None:
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-def others(count: int, joint: str) -> str:
-    """Say that the same holds for `count` things in all; nothing if that is one."""
-    return f"{joint} {count - 1:,} more" if count > 1 else ""
 
 
 @contextlib.contextmanager

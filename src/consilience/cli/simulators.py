@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from consilience.cli.completion import complete_sources
+from consilience.cli.messages import say
 from consilience.cli.options import FILE, SEEDS, Between, Function, Numbers, Real, Whole, example
 from consilience.cli.program import Program, show_help
 
@@ -67,19 +68,21 @@ def experts(
 
     SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
     """
-    from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_experts
+    from consilience.workflows.data_sets import simulate as run
 
-    run(
-        simulate_experts,
-        source,
-        class_column=class_column,
-        out=out,
-        features_out=features_out,
-        n_annotators=annotators,
-        observed=observed,
-        flip=flip,
-        random_state=seed,
+    say(
+        run(
+            simulate_experts,
+            source,
+            class_column=class_column,
+            out=out,
+            features_out=features_out,
+            n_annotators=annotators,
+            observed=observed,
+            flip=flip,
+            random_state=seed,
+        )
     )
 
 
@@ -117,20 +120,22 @@ def crowd(
 
     SOURCE is a data set listed by 'consilience datasets', or a table with a column of items and one of classes.
     """
-    from consilience.cli.data_commands import simulate as run
     from consilience.simulation import simulate_crowd
+    from consilience.workflows.data_sets import simulate as run
 
-    run(
-        simulate_crowd,
-        source,
-        class_column=class_column,
-        out=out,
-        features_out=features_out,
-        n_annotators=annotators,
-        items_each=items_each,
-        accuracy=accuracy,
-        merge=merge,
-        random_state=seed,
+    say(
+        run(
+            simulate_crowd,
+            source,
+            class_column=class_column,
+            out=out,
+            features_out=features_out,
+            n_annotators=annotators,
+            items_each=items_each,
+            accuracy=accuracy,
+            merge=merge,
+            random_state=seed,
+        )
     )
 
 
@@ -196,7 +201,7 @@ def agents(
     The number of groups, the number of features and the algorithm differ from agent to agent. Items are drawn from
     Gaussian clusters, or are those of --features.
     """
-    from consilience.cli.simulated_agents import simulate_agents as run
+    from consilience.workflows.simulated_agents import simulate_agents as run
 
     drawn: dict[str, Any] = {"items": items, "clusters": clusters, "dimensions": dimensions, "separation": separation}
     given = [name for name, value in drawn.items() if value is not None]
@@ -204,4 +209,4 @@ def agents(
         raise click.UsageError(f"--{given[0]} is for items drawn at random; with --features leave it out.")
     if features is None and classes is not None:
         raise click.UsageError("--classes needs --features.")
-    run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **options)
+    say(run(features, classes, drawn=drawn, out=out, truth_out=truth_out, features_out=features_out, **options))

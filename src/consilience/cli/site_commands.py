@@ -1,4 +1,4 @@
-"""``consilience site``: its commands, their options and help; the work is in `consilience.cli.sites`.
+"""``consilience site``: its commands, their options and help; the work is in `consilience.workflows.sites`.
 
 Nothing here imports NumPy or a model.
 """
@@ -10,18 +10,35 @@ from typing import Any
 
 import click
 
+from consilience.cli.messages import say, say_result
 from consilience.cli.options import (
     FILE,
-    FeatureOptions,
     Real,
     Whole,
     clusters_option,
+    cut,
     example,
     json_option,
     reading_features,
     seed_option,
+    whole,
 )
 from consilience.cli.program import Program, show_help
+
+
+class GroupNumbers(click.ParamType):
+    """Numbers separated by commas, or "auto"."""
+
+    name = "NUMBER[,NUMBER…]|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a list of int, or "auto"."""
+        if not isinstance(value, str) or value.strip().casefold() == "auto":
+            return "auto" if isinstance(value, str) else value
+        numbers = [whole(part) for part in value.split(",")]
+        if None in numbers:
+            self.fail(f"{cut(value)} is neither 'auto' nor numbers separated by commas.", param, ctx)
+        return numbers
 
 
 @click.group(
@@ -56,6 +73,7 @@ def site() -> None:
 @reading_features
 @click.option(
     "--groups",
+    type=GroupNumbers(),
     metavar="NUMBER[,NUMBER…]|auto",
     default="auto",
     show_default=True,
@@ -94,15 +112,15 @@ def site() -> None:
 )
 @click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="JSON file to write.")
 @seed_option
-def summarise(table: Path, feature_options: FeatureOptions, **told: Any) -> None:
+def summarise(**asked: Any) -> None:
     """Cluster TABLE where it is, and write which of its items belong together to a small file.
 
     TABLE has a row for each item: a column of names, by which sites find what they share, and columns of numbers, which
     are scaled to variance 1 and never leave the site. What the file discloses is printed, and stands in it.
     """
-    from consilience.cli.sites import summarise as run
+    from consilience.workflows import SiteSummaryRequest, summarise_site
 
-    run(table, feature_options, **told)
+    say(summarise_site(SiteSummaryRequest(**asked)).text)
 
 
 @site.command(
@@ -113,9 +131,9 @@ def summarise(table: Path, feature_options: FeatureOptions, **told: Any) -> None
 @json_option
 def show(summary: Path, as_json: bool) -> None:
     """Say what SUMMARY, a file of 'site summarise', discloses: worked out from its contents, not from what it says."""
-    from consilience.cli.sites import show as run
+    from consilience.workflows import show_site
 
-    run(summary, as_json=as_json)
+    say_result(show_site(summary), as_json=as_json)
 
 
 @site.command(
@@ -155,13 +173,13 @@ def show(summary: Path, as_json: bool) -> None:
 )
 @seed_option
 @json_option
-def fuse(summaries: tuple[Path, ...], **told: Any) -> None:
+def fuse(*, seed: int | None, as_json: bool, **asked: Any) -> None:
     """Make one clustering of all items from SUMMARIES, files that 'site summarise' wrote at two or more sites.
 
     The folder then holds clusters.csv (item, cluster, probability, and how many sites have the item), sites.csv (what
     each site sent, how far it agrees with the clusters, and its weight), groupings.csv (what the sites said, as any
     other command reads it), report.html and summary.json.
     """
-    from consilience.cli.sites import fuse as run
+    from consilience.workflows import SiteFusionRequest, fuse_sites
 
-    run(summaries, **told)
+    say_result(fuse_sites(SiteFusionRequest(seed=seed or 0, **asked)), as_json=as_json)

@@ -10,10 +10,10 @@ from typing import IO, Any
 
 from consilience.cli.judging import say_judging
 from consilience.cli.messages import note, say, say_json
-from consilience.cli.outputs import require_outputs, write_files
-from consilience.cli.reading import read_noted
 from consilience.cli.study_inputs import opened_store, pictures_in, read_texts, read_training
 from consilience.errors import InputError
+from consilience.workflows.outputs import require_outputs, write_files
+from consilience.workflows.reading import read_noted
 
 
 def create(

@@ -16,13 +16,13 @@ import pandas as pd
 
 from consilience.active import ActiveSession
 from consilience.active.session import FLOORS
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.group_names import AT_LEAST, cluster_names
 from consilience.annotations import Groupings, Labels
 from consilience.collect.model import Study
 from consilience.collect.store import Submitted
 from consilience.consensus import DawidSkene, SubsetFusion
 from consilience.errors import InputError
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.group_names import AT_LEAST, cluster_names
 from consilience.metrics.clusterings import nmi
 
 TARGET = FLOORS["reliability"]  # at which `should_stop` advises to stop

@@ -1,10 +1,18 @@
 """Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
-from consilience.inspection.axes import map_axes
-from consilience.inspection.certainty import Certainty, certainty
-from consilience.inspection.cohesion import cluster_cohesion
-from consilience.inspection.group_words import GroupWords, group_words
-from consilience.inspection.label_quality import LabelQuality, label_quality
+from consilience.analysis.axes import map_axes
+from consilience.analysis.certainty import Certainty, certainty
+from consilience.analysis.cohesion import cluster_cohesion
+from consilience.analysis.group_words import GroupWords, group_words
+from consilience.analysis.label_quality import LabelQuality, label_quality
+from consilience.analysis.random_sorters import random_sorters
+from consilience.analysis.rv import rv_coefficients
+from consilience.analysis.segments import PanelSegments, panel_segments
+from consilience.analysis.separation import Separation, separated_items
+from consilience.analysis.standardisation import StandardNames, standard_names
+from consilience.analysis.studies.study_difference import StudyDifference, study_difference
+from consilience.analysis.votes import item_votes
+from consilience.analysis.words import Words, use_words
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.annotators import plot_annotators
@@ -18,16 +26,8 @@ from consilience.inspection.plots.odd_one_out import plot_odd_one_out
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.word_map import plot_word_map
-from consilience.inspection.random_sorters import random_sorters
 from consilience.inspection.report import report
-from consilience.inspection.rv import rv_coefficients
-from consilience.inspection.segments import PanelSegments, panel_segments
-from consilience.inspection.separation import Separation, separated_items
-from consilience.inspection.standardisation import StandardNames, standard_names
 from consilience.inspection.studies.page import difference_report
-from consilience.inspection.studies.study_difference import StudyDifference, study_difference
-from consilience.inspection.votes import item_votes
-from consilience.inspection.words import Words, use_words
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.names import as_text, counted, listed
+from consilience.analysis.words import current_words
 from consilience.annotations.names import plain
 from consilience.errors import InputError, MissingDependencyError
-from consilience.inspection.names import as_text, counted, listed
 from consilience.inspection.vector_pictures import safe_svg
-from consilience.inspection.words import current_words
 
 RASTER = {".jpg", ".jpeg", ".png", ".webp", ".gif"}
 VECTOR = ".svg"

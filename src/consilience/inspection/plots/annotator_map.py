@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from consilience.analysis.projection import checked_axes
+from consilience.analysis.rv import scalar_products
+from consilience.analysis.segments import PanelSegments
+from consilience.analysis.words import current_words
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
 from consilience.inspection.plots.curves import spaced_ticks
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import checked_axes
 from consilience.inspection.plots.scatter import NAMED_ITEMS, legend_beside
 from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, tidy
 from consilience.inspection.plots.text_layout import label_axes
-from consilience.inspection.rv import scalar_products
-from consilience.inspection.segments import PanelSegments
-from consilience.inspection.words import current_words
 
 __all__ = ["plot_annotator_map"]
 

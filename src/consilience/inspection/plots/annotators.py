@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
+from consilience.analysis.fitted import estimator_with
 from consilience.inspection.plots.curves import legend_inside, whole_numbers
 from consilience.inspection.plots.matrix import colour_bar
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import estimator_with
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
 

@@ -1,10 +1,6 @@
 """The map of the items with ellipses: where other groups of as many people would place each of them.
 
-As DISTATIS draws them from a bootstrap over assessors (H. Abdi, L. J. Williams, D. Valentin & M. Bennani-Dosse 2012,
-Wiley Interdisciplinary Reviews: Computational Statistics 4). Each draw of `Certainty` weighs the annotators; the shares
-in which pairs were put together are computed under these weights, scaled to three axes like those of the map, and
-turned onto it (Procrustes). The ellipse of an item holds 90 % of a normal distribution with the draws' mean and
-covariance.
+The ellipse of an item holds 90 % of a normal distribution with the mean and covariance of `item_spread.spread`.
 """
 
 from __future__ import annotations
@@ -15,22 +11,17 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
-from scipy.linalg import orthogonal_procrustes
 
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.item_spread import N_AXES, can_place, spread
+from consilience.analysis.projection import checked_axes
 from consilience.annotations.types import AnnotationsLike
-from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS
-from consilience.inference.memberships import Memberships, presented, together
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.plots.dissimilarity import COVERED, CoOccurrence, classical_scaling
 from consilience.inspection.plots.fusion import plot_item_map
-from consilience.inspection.plots.projection import checked_axes
 from consilience.inspection.plots.style import Look, Place
 
 __all__ = ["plot_certainty_map"]
 
-MOST_ITEMS = 60  # with ellipses
-N_AXES = 3  # of the map onto which draws are turned
-MOST_DRAWS = 60  # that are scaled
 RADIUS = np.sqrt(-2 * np.log(0.1))  # of the ellipse that holds 90 % of a normal distribution, in standard deviations
 LARGEST = 0.35  # median length of the ellipses, as a share of the map, up to which they can be told apart
 
@@ -118,47 +109,12 @@ def can_draw_certainty_map(model: Any, annotations: Any) -> bool:
     return can_place(CoOccurrence.of(model, annotations, "The report"))
 
 
-def can_place(co_occurrence: CoOccurrence) -> bool:
-    """Whether there are few enough items, and enough of their pairs were presented."""
-    places = co_occurrence.places
-    return 2 < len(places) <= MOST_ITEMS and co_occurrence.coverage(places) >= COVERED
-
-
 def can_be_told_apart(
     centres: Float[np.ndarray, "shown axes"], covariances: Float[np.ndarray, "shown axes axes"]
 ) -> bool:
     """Whether most ellipses are small, compared with the map."""
     longest = 2 * RADIUS * np.sqrt(np.maximum(np.linalg.eigvalsh(covariances)[:, -1], 0))
     return bool(np.median(longest) <= LARGEST * float(np.ptp(centres, axis=0).max()))
-
-
-def spread(
-    co_occurrence: CoOccurrence, certainty: Certainty
-) -> tuple[Float[np.ndarray, "shown axes"], Float[np.ndarray, "shown axes axes"]]:
-    """Return the mean place of each item over the draws, turned onto the map of three axes, and its covariance."""
-    places = co_occurrence.places
-    memberships, points = co_occurrence.memberships.of_items(places), co_occurrence.map(places, N_AXES).points
-    centre = points.mean(0)
-    found = []
-    for weights in certainty.weights[:MOST_DRAWS]:
-        drawn, _ = classical_scaling(weighted_dissimilarities(memberships, weights), N_AXES)
-        drawn = drawn - drawn.mean(0)
-        turn, _ = orthogonal_procrustes(drawn, points - centre)
-        found.append(drawn @ turn + centre)
-    deviation = np.array(found) - np.mean(found, axis=0)
-    return np.mean(found, axis=0), np.einsum("dia,dib->iab", deviation, deviation) / max(len(found) - 1, 1)
-
-
-def weighted_dissimilarities(
-    memberships: Memberships, weights: Float[np.ndarray, " annotators"]
-) -> Float[np.ndarray, "items items"]:
-    """1 - the share of presentations in which two items were put together, as in `EvidenceSilhouette`, weighted."""
-    of_groupings = weights[memberships.annotator_of_grouping]
-    counts, of = (count(memberships, of_groupings).toarray() for count in (together, presented))
-    share = counts.sum() / max(of.sum(), np.finfo(float).tiny)
-    distance = 1 - (counts + PRIOR_PRESENTATIONS * share) / (of + PRIOR_PRESENTATIONS)
-    np.fill_diagonal(distance, 0.0)
-    return np.asarray(distance)
 
 
 def _ellipse(centre: Float[np.ndarray, " 2"], covariance: Float[np.ndarray, "2 2"]) -> Ellipse:

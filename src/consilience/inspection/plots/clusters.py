@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.fitted import estimator_with, groupings_of, own_annotations, unwrap
+from consilience.analysis.projection import Projection, project
 from consilience.annotations import Pairs
-from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.clustering import FoundClusters
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import (
-    Projection,
-    estimator_with,
-    groupings_of,
-    own_annotations,
-    project,
-    unwrap,
-)
 from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (

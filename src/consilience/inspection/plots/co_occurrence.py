@@ -11,10 +11,11 @@ from matplotlib.patches import Patch, Rectangle
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.names import as_text, width
+from consilience.analysis.words import current_words
 from consilience.errors import InputError
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import as_text, width
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.matrix import (
     MOST_NAMED,
     ROW,
@@ -37,7 +38,6 @@ from consilience.inspection.plots.text_layout import (
     room,
     set_names,
 )
-from consilience.inspection.words import current_words
 
 __all__ = ["plot_co_occurrence", "plot_dendrogram"]
 

@@ -10,16 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 
-from consilience.inspection.clustering import FoundClusters
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.fitted import estimator_with, own_annotations, raw_features
+from consilience.analysis.words import current_words
 from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
-from consilience.inspection.plots.projection import estimator_with, own_annotations, raw_features
 from consilience.inspection.plots.scatter import draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
     label_axes,
 )
-from consilience.inspection.words import current_words
 
 __all__ = ["plot_latent", "plot_training"]
 

@@ -9,12 +9,13 @@ import pandas as pd
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.fitted import estimator_with
+from consilience.analysis.names import counted
+from consilience.analysis.projection import checked_axes
 from consilience.errors import InputError
-from consilience.inspection.names import counted
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import checked_axes, estimator_with
 from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes

@@ -13,10 +13,12 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from scipy.sparse import csr_array
 
+from consilience.analysis.fitted import estimator_with
+from consilience.analysis.names import as_text, counted, width
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.spelling import places_of_fitted
 from consilience.errors import InputError
-from consilience.inspection.names import as_text, counted, width
 from consilience.inspection.plots.matrix import (
     COLUMN,
     MOST_NAMED,
@@ -28,7 +30,6 @@ from consilience.inspection.plots.matrix import (
     rule,
 )
 from consilience.inspection.plots.panels import host_of, panels_in
-from consilience.inspection.plots.projection import estimator_with
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.inspection.plots.text_layout import (
     LETTER,
@@ -41,7 +42,6 @@ from consilience.inspection.plots.text_layout import (
     name_rows,
     reach,
 )
-from consilience.inspection.words import current_words
 from consilience.metrics.agreement import adjusted_rand, annotator_agreement, order_by_agreement
 
 __all__ = ["plot_agreement", "plot_confusion", "plot_mapping"]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from consilience.inspection.names import plot_texts
+from consilience.analysis.names import plot_texts
 from consilience.inspection.plots.style import Look, small
 from consilience.inspection.plots.text_layout import AtDraw, text_size
 

@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from consilience.inspection.clustering import FoundClusters
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.words import current_words
 from consilience.inspection.plots.style import Look, marker, marker_scale, small
 from consilience.inspection.plots.text_layout import LETTER, LINE, fitting_names, inches, make_room, reach
-from consilience.inspection.words import current_words
 
 LEGEND_ROWS = 18
 LONGEST = 24  # characters of a name

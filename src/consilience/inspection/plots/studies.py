@@ -14,8 +14,10 @@ from matplotlib.path import Path
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
+from consilience.analysis.names import plot_text
+from consilience.analysis.studies.study_difference import StudyDifference
+from consilience.analysis.words import current_words
 from consilience.errors import InputError
-from consilience.inspection.names import plot_text
 from consilience.inspection.plots.matrix import (
     MOST_NAMED,
     MOST_NUMBERED,
@@ -28,8 +30,6 @@ from consilience.inspection.plots.matrix import (
 from consilience.inspection.plots.scatter import sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.inspection.plots.text_layout import AtDraw, label_axes
-from consilience.inspection.studies.study_difference import StudyDifference
-from consilience.inspection.words import current_words
 
 __all__ = ["plot_difference", "plot_flow"]
 

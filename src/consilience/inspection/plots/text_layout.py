@@ -22,7 +22,7 @@ from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import Formatter, Locator
 
-from consilience.inspection.names import plot_texts, width
+from consilience.analysis.names import plot_texts, width
 from consilience.inspection.plots.style import small
 
 LETTER = 0.63  # width of a character of a name, in font sizes

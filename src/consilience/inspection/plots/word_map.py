@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.fitted import given_or_kept
+from consilience.analysis.group_words import GroupWords, group_words
+from consilience.analysis.projection import checked_axes
 from consilience.annotations.types import Integer
 from consilience.errors import InputError
-from consilience.inspection.group_words import GroupWords, group_words
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.fusion import draw_map
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.projection import checked_axes, given_or_kept
 from consilience.inspection.plots.scatter import NAMED_ITEMS
 from consilience.inspection.plots.style import Look, Place, small
 

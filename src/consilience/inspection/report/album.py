@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from consilience.inspection.names import as_text, name_text
+from consilience.analysis.names import as_text, name_text
 from consilience.inspection.pictures import Pictures, fitted_to
 
 SIDE = 64  # CSS pixels of a picture where it is defined

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from consilience.inspection.names import counted, name_text, shortened
+from consilience.analysis.names import counted, name_text, shortened
+from consilience.analysis.words import current_words
 from consilience.inspection.report.tables import (
     Cell,
     Column,
@@ -23,7 +24,6 @@ from consilience.inspection.report.tables import (
     row,
     significant,
 )
-from consilience.inspection.words import current_words
 
 ANNOTATORS = 100  # rows of the table; the middle of a longer one is left out
 LONGEST = 24  # characters of a class name in a line

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from consilience.inspection.names import counted, listed, name_text
-from consilience.inspection.report.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, Own
-from consilience.inspection.report.cuts import matched_numbers
+from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, Own
+from consilience.analysis.cuts import matched_numbers
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, number, row
-from consilience.inspection.words import current_words
 
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"

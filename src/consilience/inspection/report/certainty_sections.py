@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.certainty import Certainty, can_be_weighed
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
-from consilience.inspection.certainty import Certainty, can_be_weighed
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, percent, row
-from consilience.inspection.words import current_words
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.names import counted
+from consilience.analysis.words import current_words
 from consilience.errors import InputError
-from consilience.inspection.names import counted
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.figure_files import points_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import download, number
-from consilience.inspection.words import current_words
 
 
 def latent_figure(subject: Subject) -> Figure | None:

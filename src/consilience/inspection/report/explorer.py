@@ -16,13 +16,15 @@ import pandas as pd
 from jaxtyping import Float, Int
 from markupsafe import Markup
 
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.cuts import FEWEST, MOST, Judge, Tree
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.group_words import GroupWords
+from consilience.analysis.names import name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
 from consilience.inference.memberships import Memberships, presented, together
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.group_words import GroupWords
-from consilience.inspection.names import name_text
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import (
     COLOURS,
     GLOW,
@@ -34,17 +36,14 @@ from consilience.inspection.plots.style import (
     marker_scale,
 )
 from consilience.inspection.report.album import Album
-from consilience.inspection.report.cuts import Judge, Tree
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.sorts_data import sorts_data
 from consilience.inspection.report.svg import themed
 from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
-from consilience.inspection.words import current_words
 from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
-FEWEST, MOST = 3, 500  # items
 MOST_CUTS = 100  # clusters of the finest cut
 NEAREST = 3  # items that the table lists next to each
 
@@ -89,7 +88,7 @@ class Explorer:
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
-        items : the table of `item_tables.item_frame`.
+        items : the table of `item_frame`.
         album : the pictures of the items.
         certainty : for the ellipses on the map.
         group_words : that are written on the map.

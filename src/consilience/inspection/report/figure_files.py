@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.fitted import groupings_of, unwrap
+from consilience.analysis.projection import project
 from consilience.annotations import Pairs
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.plots.projection import groupings_of, project, unwrap
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.report.tables import Download, download
 

@@ -10,28 +10,28 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.cuts import Tree
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.fitted import groupings_of
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.panels import N_SIMULATIONS
+from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
 from consilience.errors import InputError
-from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
-from consilience.inspection.plots.projection import groupings_of
 from consilience.inspection.plots.scatter import some_of
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import fusion_tables
 from consilience.inspection.report.certainty_sections import about_ellipses
-from consilience.inspection.report.cuts import Tree
 from consilience.inspection.report.explorer import EXPLORED, MOST, Explorer
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
-from consilience.inspection.report.panels import N_SIMULATIONS
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
-from consilience.inspection.words import current_words
 
 READABLE_CURVE = 340  # CSS pixels that a curve needs
 GIVEN = (

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.group_names import AT_LEAST
+from consilience.analysis.names import name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.group_names import AT_LEAST
-from consilience.inspection.names import name_text
 from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
-from consilience.inspection.words import current_words
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked

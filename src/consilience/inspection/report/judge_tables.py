@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
-from consilience.inspection.capabilities import Capabilities
 from consilience.inspection.report.annotators import remarks
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
@@ -17,7 +18,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-from consilience.inspection.words import current_words
 
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 NO_BETTER = "no better than guessing"

@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.special import entr
 
-from consilience.inspection.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
-from consilience.inspection.names import counted, listed, name_text
+from consilience.analysis.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.words import current_words
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
@@ -19,7 +20,6 @@ from consilience.inspection.report.annotators import Ranking, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
-from consilience.inspection.words import current_words
 
 NAMED_CLASSES = 6  # up to this number, the findings give the size of each
 WEAKEST = 3

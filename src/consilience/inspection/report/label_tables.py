@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import entr
 
+from consilience.analysis.names import counted, name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Labels
-from consilience.inspection.names import counted, name_text
 from consilience.inspection.report.annotators import is_named, remarks
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
@@ -21,7 +22,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-from consilience.inspection.words import current_words
 
 CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed

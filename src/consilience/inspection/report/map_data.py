@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.group_words import GroupWords
-from consilience.inspection.names import name_text
-from consilience.inspection.plots.certainty import RADIUS, can_place, spread
-from consilience.inspection.plots.dissimilarity import CoOccurrence
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.group_words import GroupWords
+from consilience.analysis.item_spread import can_place, spread
+from consilience.analysis.names import name_text
+from consilience.inspection.plots.certainty import RADIUS
 from consilience.inspection.report.tables import Download, download
 
 N_AXES = 3

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from consilience.analysis.names import counted, name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
-from consilience.inspection.names import counted, name_text
 from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
@@ -22,7 +23,6 @@ from consilience.inspection.report.tables import (
     names_cell,
     row,
 )
-from consilience.inspection.words import current_words
 
 MIN_ACCURACY = 0.8
 NO_BETTER_THAN_GUESSING = "no better than guessing"

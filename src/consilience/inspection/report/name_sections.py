@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.names import counted, name_text
+from consilience.analysis.standardisation import FEWEST, SAME_ITEMS, StandardNames
+from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.inspection.names import counted, name_text
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import (
     Cell,
@@ -19,8 +21,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-from consilience.inspection.standardisation import FEWEST, SAME_ITEMS, StandardNames
-from consilience.inspection.words import current_words
 
 AT_LEAST = 2  # people who use the commonest name, or there is nothing to say
 MOST_ITEMS = 500  # of the annotations of such a report

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.words import Words, current_words, use_words
 from consilience.errors import InputError
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
 from consilience.inspection.report.page import with_certainty
@@ -17,7 +18,6 @@ from consilience.inspection.report.participants import random_reading
 from consilience.inspection.report.sections import key_findings, ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Table, percent
-from consilience.inspection.words import Words, current_words, use_words
 
 DRAWN = ("map", "co-occurrence", "cluster-shares", "dendrogram")
 

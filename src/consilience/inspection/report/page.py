@@ -11,21 +11,21 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.analysis.certainty import Certainty, certainty_of_report
+from consilience.analysis.durations import durations_of
+from consilience.analysis.name_corrections import corrections_of
+from consilience.analysis.names import as_text
+from consilience.analysis.words import Words, use_words
 from consilience.annotations import Groupings
 from consilience.annotations.name_lists import listed as listed_names
 from consilience.annotations.names import plain
 from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
-from consilience.inspection.certainty import Certainty, certainty_of_report
-from consilience.inspection.durations import durations_of
-from consilience.inspection.name_corrections import corrections_of
-from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
-from consilience.inspection.words import Words, use_words
 
 __all__ = ["report"]
 

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
+from consilience.analysis.names import listed, name_text
+from consilience.analysis.panels import are_compared
+from consilience.analysis.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
+from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
-from consilience.inspection.names import listed, name_text
-from consilience.inspection.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.inspection.report.annotators import TIME, mean_with_others, minutes
 from consilience.inspection.report.explorer import EXPLORED
-from consilience.inspection.report.panels import are_compared
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
-from consilience.inspection.words import Words, current_words
 
 FEWEST, MOST = 4, 400  # people
 MOST_REPRESENTATIVES = 3

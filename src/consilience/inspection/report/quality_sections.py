@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from consilience.inspection.label_quality import CHECKED, LabelQuality, in_words
-from consilience.inspection.names import name_text
+from consilience.analysis.label_quality import CHECKED, LabelQuality, in_words
+from consilience.analysis.names import name_text
+from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
-from consilience.inspection.words import current_words
 
 FILE = "given-labels.csv"
 MOST_ROWS = 300

@@ -14,12 +14,13 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from sklearn.pipeline import Pipeline
 
 import consilience
+from consilience.analysis.capabilities import attributes
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.group_names import called
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
-from consilience.inspection.capabilities import attributes
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.group_names import called
-from consilience.inspection.names import counted, listed, name_text
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.plots.matrix import MOST_NAMED
@@ -48,7 +49,6 @@ from consilience.inspection.report import (
 from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
-from consilience.inspection.words import current_words
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # listed in a sentence

@@ -13,16 +13,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.inspection.group_words import LEVEL, GroupWords
-from consilience.inspection.names import counted, listed, name_text
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.group_words import LEVEL, GroupWords
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
+from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.analysis.segments import PanelSegments
 from consilience.inspection.plots.annotator_map import plot_annotator_map
-from consilience.inspection.plots.dissimilarity import CoOccurrence
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report.annotators import cut
 from consilience.inspection.report.map_data import words_file
-from consilience.inspection.report.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
@@ -37,8 +39,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-from consilience.inspection.rv import ScalarProducts, Sorts
-from consilience.inspection.segments import PanelSegments
 
 MOST_WORDS = 40  # rows of the table
 MOST_ITEMS = 5  # of a word in the table

@@ -5,11 +5,11 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import Any
 
-from consilience.inspection.names import counted, listed, name_text
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.separation import LEVEL, Separation
+from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Column, Table, download, name_cell, names_cell, percent, row
-from consilience.inspection.separation import LEVEL, Separation
-from consilience.inspection.words import current_words
 
 NAMED = 6  # items of a cluster in a sentence
 MOST_NAMES = 30  # of a row of the table

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from consilience.analysis.cuts import matched_numbers
+from consilience.analysis.names import name_text
 from consilience.annotations import Groupings
-from consilience.inspection.names import name_text
-from consilience.inspection.report.cuts import matched_numbers
 
 MOST_CELLS = 100_000  # items by groupings; more would make the page large
 

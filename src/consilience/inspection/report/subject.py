@@ -12,30 +12,31 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.cohesion import cluster_cohesion
+from consilience.analysis.cut_figures import CutFigures, Own, compared_cuts
+from consilience.analysis.fitted import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
+from consilience.analysis.group_names import cluster_names
+from consilience.analysis.group_words import GroupWords
+from consilience.analysis.item_frame import item_frame
+from consilience.analysis.label_quality import LabelQuality, label_quality
+from consilience.analysis.names import as_text
+from consilience.analysis.panels import axes_of, segments_of, separation_of, words_of
+from consilience.analysis.random_sorters import random_sorters
+from consilience.analysis.segments import PanelSegments
+from consilience.analysis.separation import Separation
+from consilience.analysis.standardisation import StandardNames, standard_names
+from consilience.analysis.words import DEFAULT, Words, read_as
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.inspection.capabilities import Capabilities
-from consilience.inspection.certainty import Certainty
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.cohesion import cluster_cohesion
-from consilience.inspection.group_names import cluster_names
-from consilience.inspection.group_words import GroupWords
-from consilience.inspection.label_quality import LabelQuality, label_quality
-from consilience.inspection.names import as_text
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.fusion import stability_rows
-from consilience.inspection.plots.projection import given_or_kept, groupings_of, raw_features, rows_of_items, unwrap
-from consilience.inspection.random_sorters import random_sorters
-from consilience.inspection.report import fusion_tables, item_tables, judge_tables, label_tables, mapping_tables
+from consilience.inspection.report import fusion_tables, judge_tables, label_tables, mapping_tables
 from consilience.inspection.report.album import Album
-from consilience.inspection.report.cut_figures import CutFigures, Own, compared_cuts
 from consilience.inspection.report.explorer import Explorer
-from consilience.inspection.report.panels import axes_of, segments_of, separation_of, words_of
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, Table
-from consilience.inspection.segments import PanelSegments
-from consilience.inspection.separation import Separation
-from consilience.inspection.standardisation import StandardNames, standard_names
-from consilience.inspection.words import DEFAULT, Words, read_as
 from consilience.metrics.agreement import annotator_agreement
 
 OF_OTHERS = ("repeats", "stays", "elsewhere")  # columns of the certainty beside those of the model
@@ -184,8 +185,8 @@ class Subject:
 
     @cached_property
     def items(self) -> pd.DataFrame:
-        """See `item_tables.item_frame`."""
-        frame = item_tables.item_frame(self.estimator, self.annotations)
+        """See `item_frame`."""
+        frame = item_frame(self.estimator, self.annotations)
         if self.certainty is None:
             return frame
         return frame.assign(**{name: self.certainty.items[name].to_numpy() for name in OF_OTHERS})

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from consilience.inspection.names import name_text
+from consilience.analysis.names import name_text
 
 MAX_CSV = 300_000  # bytes; a larger table is not embedded in the page
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # what a spreadsheet may take for a formula

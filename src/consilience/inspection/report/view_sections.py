@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.inspection.clustering import FoundClusters
-from consilience.inspection.names import counted, listed
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.item_frame import items_by
+from consilience.analysis.names import counted, listed
+from consilience.analysis.words import current_words
 from consilience.inspection.plots.clusters import draw_clusters
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables
@@ -19,7 +21,6 @@ from consilience.inspection.report.figure_files import plane_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
-from consilience.inspection.words import current_words
 from consilience.metrics.clusterings import nmi
 
 LISTED = 12
@@ -116,9 +117,7 @@ def _view(subject: Subject, view: int) -> Section:
     """Return the section of the clusters, the plot and the profile of a view."""
     words = current_words()
     clusters, estimator = clusters_of(subject.estimator, view), subject.estimator
-    items = item_tables.items_by(
-        estimator.items_, clusters.codes, estimator.view_responsibilities_[view], subject.annotations
-    )
+    items = items_by(estimator.items_, clusters.codes, estimator.view_responsibilities_[view], subject.annotations)
     table = replace(
         item_tables.clusters_table(items, [], clusters),
         key=f"clusters-{view}",

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.analysis.names import listed, name_text
+from consilience.analysis.votes import doubtful_first, item_votes
+from consilience.analysis.words import current_words
 from consilience.annotations import Labels
-from consilience.inspection.names import listed, name_text
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
-from consilience.inspection.votes import doubtful_first, item_votes
-from consilience.inspection.words import current_words
 
 MOST_ROWS = 300
 MOST_VOTERS = 6  # annotators named for a label of an item

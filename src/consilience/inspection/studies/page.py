@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from consilience.analysis.names import as_text
+from consilience.analysis.studies.study_difference import StudyDifference
+from consilience.analysis.words import Words, use_words
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
-from consilience.inspection.names import as_text
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.page import Page, environment
 from consilience.inspection.studies.sections import findings, headline, sections
-from consilience.inspection.studies.study_difference import StudyDifference
-from consilience.inspection.words import Words, use_words
 
 __all__ = ["difference_report"]
 

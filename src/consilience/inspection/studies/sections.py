@@ -11,7 +11,11 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 import consilience
-from consilience.inspection.names import counted, listed, name_text
+from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.studies.detectable import POWER
+from consilience.analysis.studies.permutation import LEVEL
+from consilience.analysis.studies.study_difference import StudyDifference
+from consilience.analysis.words import Words, capital
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.style import Sheet
@@ -28,10 +32,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-from consilience.inspection.studies.detectable import POWER
-from consilience.inspection.studies.permutation import LEVEL
-from consilience.inspection.studies.study_difference import StudyDifference
-from consilience.inspection.words import Words, capital
 
 NAMED = 8  # items in a sentence
 MOST_ITEMS, MOST_PAIRS, MOST_MOVES = 25, 25, 40  # rows of tables

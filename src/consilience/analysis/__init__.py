@@ -1,0 +1,1 @@
+"""What a fitted model and what people said tell together: statistics, without plots or pages."""

@@ -1,0 +1,419 @@
+"""How far clusters depend on who was asked: what another group of as many people would repeat.
+
+A model's own probabilities are given its clusters and these people, and take people to err independently. People are
+the sample, though: another group might hold other views, share other confusions, and lead to other clusters. The
+certainty repeats the fit under weights of the people that stand for such a group (`consilience.inference.reweighted`),
+and counts what comes out the same.
+
+Decided here
+------------
+A draw is compared with the fit, not with another draw: the question is how far *this* clustering would be repeated.
+That another group differs from the population, as this one does, is in the variance of the weights.
+
+The figure of an item is the expected share of its pairs with other items, together or apart, that are repeated. It
+needs no matching of clusters, and is what can be checked on two groups of people (`benchmarks/certainty.py`). For the
+share of draws in which an item stays in its cluster, the clusters of a draw are matched with the fitted ones such that
+as many items as possible agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from scipy.optimize import linear_sum_assignment
+from sklearn.pipeline import Pipeline
+
+from consilience.analysis.capabilities import attributes
+from consilience.analysis.certainty_models import BUILDERS, NEED_FEATURES, Fitted, places_of_copies, reweighted
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.fitted import given_or_kept, rows_of_items, unwrap
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.canonical import arrange
+from consilience.annotations.name_lists import listed
+from consilience.annotations.names import MISSING
+from consilience.annotations.spelling import places_of_fitted
+from consilience.annotations.types import AnnotationsLike, FeaturesLike, Integer, NameList, RandomSource
+from consilience.errors import InputError
+from consilience.inference.clusters import agreement_with
+from consilience.inference.memberships import Memberships
+from consilience.inference.progress import counting
+from consilience.inference.randomness import spawn_generator
+from consilience.inference.reweighted import weights_of_another_group
+from consilience.inference.threads import one_blas_thread
+
+LOW, HIGH = 0.05, 0.95  # quantiles of intervals
+LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
+MOST_ROWS = 30_000  # memberships or labels for which reports make all draws; fewer draws for more
+FEWEST_DRAWS = 20  # that are worth stating
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How far clusters would be repeated by another group of as many people; see `certainty`.
+
+    Attributes
+    ----------
+    items : DataFrame, one row for each item
+        ``cluster``, its number or class in the fit (-1 or None for items of none); ``repeats``, the expected share of
+        its pairs with other items, together or apart, that another group repeats; ``stays``, the share of draws in
+        which it is in the same cluster; ``elsewhere``, the cluster in which it is most often otherwise (-1 or None if
+        never, or if that is a cluster which the fit does not have). NaN for items of no cluster.
+    n_clusters : DataFrame, indexed by n_clusters
+        ``share`` of draws with this number of clusters.
+    annotators : DataFrame, one row for each annotator
+        ``agreement`` with the clusters of the fit, and ``low`` and ``high``, 5 and 95 % quantiles of the agreement with
+        those of a draw: for groupings the adjusted Rand index over all pairs in them, for labels whose names are the
+        classes the share that name the item's class. NaN where it is undefined.
+    repeats : float
+        Expected share of all pairs of items, together or apart, that another group repeats.
+    low, high : float
+        5 and 95 % quantiles of this share over draws.
+    chance : float
+        The share that would be repeated if the clusters of another group had their sizes, and items at random.
+    n_people : int
+        Number of people; annotators who weigh together are one.
+    draws : ndarray of int, shape (n_draws, n_items)
+        Number of each item's cluster in each draw, in the order of the fit's clusters and then of those without a
+        match; -1 for items of none.
+    weights : ndarray, shape (n_draws, n_annotators)
+        Weight of each annotator in each draw, of mean 1.
+    """
+
+    items: pd.DataFrame
+    n_clusters: pd.DataFrame
+    annotators: pd.DataFrame
+    repeats: float
+    low: float
+    high: float
+    chance: float
+    n_people: int
+    draws: Int[np.ndarray, "draws items"]
+    weights: Float[np.ndarray, "draws annotators"]
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.draws)
+
+    def pairs(self, items: NameList | None = None) -> pd.DataFrame:
+        """Share of the draws in which two items are in one cluster.
+
+        Parameters
+        ----------
+        items : list of names, optional
+            By default all, in the order of the fit.
+
+        Returns
+        -------
+        DataFrame, shape (n_items, n_items)
+            1 on the diagonal; NaN for items of no cluster.
+
+        Raises
+        ------
+        InputError
+            Too many items for a table, or an unknown item.
+        """
+        known = self.items.index
+        places = np.arange(len(known)) if items is None else places_of_fitted(listed(items, "items"), known, "Item")
+        if len(places) > LARGEST_TABLE:
+            raise InputError(
+                f"A table of all pairs of {len(places)} items is too large (the limit is {LARGEST_TABLE}): "
+                "name some of the items."
+            )
+        share = np.zeros((len(places), len(places)))
+        for draw in self.draws[:, places]:
+            share += draw[:, None] == draw
+        share /= self.n_draws
+        nowhere = (self.draws[:, places] < 0).all(0)
+        share[nowhere], share[:, nowhere] = np.nan, np.nan
+        return pd.DataFrame(share, index=known[places], columns=known[places])
+
+
+def certainty(
+    model: Any,
+    annotations: AnnotationsLike | None = None,
+    X: FeaturesLike | None = None,
+    *,
+    n_draws: Integer = 100,
+    random_state: RandomSource = None,
+) -> Certainty:
+    """Repeat a fit as another group of as many people might have led to it, and count what comes out the same.
+
+    People are the sample: each draw weighs them as drawn anew from the population that they come from, and repeats the
+    fit with few sweeps. Models whose people can be weighed: CSPA, DawidSkene, KCC, MajorityVote, PartitionLabelModel,
+    ProductMixture and SubsetFusion.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one
+    annotations : Groupings, Labels or array
+        The annotations that were passed to `fit`; not needed for models that keep them.
+    X : DataFrame or array, shape (n_items, n_features), optional
+        The features that were passed to `fit`, if any were.
+    n_draws : int, default=100
+        Number of draws.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Returns
+    -------
+    Certainty
+
+    Raises
+    ------
+    InputError
+        The people of this model cannot be weighed; there is one person only; or annotations or features are not those
+        of the fit.
+    sklearn.exceptions.NotFittedError
+        The model was not fitted.
+
+    References
+    ----------
+    Rubin (1981). The Bayesian bootstrap. Annals of Statistics 9.
+
+    Examples
+    --------
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.inspection import certainty
+    >>> sorts = [[["ant", "bee"], ["cow", "pig"]]] * 4 + [[["ant", "bee", "pig"], ["cow"]]] * 2
+    >>> fusion = SubsetFusion(random_state=0).fit(Groupings.from_lists(sorts))
+    >>> found = certainty(fusion, random_state=0)
+    >>> found.items["repeats"].idxmin()
+    'pig'
+    """
+    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 2:
+        raise InputError(f"The 'n_draws' parameter of certainty must be an int of at least 2. Got {n_draws!r} instead.")
+    estimator = unwrap(model)
+    require_weighable(estimator)
+    given = given_or_kept(model, annotations, "certainty")
+    if isinstance(given, Pairs):
+        raise InputError("certainty needs groupings or labels. Got Pairs.")
+    rng = spawn_generator(random_state)
+    clusters = FoundClusters.of(estimator)
+    fitted, person = _arranged(model, given, X, clusters, rng)
+    draws = np.empty((n_draws, len(given)), dtype=np.intp)
+    weights = np.empty((n_draws, given.n_annotators))
+    with one_blas_thread(), counting("draws", n_draws) as done:
+        repeat = reweighted(fitted.ordered)
+        for number in range(n_draws):
+            weights[number, fitted.annotators] = of_draw = weights_of_another_group(person, rng)
+            draws[number, fitted.items] = repeat.draw(of_draw, rng)
+            done.update()
+    return _counted(given, clusters, draws, weights, int(person.max()) + 1)
+
+
+def certainty_of_report(
+    model: Any, annotations: Groupings | Labels | Pairs, X: Any, n_draws: int
+) -> tuple[Certainty | None, str]:
+    """Return the certainty that a report or a summary states, or None and the reason.
+
+    The seed is fixed, so that a report can be repeated, and there are fewer draws of large annotations.
+
+    Parameters
+    ----------
+    model, annotations, X : as for `certainty`
+    n_draws : at most; 0 for none.
+    """
+    if not n_draws:
+        return None, "It was not asked for."
+    share = min(1.0, MOST_ROWS / max(annotations.n_rows, 1))
+    number = max(int(n_draws * share), 2)
+    if number < min(FEWEST_DRAWS, n_draws):
+        return None, "The annotations are large; consilience.inspection.certainty takes the time that it needs."
+    needs_features = type(unwrap(model)).__name__ in NEED_FEATURES
+    try:
+        return certainty(model, annotations, X if needs_features else None, n_draws=number, random_state=0), ""
+    except InputError as error:
+        return None, str(error)
+
+
+def can_be_weighed(estimator: Any) -> bool:
+    """Whether there is a certainty for models of this kind."""
+    return type(estimator).__name__ in BUILDERS
+
+
+def require_weighable(estimator: Any) -> None:
+    """Raise an InputError unless the people of a model can be weighed."""
+    if not can_be_weighed(estimator):
+        raise InputError(
+            f"The people of {type(estimator).__name__} cannot be weighed, so it has no certainty over people. Models "
+            f"that have one: {', '.join(sorted(BUILDERS))}."
+        )
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """A fitted model in canonical order, and the positions of its items and annotators in the order given."""
+
+    ordered: Fitted
+    items: Int[np.ndarray, " items"]
+    annotators: Int[np.ndarray, " annotators"]
+
+
+def _arranged(
+    model: Any, given: Groupings | Labels, X: Any, clusters: FoundClusters, rng: np.random.Generator
+) -> tuple[_Ordered, Int[np.ndarray, " annotators"]]:
+    """Bring a fitted model into canonical order; also return the person behind each annotator."""
+    estimator = unwrap(model)
+    features = _features(model, X, len(given))
+    arranged = arrange(given, features)
+    ordered, items = arranged.ordered, arranged.items
+    group = places_of_copies(estimator, ordered.annotators)
+    alone = np.arange(len(group)) + int(group.max(initial=0)) + 1
+    person = np.unique(np.where(group >= 0, group, alone), return_inverse=True)[1]
+    if person.max(initial=0) < 1:
+        raise InputError("The certainty over people needs at least two people. Got one.")
+    q = estimator.responsibilities_[items]
+    fitted = Fitted(estimator, ordered, clusters.codes[items], q, group, features[items], rng)
+    return _Ordered(fitted, items, arranged.annotators), person
+
+
+def _features(model: Any, X: Any, n_items: int) -> Float[np.ndarray, "items features"]:
+    """Return the features as the last step of a pipeline saw them; without columns if there are none."""
+    if X is None:
+        return np.empty((n_items, 0))
+    table = rows_of_items(model, X, "X", attributes(model, ["feature_names_in_"]).get("feature_names_in_"))
+    seen = model[:-1].transform(table) if isinstance(model, Pipeline) and len(model.steps) > 1 else table
+    try:
+        return np.asarray(seen, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError("The certainty needs the features that the model was fitted to, which are numbers.") from error
+
+
+def _counted(
+    given: Groupings | Labels,
+    clusters: FoundClusters,
+    draws: Int[np.ndarray, "draws items"],
+    weights: Float[np.ndarray, "draws annotators"],
+    n_people: int,
+) -> Certainty:
+    """Compare the draws with the fit."""
+    fitted, n_fitted = clusters.codes, len(clusters.index)
+    draws = draws.copy()
+    clustered = (fitted >= 0) & (draws >= 0).all(0)
+    draws[:, ~clustered] = MISSING
+    agreement = agreements(given, clusters, fitted)
+    of_draws = np.array([agreements(given, clusters, draw) for draw in draws])
+    own = fitted[clustered]
+    if not clusters.is_named:
+        draws[:, clustered] = [matched(own, draw, n_fitted) for draw in draws[:, clustered]]
+    kept = draws[:, clustered]
+    counts = [repeated_pairs(own, draw) for draw in kept]
+    n_others = max(len(own) - 1, 1)
+    shares = np.array([each.mean() for each in counts]) / n_others
+    items = _table_of_items(given.items, clusters, clustered, np.mean(counts, axis=0) / n_others, kept)
+    numbers = pd.Series([len(np.unique(draw)) for draw in kept]).value_counts(normalize=True).sort_index()
+    low, high = _quantiles(of_draws)
+    return Certainty(
+        items=items,
+        n_clusters=numbers.rename_axis("n_clusters").rename("share").to_frame(),
+        annotators=pd.DataFrame(
+            {"agreement": agreement, "low": low, "high": high}, index=given.annotators.rename("annotator")
+        ),
+        repeats=float(shares.mean()),
+        low=float(np.quantile(shares, LOW)),
+        high=float(np.quantile(shares, HIGH)),
+        chance=float(np.mean([chance_share(own, draw) for draw in kept])),
+        n_people=n_people,
+        draws=draws,
+        weights=weights,
+    )
+
+
+def _quantiles(of_draws: Float[np.ndarray, "draws annotators"]) -> tuple[np.ndarray, np.ndarray]:
+    known = np.isfinite(of_draws)
+    filled = np.where(known, of_draws, 0.0)
+    low, high = np.quantile(filled, [LOW, HIGH], axis=0)
+    some = known.all(0)
+    return np.where(some, low, np.nan), np.where(some, high, np.nan)
+
+
+def _table_of_items(
+    names: pd.Index,
+    clusters: FoundClusters,
+    clustered: Bool[np.ndarray, " items"],
+    repeats: Float[np.ndarray, " clustered"],
+    draws: Int[np.ndarray, "draws clustered"],
+) -> pd.DataFrame:
+    own, n_fitted = clusters.codes[clustered], len(clusters.index)
+    often = np.stack([(draws == k).sum(0) for k in range(n_fitted)], axis=1)
+    stays = often[np.arange(len(own)), own] / len(draws)
+    often[np.arange(len(own)), own] = 0
+    elsewhere = np.full(len(names), MISSING)
+    elsewhere[clustered] = np.where(often.max(1) > 0, often.argmax(1), MISSING)
+    table = pd.DataFrame(index=names.rename("item"))
+    table["cluster"] = clusters.names_of(clusters.codes)
+    for name, values in (("repeats", repeats), ("stays", stays)):
+        column = np.full(len(names), np.nan)
+        column[clustered] = values
+        table[name] = column
+    table["elsewhere"] = clusters.names_of(elsewhere)
+    return table
+
+
+def repeated_pairs(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
+    """Return for each item with how many others two clusterings agree that it belongs together, or that it does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> repeated_pairs(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).tolist()
+    [2, 2, 0, 2]
+    """
+    table = _contingency(first, second)
+    both, mine, theirs = table[first, second], table.sum(1)[first], table.sum(0)[second]
+    return np.asarray(len(first) - mine - theirs + 2 * both - 1)
+
+
+def chance_share(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"]) -> float:
+    """Return the expected share of pairs on which two clusterings of these sizes, of items at random, agree."""
+    pairs = max(len(first) * (len(first) - 1), 1)
+    together = [(sizes * (sizes - 1)).sum() / pairs for sizes in (np.bincount(first), np.bincount(second))]
+    return float(np.prod(together) + np.prod(1 - np.array(together)))
+
+
+def matched(
+    fitted: Int[np.ndarray, " items"], drawn: Int[np.ndarray, " items"], n_fitted: int
+) -> Int[np.ndarray, " items"]:
+    """Number the clusters of a draw like those of the fit; those without a match follow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> matched(np.array([0, 0, 1, 1]), np.array([2, 1, 0, 0]), 2).tolist()
+    [2, 0, 1, 1]
+    """
+    _, code = np.unique(drawn, return_inverse=True)
+    overlap = _contingency(code, fitted, n_fitted)
+    rows, columns = linear_sum_assignment(-overlap)
+    number = np.full(len(overlap), MISSING)
+    number[rows] = columns
+    without = number == MISSING
+    number[without] = n_fitted + np.arange(int(without.sum()))
+    return np.asarray(number[code])
+
+
+def _contingency(
+    first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items"], n_second: int = 0
+) -> Int[np.ndarray, "first second"]:
+    shape = int(first.max(initial=-1)) + 1, max(int(second.max(initial=-1)) + 1, n_second)
+    return np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def agreements(
+    annotations: Groupings | Labels, clusters: FoundClusters, cluster: Int[np.ndarray, " items"]
+) -> Float[np.ndarray, " annotators"]:
+    """Agreement of each annotator with clusters, as in the table of annotators of `Certainty`."""
+    if isinstance(annotations, Labels) and clusters.is_named and annotations.classes.equals(clusters.index):
+        n_annotators = annotations.n_annotators
+        right = cluster[annotations.item] == annotations.label
+        of = np.bincount(annotations.annotator, minlength=n_annotators)
+        counts = np.bincount(annotations.annotator, right, n_annotators)
+        return np.divide(counts, of, out=np.full(n_annotators, np.nan), where=of > 0)
+    groupings = annotations.to_groupings() if isinstance(annotations, Labels) else annotations
+    memberships, seen = Memberships.of(groupings), np.flatnonzero(cluster >= 0)
+    return agreement_with(memberships.of_items(seen), cluster[seen])

@@ -1,0 +1,118 @@
+"""The clusters that a model found, and the words for them: classes have names, clusters numbers and what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.group_names import names_chosen_for
+from consilience.analysis.names import name_text, width
+from consilience.annotations import Groupings, Labels
+from consilience.annotations.names import MISSING
+
+LONGEST_IN_LINE = 24  # columns of a name that is not broken in a table
+
+
+@dataclass(frozen=True)
+class FoundClusters:
+    """Cluster or class of each item, and how to name them.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_items,)
+        Place of each item's cluster in `index`; -1 for items of no cluster.
+    index : Index, shape (n_clusters,)
+        Names of all clusters, including those without items.
+    noun, nouns : "cluster" or "class", and the plural.
+    column : name of the column of clusters in files.
+    file : name of the file of the items.
+    measure : name of the measure of certainty: "probability", or "share of votes".
+    called : list of str, shape (n_clusters,), optional
+        What people call each cluster, "" where that is unknown; empty if it is unknown of all, and for classes.
+    """
+
+    codes: Int[np.ndarray, " items"]
+    index: pd.Index
+    noun: str
+    nouns: str
+    column: str
+    file: str
+    measure: str
+    called: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, estimator: Any, annotations: Any = None) -> FoundClusters:
+        """Read the clusters off a fitted estimator, and what people call them off annotations of its items."""
+        words = ("cluster", "clusters", "cluster", "clusters.csv")
+        can = Capabilities.of(estimator)
+        if can.names_classes:
+            words = ("class", "classes", "label", "labels.csv")
+        measure = "share of votes" if can.counts_votes else "probability"
+        found = cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
+        if isinstance(annotations, Labels):
+            annotations = annotations.to_groupings()
+        is_theirs = isinstance(annotations, Groupings) and annotations.items.equals(estimator.items_)
+        return found.as_called(annotations) if is_theirs and not found.is_named else found
+
+    def as_called(self, groupings: Groupings) -> FoundClusters:
+        """Return the clusters as annotators call them, by their groupings of the same items."""
+        chosen = names_chosen_for(groupings, self.codes, len(self.index))
+        return replace(self, called=chosen) if any(chosen) else self
+
+    @property
+    def is_named(self) -> bool:
+        """Whether they are classes, which have names."""
+        return self.noun == "class"
+
+    @property
+    def kind(self) -> str:
+        """Kind of a column of clusters in a table: "number" if they have no names, "line" if these are short."""
+        if not self.is_named and not self.called:
+            return "number"
+        return "line" if self.called and max(map(width, self.shown)) <= LONGEST_IN_LINE else "text"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of classes, and numbers of clusters, as text."""
+        return [name_text(name) for name in self.index]
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """Names for readers: "Birds (0)" if people call cluster 0 so, else as `names`."""
+        if not self.called:
+            return self.names
+        return [f"{name} ({code})" if name else code for name, code in zip(self.called, self.names, strict=True)]
+
+    def briefly(self, code: int) -> str:
+        """Name without the number, where there is little room; the number if there is no name."""
+        return (self.called[code] if self.called else "") or self.names[code]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Names that can stand alone: "cluster 0", but "Birds (0)" and "robin"."""
+        alone = [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
+        called = self.called or [""] * len(alone)
+        return [shown if name else text for text, name, shown in zip(alone, called, self.shown, strict=True)]
+
+    @cached_property
+    def sizes(self) -> Int[np.ndarray, " clusters"]:
+        """Number of items of each cluster."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.index))
+
+    def called_of(self, codes: Int[np.ndarray, " items"]) -> list[str | None]:
+        """Return what people call the clusters of items; None for items of none, and where it is unknown."""
+        return [self.called[code] or None if code >= 0 else None for code in codes.tolist()]
+
+    def names_of(self, codes: Int[np.ndarray, " items"]) -> pd.Index:
+        """Return the names of the clusters of items; for items of none, -1 as a cluster's number, None as a class."""
+        if (codes < 0).any():
+            none = None if self.is_named else MISSING
+            return pd.Index([self.index[code] if code >= 0 else none for code in codes.tolist()], dtype=object)
+        return self.index.take(codes)

@@ -1,0 +1,167 @@
+"""Cuts of the tree of the items into 2, 3, … clusters, and the report's own, by how far they agree with people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.cuts import FEWEST, MOST, Judge, Tree
+from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.errors import InputError
+from consilience.inference.clusters import agreement_with
+from consilience.inference.memberships import presented
+from consilience.metrics.clusterings import ari
+
+MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
+LEAST_SEEN = 2.0  # times that a pair of items was seen, on average of those that were; or the tree fits single people
+LITTLE = 0.02  # agreement below the best that makes no difference to a reader
+BEST = "best"
+AS_GOOD = "nearly as good"
+
+
+@dataclass(frozen=True)
+class Own:
+    """The report's own clusters, with which the cuts are compared.
+
+    Attributes
+    ----------
+    n_clusters, silhouette : as of a cut
+    of_annotator : adjusted Rand index of the clusters with each person's groups; NaN if undefined.
+    codes : cluster of each item
+    items : their names
+    """
+
+    n_clusters: int
+    of_annotator: Float[np.ndarray, " annotators"]
+    silhouette: float
+    codes: Int[np.ndarray, " items"]
+    items: pd.Index
+
+    @property
+    def agreement(self) -> float:
+        """Mean over people of the agreement."""
+        return float(_means(self.of_annotator[None])[0])
+
+
+@dataclass(frozen=True)
+class CutFigures:
+    """Cuts of the tree into 2, 3, … clusters, and how well each fits the groups of each person.
+
+    Attributes
+    ----------
+    n_clusters : of each cut
+    of_annotator : adjusted Rand index of each cut with each person's groups; NaN if undefined.
+    silhouette : of each cut
+    clusters : of each item in each cut
+    """
+
+    n_clusters: Int[np.ndarray, " cuts"]
+    of_annotator: Float[np.ndarray, "cuts annotators"]
+    silhouette: Float[np.ndarray, " cuts"]
+    clusters: Int[np.ndarray, "cuts items"]
+
+    @classmethod
+    def of(cls, tree: Tree, judge: Judge, most: int) -> CutFigures:
+        """Cut a tree into 2 to `most` clusters, as far as heights allow."""
+        numbers = [k for k in tree.numbers_of_clusters(most) if k > 1]
+        agreement, silhouette, clusters = [], [], []
+        for k in numbers:
+            cluster = np.empty(tree.n_leaves, dtype=int)
+            cluster[tree.order] = tree.cut(k)
+            agreement.append(agreement_with(judge.memberships, cluster))
+            silhouette.append(judge.silhouette(cluster))
+            clusters.append(cluster)
+        shape = (len(numbers), judge.memberships.n_annotators)
+        return cls(
+            np.array(numbers, dtype=int),
+            np.reshape(agreement, shape),
+            np.array(silhouette, dtype=float),
+            np.reshape(np.array(clusters, dtype=int), (len(numbers), tree.n_leaves)),
+        )
+
+    @property
+    def agreement(self) -> Float[np.ndarray, " cuts"]:
+        """Mean over people of the agreement; NaN if nobody's is defined."""
+        return _means(self.of_annotator)
+
+    @property
+    def best(self) -> int:
+        """The cut that agrees best with people."""
+        return int(np.nanargmax(self.agreement))
+
+    def shortfall(self) -> tuple[Float[np.ndarray, " cuts"], Float[np.ndarray, " cuts"]]:
+        """Return how far the agreement of each cut is below that of the best, and its standard error over people."""
+        return _mean_and_error(self.of_annotator[self.best] - self.of_annotator)
+
+    def shortfall_of(self, own: Own) -> tuple[float, float]:
+        """Return how far the report's clusters are below the best cut, negative if above, and the standard error."""
+        mean, error = _mean_and_error((self.of_annotator[self.best] - own.of_annotator)[None])
+        return float(mean[0]), float(error[0])
+
+    def is_clearly_better(self, own: Own) -> bool:
+        """Whether the best cut agrees with people better than the report's clusters, by more than 0.02 and 2 errors."""
+        below, error = self.shortfall_of(own)
+        return below > max(LITTLE, 2 * error)
+
+    def like(self, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, " cuts"]:
+        """Adjusted Rand index of each cut with given clusters."""
+        return np.array([ari(codes, cluster) for cluster in self.clusters])
+
+    def marks(self) -> list[str]:
+        """Say which cut agrees best with people, and which are within 0.02 or one standard error of it."""
+        if not np.isfinite(self.agreement).any():
+            return [""] * len(self.n_clusters)
+        below, error = self.shortfall()
+        near = np.isfinite(self.agreement) & (below <= np.maximum(error, LITTLE))
+        return [BEST if cut == self.best else AS_GOOD if near[cut] else "" for cut in range(len(near))]
+
+
+def _means(of_annotator: Float[np.ndarray, "cuts annotators"]) -> Float[np.ndarray, " cuts"]:
+    """Mean over people; NaN if nobody's is defined."""
+    known = np.isfinite(of_annotator)
+    total = np.where(known, of_annotator, 0.0).sum(1)
+    return np.divide(total, known.sum(1), out=np.full(len(total), np.nan), where=known.any(1))
+
+
+def _mean_and_error(
+    apart: Float[np.ndarray, "cuts annotators"],
+) -> tuple[Float[np.ndarray, " cuts"], Float[np.ndarray, " cuts"]]:
+    """Mean over people of differences, and its standard error."""
+    known = np.isfinite(apart)
+    n = np.maximum(known.sum(1), 1)
+    mean = np.where(known, apart, 0.0).sum(1) / n
+    variance = np.where(known, (apart - mean[:, None]) ** 2, 0.0).sum(1) / np.maximum(n - 1, 1)
+    return mean, np.sqrt(variance / n)
+
+
+def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
+    """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
+
+    None, too, if pairs of items were seen fewer than twice on average: the tree then fits each person's own groups.
+
+    annotations : groupings, or None if the model keeps them.
+    """
+    try:
+        co_occurrence = CoOccurrence.of(model, annotations, "The report")
+    except InputError:  # there are no annotations of the items that have a cluster
+        return None
+    places = co_occurrence.places
+    if not FEWEST <= len(places) <= MOST:
+        return None
+    memberships = co_occurrence.memberships.of_items(places)
+    seen = presented(memberships).tocoo()
+    if not (seen.row != seen.col).any() or seen.data[seen.row != seen.col].mean() < LEAST_SEEN:
+        return None
+    judge = Judge.of(memberships)
+    codes = clusters.codes[places]
+    n_found = len(np.unique(codes))
+    found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))
+    if not np.isfinite(found.agreement).any():
+        return None
+    of_own = np.asarray(agreement_with(judge.memberships, codes))
+    return found, Own(n_found, of_own, judge.silhouette(codes), codes, co_occurrence.items[places])

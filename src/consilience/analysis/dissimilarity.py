@@ -1,0 +1,231 @@
+"""Which items were put together, and how often: dissimilarities, coordinates in the plane, shares of clusters.
+
+For plots of groupings and judgements of pairs, with the clusters of a model or without.
+
+Decided here
+------------
+The map of the items is the classical scaling of their dissimilarities (W. S. Torgerson 1952, Psychometrika 17) if at
+least half of the pairs were presented, as in card sorts. If fewer were, most dissimilarities are guesses, and every map
+would look like a ball; then the map shows the principal components of coordinates that come from chains of groupings:
+those that a fusion works on, or, for other models or none, those that a fusion would work on by default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+
+from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.fitted import given_or_kept, unwrap
+from consilience.analysis.projection import Projection
+from consilience.analysis.words import current_words
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.fit_arguments import as_groupings
+from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.errors import InputError
+from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.spectral import rows_of_length_one
+
+COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
+DIRECTIONS = 5  # coordinates of items without clusters
+
+Square = Float[np.ndarray, "items items"]
+
+
+@dataclass(frozen=True)
+class CoOccurrence:
+    """How often items were presented and put together.
+
+    Attributes
+    ----------
+    items : Index, shape (n_items,)
+    memberships : of the items; a judgement of a pair counts as a grouping of two items.
+    clusters : FoundClusters or None
+        Clusters of the model, if there is one.
+    estimator : the model, or None.
+    places : ndarray of int, shape (n_seen,)
+        Places of the items that have annotations, and a cluster if there are clusters.
+    """
+
+    items: pd.Index
+    memberships: Memberships
+    clusters: FoundClusters | None
+    estimator: Any
+    places: Int[np.ndarray, " seen"]
+
+    @classmethod
+    def of(cls, model: Any, groupings: Any, plot: str) -> CoOccurrence:
+        """Gather it from the annotations that a model keeps or that are given, or from annotations instead of a model.
+
+        Raises
+        ------
+        InputError
+            The model keeps none and none are given, they have other items, or both arguments are annotations.
+        """
+        if not hasattr(model, "get_params"):
+            if groupings is not None:
+                raise InputError(
+                    f"{plot} takes a fitted model and annotations, or annotations alone. Got annotations twice."
+                )
+            return cls._alone(model if isinstance(model, Pairs) else as_groupings(model, None, plot))
+        estimator = unwrap(model)
+        annotations = given_or_kept(model, groupings, plot)
+        memberships, clusters = _memberships(annotations), FoundClusters.of(estimator, annotations)
+        places = np.flatnonzero((clusters.codes >= 0) & (memberships.times_seen > 0))
+        return cls(estimator.items_, memberships, clusters, estimator, places)._checked(plot)
+
+    @classmethod
+    def _alone(cls, annotations: Groupings | Pairs) -> CoOccurrence:
+        memberships, items = _memberships(annotations), annotations.items
+        return cls(items, memberships, None, None, np.flatnonzero(memberships.times_seen > 0))._checked("The plot")
+
+    def _checked(self, plot: str) -> CoOccurrence:
+        if not len(self.places):
+            raise InputError(
+                f"{plot} needs items that are in a grouping. Got {len(self.items)} items, none of them in any."
+            )
+        return self
+
+    @property
+    def codes(self) -> Int[np.ndarray, " items"]:
+        """Cluster of each item; 0 for all if there are no clusters."""
+        return np.zeros(len(self.items), dtype=int) if self.clusters is None else self.clusters.codes
+
+    @property
+    def left_out(self) -> str:
+        """Text that says how many items are not among `places`; empty if all are."""
+        words = current_words()
+        n = len(self.items) - len(self.places)
+        return f"{words.n_items(n)} left out: not grouped" if n else ""
+
+    def shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
+        """Share of presentations in which items were put together; 1 on the diagonal, NaN for pairs never presented."""
+        memberships = self.memberships.of_items(places)
+        counts, of = together(memberships).toarray(), presented(memberships).toarray()
+        share = np.divide(counts, of, out=np.full(of.shape, np.nan), where=of > 0)
+        np.fill_diagonal(share, 1.0)
+        return share
+
+    def dissimilarities(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
+        """1 - share of presentations in which items were put together, as `linkage` of SubsetFusion uses it."""
+        memberships = self.memberships.of_items(places)
+        silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
+        return silhouette.dissimilarities()
+
+    def coverage(self, places: Int[np.ndarray, " shown"]) -> float:
+        """Share of the pairs of some items that are in a grouping; 1 if there is no pair."""
+        n = len(places)
+        return float(presented(self.memberships.of_items(places)).nnz / (n * (n - 1))) if n > 1 else 1.0
+
+    def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
+        """Coordinates of some items, two or more, with their names."""
+        if self.coverage(places) >= COVERED:
+            points, shares = classical_scaling(self.dissimilarities(places), n_axes)
+            return Projection(points, tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1)))
+        vectors = self._coordinates()[places]
+        centred = vectors - vectors.mean(0)
+        left, scale, _ = np.linalg.svd(centred, full_matrices=False)
+        points = np.zeros((len(places), n_axes))
+        used = min(n_axes, len(scale))
+        points[:, :used] = left[:, :used] * scale[:used]
+        further = (f"coordinate {axis}" for axis in range(2, n_axes + 1))
+        return Projection(_upright(points), ("coordinate 1 of the chains of groupings", *further))
+
+    def cluster_shares(self) -> ClusterShares:
+        """Presentations of pairs of items, summed by their clusters."""
+        codes = np.full(len(self.items), -1)
+        codes[self.places] = self.codes[self.places]
+        return ClusterShares.of(self.memberships, codes, 1 if self.clusters is None else len(self.clusters.index))
+
+    def _coordinates(self) -> Float[np.ndarray, "items components"]:
+        """Coordinates of the items from chains of groupings."""
+        n_clusters = DIRECTIONS if self.clusters is None else max(len(self.clusters.index), 2)
+        if self.estimator is not None and Capabilities.of(self.estimator).groupings is not None:
+            vectors = self.estimator.embedding_
+            return vectors if self.estimator.normalize is None else rows_of_length_one(vectors[:, :n_clusters])
+        found = fusing.coordinates(
+            self.memberships.of_items(self.places), "degree", min(n_clusters, len(self.places))
+        ).for_clusters(n_clusters)
+        vectors = np.zeros((len(self.items), found.shape[1]))
+        vectors[self.places] = found
+        return vectors
+
+
+def _memberships(annotations: Groupings | Labels | Pairs) -> Memberships:
+    """Memberships of annotations of any kind."""
+    if not isinstance(annotations, Pairs):
+        return Memberships.of(annotations.to_groupings() if isinstance(annotations, Labels) else annotations)
+    n_items, pair = annotations.n_items, np.arange(annotations.n_rows)
+    item = np.concatenate([annotations.item_a, annotations.item_b])
+    group = np.concatenate([2 * pair, 2 * pair + ~annotations.same])
+    in_group = csr_array((np.ones(len(item)), (item, group)), shape=(n_items, 2 * len(pair)))
+    in_grouping = csr_array((in_group.data, in_group.indices // 2, in_group.indptr), shape=(n_items, len(pair)))
+    return Memberships(in_group, in_grouping, np.repeat(pair, 2), annotations.annotator, annotations.n_annotators)
+
+
+def inner_products(distance: Square) -> Square:
+    """Inner products of points, about their mean, that would have these distances."""
+    squares = distance**2
+    return np.asarray(-0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()))
+
+
+def classical_scaling(
+    distance: Square, n_axes: int = 2
+) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"]]:
+    """Return points with about the given distances, by default in the plane, and the axes' shares of the variance."""
+    values, vectors = eigh(inner_products(distance))
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    points, shares = np.zeros((len(distance), n_axes)), np.zeros(n_axes)
+    used = min(n_axes, len(values))
+    points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
+    shares[:used] = values[:used] / max(values.sum(), np.finfo(float).tiny)
+    return _upright(points), shares
+
+
+def _upright(points: Float[np.ndarray, "items axes"]) -> Float[np.ndarray, "items axes"]:
+    """Flip coordinates so that the largest of each is positive: the sign then does not depend on the machine."""
+    largest = points[np.abs(points).argmax(0), np.arange(points.shape[1])]
+    return points * np.where(largest < 0, -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ClusterShares:
+    """Presentations of pairs of items of two clusters, and those in which the pair was put together."""
+
+    together: Float[np.ndarray, "clusters clusters"]
+    presented: Float[np.ndarray, "clusters clusters"]
+
+    @classmethod
+    def of(cls, memberships: Memberships, labels: Int[np.ndarray, " items"], n_clusters: int) -> ClusterShares:
+        """Count over groups and groupings; items of no cluster are left out."""
+        seen = np.flatnonzero(labels >= 0)
+        member = csr_array((np.ones(len(seen)), (seen, labels[seen])), shape=(len(labels), n_clusters))
+        return cls(*(_pairs(csr_array(sets.T) @ member) for sets in (memberships.in_group, memberships.in_grouping)))
+
+    @property
+    def share(self) -> Float[np.ndarray, "clusters clusters"]:
+        """Share of the presentations in which pairs were put together; NaN if there is none."""
+        unknown = np.full(self.presented.shape, np.nan)
+        return np.divide(self.together, self.presented, out=unknown, where=self.presented > 0)
+
+    @property
+    def distance(self) -> Float[np.ndarray, "clusters clusters"]:
+        """1 - share; the share of all pairs if two clusters were never presented together. 0 on the diagonal."""
+        overall = self.together.sum() / max(self.presented.sum(), 1.0)
+        distance = 1 - np.where(self.presented > 0, np.nan_to_num(self.share), overall)
+        np.fill_diagonal(distance, 0.0)
+        return distance
+
+
+def _pairs(counts: csr_array) -> Float[np.ndarray, "clusters clusters"]:
+    """Count ordered pairs of different items in one set by their clusters, given each cluster's items in each set."""
+    pairs = np.asarray((csr_array(counts.T) @ counts).toarray(), dtype=float)
+    return pairs - np.diag(counts.sum(0))

@@ -1,0 +1,137 @@
+"""Names of items, annotators and groups as text, whatever their characters and length."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from consilience.analysis.folding import folded
+
+LONGEST_NAME = 160  # characters of a name in a table
+HANGING = ".,:;-–_([ "  # cut from the end of a name of a group where it is shown
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_SPACE = re.compile(r"\s+")
+
+
+def as_text(name: Any) -> str:
+    r"""Return a name as one line of characters that HTML and XML allow; others become U+FFFD.
+
+    Characters that reverse the direction of the text after the name are replaced too.
+
+    Parameters
+    ----------
+    name : any name
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_text("two\nlines"), as_text(3)
+    ('two lines', '3')
+    """
+    text = " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    return _UNPRINTABLE.sub("\ufffd", _SPACE.sub(" ", text)).strip()
+
+
+def width(text: str) -> int:
+    """Return the columns that a text takes: two for wide characters such as Chinese, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut a text that is wider than `most` columns, with an ellipsis for the rest.
+
+    Parameters
+    ----------
+    text : str
+    most : int
+        Columns, including the ellipsis.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shortened("annotator", 6)
+    'annot…'
+    """
+    if width(text) <= most:
+        return text
+    if text.isascii():
+        return text[: max(most - 1, 0)].rstrip() + "…"
+    kept, used = 0, 0
+    for character in text:
+        used += _columns(character)
+        if used > most - 1:
+            break
+        kept += 1
+    return text[:kept].rstrip() + "…"
+
+
+def name_text(name: Any) -> str:
+    """Return a name as one line of limited length."""
+    return shortened(as_text(name), LONGEST_NAME)
+
+
+def shortened_within(text: str, most: int) -> str:
+    """Cut a text that is wider than `most` columns in its middle, so that both ends stay visible.
+
+    Examples
+    --------
+    >>> shortened_within("annotator number 17", 12)
+    'annot…ber 17'
+    """
+    if width(text) <= most:
+        return text
+    head = shortened(text, (most - 1) // 2 + 1)
+    tail = shortened(text[::-1], most - width(head) + 1)
+    return head + tail[::-1][1:]
+
+
+def plot_texts(names: Sequence[Any], most: int) -> list[str]:
+    """Return names for matplotlib as `plot_text` does, cut in their middle if only their ends differ."""
+    texts = [as_text(name) for name in names]
+    cut = [shortened(text, most) for text in texts]
+    if len(set(cut)) < len(set(texts)):
+        cut = [shortened_within(text, most) for text in texts]
+    return [text.replace("$", r"\$") for text in cut]
+
+
+def plot_text(name: Any, most: int) -> str:
+    """Return a name for matplotlib: one short line, with dollar signs escaped so that they do not start mathematics."""
+    return shortened(as_text(name), most).replace("$", r"\$")
+
+
+def listed(names: list[str]) -> str:
+    """Join names as in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """Return "1 item", "2 items", "1,797 items"."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def name_key(name: str) -> str:
+    """Return what all spellings of the name of a group share; an empty string for a number.
+
+    Examples
+    --------
+    >>> name_key("(Très  fort)"), name_key("G3")
+    ('tres fort', '')
+    """
+    bare = folded(name)
+    return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""

@@ -1,0 +1,188 @@
+"""Whether two studies of the same items differ, and what moved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import consilience
+from consilience.analysis.words import Words, read_as
+from consilience.annotations.files.sources import STANDARD_INPUT
+from consilience.annotations.names import plain
+from consilience.atomic_files import replacing
+from consilience.errors import InputError
+from consilience.inspection import StudyDifference, difference_report, study_difference
+from consilience.inspection.studies.sections import findings
+from consilience.workflows.inputs import read_for_model
+from consilience.workflows.jobs import DifferenceRequest, Result
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import encoded, require_no_input, write_table
+from consilience.workflows.reading import named
+from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
+
+MODEL = "SubsetFusion"  # which reads what can be compared
+
+
+@dataclass(frozen=True)
+class DifferenceResult(Result):
+    """Whether two studies of the same items differ, and what moved.
+
+    Attributes
+    ----------
+    summary : dict
+        What summary.json holds.
+    text : str
+        What the command prints.
+    difference : StudyDifference
+        As `consilience.inspection.study_difference` returns it.
+    """
+
+    difference: StudyDifference
+
+
+def compare_studies(request: DifferenceRequest) -> DifferenceResult:
+    """Compare two studies, and write the results to a folder.
+
+    Parameters
+    ----------
+    request : DifferenceRequest
+
+    Returns
+    -------
+    DifferenceResult
+
+    Raises
+    ------
+    InputError
+        Files or options cannot be used.
+    """
+    first, second, out = request.first, request.second, request.out
+    if str(first) == str(second) == STANDARD_INPUT:
+        raise InputError("Standard input is one study; give a file for the other.")
+    if request.certainty_draws == 1:
+        raise InputError("--certainty-draws must be 0, or at least 2.")
+    called = names_of(first, second, request.names)
+    chosen = None if request.words is None else Words.of(request.words)
+    for file in OF_DIFFERENCE:
+        require_no_input(out / file, [first, second])
+    require_free(out, OF_DIFFERENCE)
+    studies, notes = [], list[str]()
+    for path in (first, second):
+        read, more = _read(path, request.reading)
+        studies.append(read)
+        notes += more
+    found = study_difference(
+        *studies,
+        names=called,
+        same_people=request.same_people,
+        n_clusters="auto" if request.clusters is None else request.clusters,
+        n_permutations=request.permutations,
+        n_draws=request.certainty_draws,
+        random_state=request.seed,
+    )
+    for text in found.notes:
+        note(_with_option(text))
+    used = chosen or Words.of(None, read_as(studies[0]))
+    with replaced_folder(out) as folder:
+        for file, table in tables_of(found).items():
+            write_table(table, folder / file)
+        difference_report(found, words=used, path=folder / "report.html")
+        summary = summary_of(found, used, out) | {"notes": notes + found.notes, "checksums": checksums_in(folder)}
+        with replacing(folder / SUMMARY) as file_of_summary:
+            file_of_summary.write(encoded(summary))
+    text = "\n".join([*findings(found, used), f"Report and tables: {out}"])
+    return DifferenceResult(summary, text, found)
+
+
+def names_of(first: Path, second: Path, names: Sequence[str] | None) -> tuple[str, str]:
+    """Return the names of the studies: those given, else those of the files, if they differ.
+
+    Raises
+    ------
+    InputError
+        Not two different names were given.
+
+    Examples
+    --------
+    >>> names_of(Path("a/before.csv"), Path("after.csv.gz"), None), names_of(Path("a/s.csv"), Path("b/s.csv"), None)
+    (('before', 'after'), ('first', 'second'))
+    """
+    if names is None:
+        stems = [path.name.split(".")[0] or path.name for path in (first, second)]
+        usable = stems[0] != stems[1] and STANDARD_INPUT not in stems
+        return (stems[0], stems[1]) if usable else ("first", "second")
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise InputError(
+            f"--names must be two different names separated by a comma, such as before,after. Got {','.join(names)!r}."
+        )
+    return names[0], names[1]
+
+
+def _read(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """Read one study; messages say which."""
+    note(f"{named(path)}:")
+    annotations, notes = read_for_model(path, reading=reading, model=MODEL)
+    for text in notes:
+        note(text)
+    return annotations, notes
+
+
+def _with_option(text: str) -> str:
+    return text.replace("If they are the same people, say so, and", "With --same-people,")
+
+
+def tables_of(found: StudyDifference) -> dict[str, pd.DataFrame]:
+    """Return the tables of results by file name."""
+    one, other = found.names
+    flow = found.flow.rename_axis(index="cluster_first", columns=None).reset_index()
+    flow = flow.melt("cluster_first", var_name="cluster_second", value_name="n_items").sort_values("cluster_first")
+    items = found.items.rename(columns={"first": "cluster_first", "second": "cluster_second"}).reset_index()
+    lone = [
+        pd.DataFrame({"item": only, "only_in": name})
+        for name, only in zip((one, other), (found.only_first, found.only_second), strict=True)
+        if len(only)
+    ]
+    return {
+        "items.csv": pd.concat([items.assign(only_in=None), *lone], ignore_index=True) if lone else items,
+        "pairs.csv": found.pairs,
+        "flow.csv": flow[flow["n_items"] > 0],
+        "agreement.csv": found.agreement.rename_axis("people").reset_index(),
+        "power.csv": found.power.reset_index(),
+    }
+
+
+def summary_of(found: StudyDifference, words: Words, out: Path) -> dict[str, Any]:
+    """Return the result as plain values; null for a missing number."""
+    return {
+        "consilience": consilience.__version__,
+        "names": list(found.names),
+        "differ": found.differ,
+        "answer": findings(found, words),
+        "p_value": found.p_value,
+        "n_permutations": found.n_permutations,
+        "n_annotators": list(found.n_people),
+        "n_same_people": found.n_same_people,
+        "n_items": len(found.items),
+        "moved": [plain(name) for name in found.moved],
+        "p_rest": found.p_rest,
+        "detectable": found.detectable,
+        "correlation": _number(found.correlation),
+        "usual_correlation": _number(found.usual_correlation),
+        "low_correlation": _number(found.low_correlation),
+        "agreement": {
+            str(name): {key: _number(value) for key, value in row.items()}
+            for name, row in found.agreement.to_dict("index").items()
+        },
+        "only_first": [plain(name) for name in found.only_first],
+        "only_second": [plain(name) for name in found.only_second],
+        "folder": str(out),
+    }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None

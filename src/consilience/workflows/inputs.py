@@ -1,0 +1,331 @@
+"""Inputs of a model from files: annotations, features, known classes and earlier counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience import registry
+from consilience.analysis.names import counted
+from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.sources import STANDARD_INPUT
+from consilience.annotations.files.table import Table
+from consilience.annotations.names import plain
+from consilience.errors import InputError
+from consilience.workflows.features import Features, read_features
+from consilience.workflows.item_columns import item_column
+from consilience.workflows.jobs import FeatureOptions
+from consilience.workflows.notes import note
+from consilience.workflows.reading import named, read_noted
+from consilience.workflows.tables import named_as, names_as, names_in, read_table, rows_of
+from consilience.workflows.text import others
+
+LISTED = 5  # names in a note
+LABEL_COLUMNS = ("label", "class")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The inputs of a model, with items in one order.
+
+    Attributes
+    ----------
+    annotations : Groupings, Labels or Pairs
+    features : DataFrame, shape (n_items, n_features), or None
+    notes : list of str
+        Notes for the user.
+    known : dict
+        Further arguments of ``fit``: ``gold``, ``history``.
+    """
+
+    annotations: Groupings | Labels | Pairs
+    features: pd.DataFrame | None
+    notes: list[str]
+    known: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Material:
+    """The contents of the files, before the model is chosen.
+
+    Attributes
+    ----------
+    annotations : Groupings, Labels or Pairs
+    notes : list of str
+        Notes on reading the annotations, already shown to the user.
+    features : Features, rows as in the file, or None
+    source : name of the file of annotations
+    features_source : where the features were read from, or None
+    """
+
+    annotations: Groupings | Labels | Pairs
+    notes: list[str]
+    features: Features | None
+    source: str
+    features_source: Path | None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the annotations: groupings, labels or pairs."""
+        return type(self.annotations).__name__.lower()
+
+    @property
+    def read_as(self) -> str:
+        """How the file of annotations was read."""
+        return self.annotations.reading.how if self.annotations.reading is not None else ""
+
+
+def read_material(
+    annotations: Path, features: Path | None, reading: Mapping[str, Any], options: FeatureOptions
+) -> Material:
+    """Read annotations and features, each once.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read.
+    """
+    if str(annotations) == str(features) == STANDARD_INPUT:
+        raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
+    if annotations.is_dir() and any(annotations.glob("*.parquet")):
+        raise InputError(
+            f"{annotations} is a folder; give one of its files. 'consilience fit-partitions' reads all of them."
+        )
+    loaded, notes = read_noted(annotations, reading)
+    read = None if features is None else read_features(features, options, loaded.items)
+    return Material(loaded, notes, read, named(annotations), features)
+
+
+def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
+    """Collect the inputs of a model of the registry: items in one order, annotations of the kind that it reads.
+
+    Raises
+    ------
+    InputError
+        The model does not take these annotations, or the items of the files do not match.
+    """
+    annotations, notes = as_read_by(model, material.annotations, material.source)
+    notes += _of_nobody(annotations)
+    if isinstance(annotations, Groupings):
+        notes += _of_one_label(annotations)
+    if isinstance(annotations, Labels) or registry.entry(model).kind == "consensus":
+        return _without_features(annotations, notes, material, known, model)
+    read, source = material.features, material.features_source
+    if read is None or source is None:
+        return Evidence(
+            annotations, None, notes + _unannotated(annotations, "annotations", "their clusters are unknown")
+        )
+    annotations, more = _over(annotations, read.table.index, material.source, source)
+    return Evidence(annotations, read.table, notes + read.notes + more)
+
+
+def read_for_model(
+    path: Path, *, reading: Mapping[str, Any], model: str
+) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds annotations that the model does not take.
+    """
+    annotations, _ = read_noted(path, reading)
+    return as_read_by(model, annotations, named(path))
+
+
+def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
+    """Convert annotations to a kind that a model reads, with notes on the conversion.
+
+    Raises
+    ------
+    InputError
+        The model does not take such annotations.
+    """
+    reads = registry.entry(model).reads
+    found = type(annotations).__name__.lower()
+    if found not in reads:
+        hint = ""
+        if found == "groupings" and "labels" in reads:
+            hint = " If all annotators share the names of the groups, read the file with --kind labels."
+        raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
+    if found == "labels" and reads[0] == "groupings":
+        why = f"{model} estimates what each annotator's labels mean"
+        if registry.entry(model).kind == "consensus":
+            why = f"{model} uses which items annotators put together, not the names of the labels"
+        return annotations.to_groupings(), [f"The labels were turned into groupings, since {why}."]
+    return annotations, []
+
+
+def _without_features(
+    annotations: Groupings | Labels | Pairs,
+    notes: list[str],
+    material: Material,
+    known: dict[str, Path | None],
+    model: str,
+) -> Evidence:
+    """Collect the inputs of a model of annotations alone: features are read for the report."""
+    words = ("labels", "classes are") if isinstance(annotations, Labels) else ("annotations", "clusters are")
+    notes = notes + _unannotated(annotations, words[0], f"their {words[1]} unknown")
+    table = None
+    if material.features is not None and material.features_source is not None:
+        read, source = material.features, material.features_source
+        table, notes = rows_of(read.table, annotations.items, source), notes + read.notes
+        notes.append(
+            f"{model} does not use features; those of {source} are only shown in the report. "
+            f"--model {_user_of_features(annotations)} would use them."
+        )
+    return Evidence(
+        annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
+    )
+
+
+def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
+    """Name a model that uses features."""
+    return "MECC" if isinstance(annotations, Pairs) else "PartitionLabelModel"
+
+
+def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
+    """Read what is known in addition to the labels, as further arguments of ``fit``."""
+    known: dict[str, Any] = {}
+    gold, history = paths["gold"], paths["history"]
+    if gold is not None:
+        known["gold"] = read_gold(gold, labels)
+    if history is not None:
+        known["history"] = read_history(history, labels)
+    return known
+
+
+def read_gold(path: Path, labels: Labels) -> pd.Series:
+    """Read known classes of items: a column of items, and one called label or class, blank if the class is unknown.
+
+    Raises
+    ------
+    InputError
+        There is no such column, no item of the labels in it, or a class that no annotator gave.
+    """
+    table = read_table(path)
+    column = item_column(table, path, items=labels.items, option="")
+    items = names_in(table, column, path)
+    found = table.column(_label_column(table, column, path))
+    known = np.flatnonzero(~found.missing)
+    names = names_as(found.names, labels.classes).take(found.codes[known])
+    gold = named_as(pd.DataFrame({"label": names}, index=items[known]), labels.items)["label"]
+    elsewhere = ~gold.index.isin(labels.items)
+    if elsewhere.all():
+        raise InputError(f"{path}: None of the {len(labels):,} items of the annotations is in it.")
+    if elsewhere.any():
+        note(f"Rows of {path} about other items, left out: {elsewhere.sum():,}.")
+    gold = gold[~elsewhere]
+    strange = gold[~gold.isin(labels.classes)]
+    if len(strange):
+        raise InputError(
+            f"{path}: The item {plain(strange.index[0])!r} has the class {plain(strange.iloc[0])!r}, which no "
+            f"annotator gave{others(len(strange), ', nor the classes of')}."
+        )
+    note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
+    return gold
+
+
+def _label_column(table: Table, items: Any, path: Path) -> Any:
+    """Return the column of classes: the one called label or class, else the second of two."""
+    rest = [name for name in table.columns if name != items]
+    called = [name for name in rest if str(name).strip().casefold() in LABEL_COLUMNS]
+    if len(called) != 1 and len(rest) != 1:
+        found = ", ".join(map(str, table.columns))
+        raise InputError(f"{path}: One column, that of the known classes, must be called 'label'. Found {found}.")
+    return (called or rest)[0]
+
+
+def read_history(path: Path, labels: Labels) -> pd.DataFrame:
+    """Read counts of earlier labels: the columns annotator, class, and one for each label.
+
+    Raises
+    ------
+    InputError
+        The columns are others, or a cell is not a number.
+    """
+    table = read_table(path)
+    head, label_columns = table.columns[:2], table.columns[2:]
+    if [str(name).strip().rstrip("_").casefold() for name in head] != ["annotator", "class"] or not label_columns:
+        raise InputError(
+            f"{path}: Expected the columns annotator, class, then one for each label, as in the counts.csv of a fit. "
+            f"Found {', '.join(map(str, table.columns))}."
+        )
+    keys = []
+    for name, fitted in zip(head, (labels.annotators, labels.classes), strict=True):
+        column = table.column(name)
+        if column.has_missing:
+            raise InputError(f"{path}: {name} is missing in {table.where(int(np.argmax(column.missing)))}.")
+        keys.append(names_as(column.names, fitted).take(column.codes))
+    counts = table.frame[label_columns].astype(object).apply(pd.to_numeric, errors="coerce")
+    wrong = np.argwhere(counts.isna().to_numpy())
+    if len(wrong):
+        row, place = map(int, wrong[0])
+        cell = plain(table.frame[label_columns[place]].iloc[row])
+        raise InputError(
+            f"{path}: {label_columns[place]!r} in {table.where(row)} is {cell!r}. Expected a number of labels."
+        )
+    index = pd.MultiIndex.from_arrays(keys, names=["annotator", "class"])
+    return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(label_columns), labels.classes))
+
+
+def _unannotated(annotations: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
+    n_silent = annotations.summary().n_unannotated_items
+    return [f"Items without {what}: {n_silent:,} of {len(annotations):,}; {so}."] if n_silent else []
+
+
+def _of_nobody(annotations: Groupings | Labels | Pairs) -> list[str]:
+    """Note annotators without annotations."""
+    per_annotator = annotations.summary().items_per_annotator
+    names = per_annotator.index[per_annotator == 0]
+    if names.empty:
+        return []
+    shown = ", ".join(repr(plain(name)) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
+    return [f"{counted(len(names), 'annotator')} gave no annotations: {shown}."]
+
+
+def _of_one_label(groupings: Groupings) -> list[str]:
+    sizes = groupings.summary().groups_per_grouping
+    largest = sizes.groupby(level="annotator", sort=False).max()  # type: ignore[union-attr]
+    names = largest.index[largest == 1]
+    if names.empty:
+        return []
+    return [f"{_subject(names, 'annotator', ('gave', 'gave'))} only one label, which carries no information."]
+
+
+def _over(
+    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
+) -> tuple[Groupings | Pairs, list[str]]:
+    """Return annotations over the items that have features, and notes on the change."""
+    per_item = loaded.summary().annotators_per_item
+    absent = ~loaded.items.isin(items)
+    if absent.all():
+        raise InputError(
+            f"No item of {annotations} (such as {plain(loaded.items[0])!r}) is in {features} "
+            f"(such as {plain(items[0])!r})."
+        )
+    without = loaded.items[absent & (per_item > 0).to_numpy()]
+    if len(without):
+        raise InputError(
+            f"The item {plain(without[0])!r} has annotations in {annotations} but no row in {features}"
+            f"{others(len(without), ', and so have')}."
+        )
+    notes = []
+    if absent.any():
+        notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
+    loaded = loaded.reindex(items)
+    return loaded, notes + _unannotated(loaded, "annotations", "clustered by their features")
+
+
+def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:
+    """Begin a sentence on one thing or several."""
+    if len(names) == 1:
+        return f"The {what} {plain(names[0])!r} {verbs[0]}"
+    shown = ", ".join(repr(plain(name)) for name in names[:LISTED])
+    more = ", …" if len(names) > LISTED else ""
+    return f"{len(names)} {what}s ({shown}{more}) {verbs[1]}"

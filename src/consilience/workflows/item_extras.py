@@ -1,0 +1,175 @@
+"""What comes with the items besides features: labels to be checked, and pictures.
+
+Each is a file of its own, or a column of the table of features, which is then no feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.analysis.label_quality import LabelQuality
+from consilience.annotations import Labels
+from consilience.annotations.files.sources import STANDARD_INPUT
+from consilience.annotations.files.table import Table
+from consilience.annotations.names import Coded
+from consilience.errors import InputError
+from consilience.inspection.pictures import Pictures, pictures_of
+from consilience.inspection.report.quality_sections import quality_file
+from consilience.workflows.item_columns import OPTION, item_column
+from consilience.workflows.jobs import FeatureOptions
+from consilience.workflows.notes import note
+from consilience.workflows.tables import named_as, names_as, names_in, read_table
+
+GIVEN, PICTURES = "--given-labels", "--pictures"
+GIVEN_FILE = "given-labels.csv"
+LABEL_COLUMNS = ("label", "class", "given", "given label", "given_label")
+PICTURE_COLUMNS = ("picture", "pictures", "image", "photo", "path", "file", "filename", "file_name")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something about the items is: a file or a folder, or a column of the table of features."""
+
+    path: Path
+    column: str | None
+    option: str
+
+
+@dataclass(frozen=True)
+class Extras:
+    """Where given labels and pictures are, if there are any."""
+
+    given: Place | None
+    pictures: Place | None
+
+    @classmethod
+    def of(cls, given_labels: str | None, pictures: str | None, features: Path | None) -> Extras:
+        """Tell files from columns.
+
+        Raises
+        ------
+        InputError
+            There is no such file or column.
+        """
+        return cls(_place(given_labels, features, GIVEN), _place(pictures, features, PICTURES))
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, which must not be overwritten."""
+        return [place.path for place in (self.given, self.pictures) if place is not None and place.path.is_file()]
+
+    def without(self, options: FeatureOptions) -> FeatureOptions:
+        """Return options on features that leave out the columns of these."""
+        columns = [place.column for place in (self.given, self.pictures) if place is not None and place.column]
+        return replace(options, besides=tuple(columns))
+
+    def given_labels(self, annotations: Any, options: FeatureOptions) -> pd.Series | None:
+        """Read the given labels, by item."""
+        if self.given is None:
+            return None
+        if not isinstance(annotations, Labels):
+            raise InputError(f"{GIVEN} needs labels, whose names all annotators share; see --kind labels.")
+        found = _column_of(self.given, annotations.items, options, LABEL_COLUMNS)
+        if not found.index.isin(annotations.items).any():
+            raise InputError(
+                f"{self.given.path}: None of the {len(annotations):,} items of the annotations has a given label in it."
+            )
+        return pd.Series(names_as(pd.Index(found.to_numpy()), annotations.classes).to_numpy(object), found.index)
+
+    def read_pictures(self, items: pd.Index, options: FeatureOptions) -> Pictures | None:
+        """Read the pictures, and note which items have none."""
+        if self.pictures is None:
+            return None
+        place = self.pictures
+        if place.path.is_dir():
+            found = pictures_of(items, place.path)
+        else:
+            paths = _column_of(place, items, options, PICTURE_COLUMNS)
+            found = pictures_of(items, paths.map(str), folder=place.path.parent)
+        if text := found.in_words():
+            note(f"Pictures: {text}")
+        return found
+
+
+def _place(value: str | None, features: Path | None, option: str) -> Place | None:
+    if value is None:
+        return None
+    path = Path(value)
+    if value and path.exists() and (option == PICTURES or not path.is_dir()):
+        return Place(path, None, option)
+    if features is None:
+        what = "file or folder" if option == PICTURES else "file"
+        raise InputError(f"{option}: There is no {what} {value!r}; if it is a column, --features names its table.")
+    if str(features) == STANDARD_INPUT:
+        raise InputError(f"{option} {value}: A column can be read from a file of features only, not standard input.")
+    for name in read_table(features).columns:
+        if str(name).strip() == value.strip():
+            return Place(features, str(name), option)
+    near = get_close_matches(value, map(str, read_table(features).columns), n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"{option}: {value!r} is neither a file nor a column of {features}.{hint}")
+
+
+def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tuple[str, ...]) -> pd.Series:
+    """Return the values of a column by item, without those that are missing."""
+    table = read_table(place.path)
+    item = item_column(
+        table,
+        place.path,
+        items=items,
+        chosen=None if place.column is None else options.item,
+        besides=[] if place.column is None else [name for name in table.columns if str(name) == place.column],
+        option=OPTION if place.column is not None else "",
+    )
+    column = _wanted(table, item, place, usual)
+    names, values = names_in(table, item, place.path), table.column(column)
+    known = np.flatnonzero(~_missing(values))
+    found = pd.DataFrame({"value": values.names.take(values.codes[known]).astype(object)}, index=names[known])
+    if found.empty:
+        raise InputError(f"{place.path}: The column {str(column)!r}, named by {place.option}, is empty.")
+    return named_as(found, items)["value"]
+
+
+def _missing(values: Coded) -> np.ndarray:
+    return np.asarray(values.missing, dtype=bool)
+
+
+def _wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> Any:
+    """Return the column of the values: the one that was named, or has a usual name, or is the only other."""
+    rest = [name for name in table.columns if name != item]
+    if place.column is not None:
+        return next(name for name in rest if str(name) == place.column)
+    called = [name for name in rest if str(name).strip().casefold() in usual]
+    if len(called) != 1 and len(rest) != 1:
+        raise InputError(
+            f"{place.path}: One column, that of {place.option}, must be called {usual[0]!r}. Found "
+            f"{', '.join(map(str, table.columns))}."
+        )
+    return (called or rest)[0]
+
+
+def file_of(found: LabelQuality | None) -> dict[str, pd.DataFrame]:
+    """Return the table of given labels by its file name, if any were checked."""
+    return {} if found is None else {GIVEN_FILE: quality_file(found).reset_index()}
+
+
+def figures_of(found: LabelQuality | None) -> dict[str, Any] | None:
+    """Return the figures on given labels for the summary."""
+    if found is None:
+        return None
+    states = found.items["state"].value_counts()
+    return {
+        "n_checked": found.n_checked,
+        "n_wrong": found.n_wrong,
+        "low": found.low,
+        "high": found.high,
+        "n_doubtful": found.n_doubtful,
+        "n_unchecked": {str(state): int(number) for state, number in states.items() if state != "checked"},
+        "n_other_items": len(found.others),
+    }

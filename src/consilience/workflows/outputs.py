@@ -1,0 +1,113 @@
+"""Files that commands write: never over an input, all of them or none, and tables of every format."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO
+
+import pandas as pd
+
+from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
+from consilience.annotations.files.writing import Writer
+from consilience.atomic_files import replacing, require_file_name, unpacked
+from consilience.errors import InputError
+from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
+from consilience.workflows.signals import undivided
+from consilience.workflows.text import as_json
+
+
+def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, of: Path | None = None) -> None:
+    """Raise an InputError unless files can be written without overwriting an input or a part of a fit.
+
+    Parameters
+    ----------
+    outputs, inputs : paths, or None if not given
+        ``-`` among the inputs is standard input.
+    of : path, optional
+        A saved model whose report may be overwritten.
+    """
+    paths = [path for path in outputs if path is not None]
+    for number, path in enumerate(paths):
+        require_file_name(path)
+        require_no_input(path, inputs)
+        if any(os.path.realpath(path) == os.path.realpath(other) or _is_same(path, other) for other in paths[:number]):
+            raise InputError(f"{path} is the name of two output files; choose another for one of them.")
+        fit = fit_in(path.parent)
+        if path.name in fit and not (of is not None and path.name == REPORT and fit.get(MODEL) == checksum_of(of)):
+            raise InputError(f"{path} belongs to the fit in {path.parent}; choose another file to write.")
+
+
+def require_no_input(output: Path, inputs: Iterable[Path | None]) -> None:
+    """Raise an InputError if a file to write is one that is read, under whatever name."""
+    for path in inputs:
+        if path is not None and _is_same(path, output):
+            read = "standard input" if str(path) == STANDARD_INPUT else str(path)
+            raise InputError(f"{output} would overwrite the input {read}; choose another file or folder to write.")
+
+
+def _is_same(path: Path, output: Path) -> bool:
+    try:
+        held = os.fstat(0) if str(path) == STANDARD_INPUT else os.stat(path)
+        return os.path.samestat(held, os.stat(output))
+    except (OSError, ValueError):  # one of them is not there
+        return False
+
+
+def write_files(writers: Mapping[Path, Writer]) -> None:
+    """Write files, each with its own function; none of them if one cannot be written."""
+    with contextlib.ExitStack() as files:
+        for path, write in writers.items():
+            write(files.enter_context(replacing(path)))
+        with undivided():
+            files.close()
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table to CSV, TSV or Parquet.
+
+    Raises
+    ------
+    InputError
+        The folder does not exist, or the file name has another ending.
+    """
+    write_files({path: table_writer(frame, path)})
+
+
+def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
+    """Return a function that writes a table in the format given by the file name.
+
+    Raises
+    ------
+    InputError
+        The file name has another ending.
+    """
+    if text := TEXT.search(path.name):
+
+        def write(file: IO[bytes]) -> None:
+            with unpacked(file, path.name) as plain:
+                frame.to_csv(plain, sep="," if text[1].lower() == "csv" else "\t", index=False, lineterminator="\n")
+
+        return write
+    if path.suffix.lower() == ".parquet":
+        import_pyarrow()
+        return lambda file: frame.to_parquet(file, index=False)
+    raise InputError(f"The file name must end in .csv, .tsv (also with .gz) or .parquet. Got {path.name!r}.")
+
+
+def renew_report(path: Path) -> None:
+    """Update the checksum in the summary of a fit, if the folder holds one, after its report was written again."""
+    fit, summary = fit_in(path.parent), path.parent / SUMMARY
+    if path.name in fit:
+        found = json.loads(summary.read_bytes())
+        found["checksums"][path.name] = checksum_of(path)
+        with replacing(summary) as file:
+            file.write(encoded(found))
+
+
+def encoded(found: Mapping[str, object]) -> bytes:
+    """Return a summary as the content of summary.json."""
+    return (as_json(found) + "\n").encode()

@@ -1,0 +1,196 @@
+"""Use a saved model: predict the clusters of new items, and write its report again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience import load, registry
+from consilience.analysis.certainty import certainty_of_report
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.words import Words, read_as, use_words
+from consilience.annotations import Labels
+from consilience.annotations.names import MISSING
+from consilience.errors import AnnotationError, InputError
+from consilience.inspection import report as write_report
+from consilience.workflows.card_sorts import for_card_sort
+from consilience.workflows.caveats import verdict
+from consilience.workflows.features import read_features
+from consilience.workflows.inputs import Evidence, as_read_by, read_for_model
+from consilience.workflows.item_extras import Extras
+from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import renew_report, require_outputs, write_table
+from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
+from consilience.workflows.reading import named, read_noted
+from consilience.workflows.tables import names_as, read_scores, rows_of
+from consilience.workflows.text import flags
+
+
+def predict(request: PredictionRequest) -> pd.DataFrame:
+    """Predict the cluster or class of every item of a table, and with `proba` the probability of each.
+
+    Parameters
+    ----------
+    request : PredictionRequest
+
+    Returns
+    -------
+    DataFrame
+        Columns item, cluster or label, and probability; with `proba`, one for each cluster or class.
+
+    Raises
+    ------
+    InputError
+        Files cannot be used, or the model cannot predict.
+    """
+    path, table, reading = request.saved, request.table, request.reading
+    require_outputs([request.out], [path, table])
+    estimator = load(path)
+    model = last_step(estimator)
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"{path}: {type(model).__name__} finds clusters only of the items that it is fitted to; clusters.csv of "
+            "the fit lists them. To place new items, fit it to groupings that include them."
+        )
+    if not hasattr(model, "items_"):
+        raise InputError(f"{path}: The model was saved before it was fitted, so it cannot predict.")
+    if registry.entry(type(model).__name__).kind == "consensus":
+        if request.feature_item is not None:
+            raise InputError(f"{type(model).__name__} predicts classes from labels; leave out --feature-item.")
+        items, probability, has_labels = _by_labels(model, table, reading)
+    elif not reading:
+        items, probability = _by_features(estimator, table, request.feature_item)
+        has_labels = np.ones(len(items), dtype=bool)
+    else:
+        raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
+    answer = FoundClusters.of(model)
+    if not has_labels.all():
+        note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
+    named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))
+    highest = np.where(has_labels, probability.max(1), np.nan)
+    found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
+    if request.proba:
+        heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
+        found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
+    if request.out is not None:
+        write_table(found, request.out)
+    return found
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or the estimator itself."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
+def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index, np.ndarray]:
+    table = read_for(path, estimator, chosen=item)
+    by_place = needs_of(estimator).names is None
+    return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
+
+
+def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
+    """Return items, the probabilities of their classes, and whether they have any labels."""
+    labels, _ = read_for_model(path, reading=reading, model=type(model).__name__)
+    try:
+        probability = model.predict_proba(as_fitted(labels, model))
+        return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
+    except InputError as error:
+        raise InputError(f"{named(path)}: {error}") from error
+
+
+def as_fitted(annotations: Any, model: Any) -> Any:
+    """Return labels whose annotators and classes have integer or text names as those of the model."""
+    if not isinstance(annotations, Labels):
+        return annotations
+    named = replace(annotations, annotators=names_as(annotations.annotators, model.annotators_.index))
+    if not hasattr(model, "confusion_matrices_"):
+        return named
+    return replace(named, classes=names_as(annotations.classes, model.confusion_matrices_.columns))
+
+
+def report_again(request: ReportRequest) -> Path:
+    """Write the report of a saved model again, for example with scores.
+
+    Parameters
+    ----------
+    request : ReportRequest
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    InputError
+        Files or options cannot be used, or the model was fitted to other items.
+    """
+    Words.of(request.words)  # before anything is read
+    path, annotations, out = request.saved, request.annotations, request.out
+    places = Extras.of(request.given_labels, request.pictures, request.features)
+    options = places.without(request.feature_options)
+    require_outputs([out], [path, *request.paths, *places.paths], of=path)
+    estimator = load(path)
+    model = last_step(estimator)
+    if not hasattr(model, "items_"):
+        raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
+    held, _ = read_noted(annotations, request.reading)
+    loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
+    for text in notes:
+        note(text)
+    loaded, sort = for_card_sort(loaded, request.card_sort)
+    try:
+        loaded = as_fitted(loaded, model).reindex(model.items_)
+    except AnnotationError as error:
+        raise InputError(f"{named(annotations)}: {error} The model was fitted to other items.") from error
+    table = None if request.features is None else _features_of(request.features, estimator, options)
+    rated = None if request.scores is None else read_scores(request.scores, model.items_)
+    shown, table = as_shown(estimator, table)
+    with use_words(Words.of(request.words, read_as(held))) as spoken:
+        warnings = verdict(model, Evidence(loaded, table, [])).warnings
+    given = places.given_labels(loaded, options)
+    pictures = places.read_pictures(model.items_, options)
+    sure, _ = certainty_of_report(shown, loaded, table, request.certainty_draws)
+    write_report(
+        shown,
+        loaded,
+        X=table,
+        scores=rated,
+        certainty=sure,
+        words=spoken,
+        given_labels=given,
+        pictures=pictures,
+        warnings=warnings,
+        path=out,
+        **sort.of_fitted(loaded).keywords,
+    )
+    renew_report(out)
+    return out
+
+
+def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
+    """Return features of the fitted items, as the first step of the pipeline takes them if it prepares them.
+
+    Otherwise they are read as numbers.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or options contradict the saved pipeline.
+    """
+    items = last_step(estimator).items_
+    if needs_of(estimator).prepares:
+        if options.categorical or options.impute:
+            raise InputError("The saved model fills and encodes features itself; leave out --categorical and --impute.")
+        return rows_of(read_for(path, estimator, chosen=options.item, items=items), items, path)
+    read = read_features(path, options, items)
+    for text in read.notes:
+        note(text)
+    table = rows_of(read.table, items, path)
+    return legible(steps_for(table, options, standardize=False), table)  # type: ignore[return-value]

@@ -1,0 +1,170 @@
+"""People who sort at random: who is marked, and how reports say so."""
+
+import numpy as np
+import pytest
+
+from consilience import Groupings
+from consilience.analysis.random_sorters import _agreements, _sorts_of
+from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.consensus import SubsetFusion
+from consilience.inspection import random_sorters, report
+from consilience.inspection.report.participants import Representatives
+from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_crowd
+
+
+def with_random(n_random, seed=0, n_items=40):
+    """Fifteen careful people, after some who sort at random."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_items) % 4
+    slip = rng.random((n_items, 15)) < 0.15
+    careful = np.where(slip, rng.integers(4, size=slip.shape), truth[:, None])
+    return Groupings.from_matrix(np.column_stack([rng.integers(4, size=(n_items, n_random)), careful]))
+
+
+def test_random_people_are_marked_and_careful_ones_are_not():
+    found = random_sorters(with_random(3))
+    assert found["random"].tolist() == [True] * 3 + [False] * 15
+    assert found["probability"].iloc[:3].min() > 0.9
+    assert found["probability"].iloc[3:].max() < 0.01
+
+
+def test_nobody_is_marked_where_nobody_agrees():
+    found = random_sorters(simulate_crowd(np.arange(12) % 4, n_annotators=20, accuracy=0.3, random_state=0))
+    assert not found["random"].any()
+    assert found["probability"].isna().all()
+
+
+def test_sorts_that_say_nothing_are_unknown():
+    cells = np.column_stack([np.zeros(12, int), np.arange(12), *[np.arange(12) % 3] * 6])
+    found = random_sorters(Groupings.from_matrix(cells))
+    assert found["probability"].isna().tolist() == [True, True] + [False] * 6
+    assert not found["random"].any()
+
+
+@pytest.mark.parametrize(("n_annotators", "tested"), [(8, False), (100, True)])
+def test_nothing_is_said_of_people_who_share_hardly_any_items(n_annotators, tested, read):
+    """Careful people who sort 25 of 500 items each: eight of them have one item in common with another on average."""
+    truth = np.arange(500) % 5
+    sorts = simulate_crowd(truth, n_annotators=n_annotators, items_each=25, accuracy=0.94, random_state=0)
+    found = random_sorters(sorts)
+    assert (found["tested"].mean() > 0.9) == tested
+    assert not found["random"].any()
+    assert found.loc[~found["tested"], "probability"].isna().all()
+    if not tested:
+        assert (found["p_value"] > 0.05).sum() > 3
+        text = findings_of(read(report(SubsetFusion(5, random_state=0).fit(sorts), certainty=None)))
+        assert "at chance" not in text
+        assert "Whether 8 of 8 annotators sorted at random cannot be told" in text
+        assert "agree better with the tree" not in text
+
+
+def test_expected_agreement_is_that_of_a_copy_of_the_others():
+    groupings = Groupings.from_matrix(np.column_stack([np.arange(30) % 3] * 6))
+    found = random_sorters(groupings)
+    np.testing.assert_allclose(found["z"], found["expected_z"], rtol=0.05)
+
+
+def test_agreement_is_that_of_pairs_put_together():
+    groupings = Groupings.from_lists([[["a", "b", "c"], ["d"]], [["a", "b"], ["c", "d"]]])
+    share = np.arange(16.0).reshape(4, 4)
+    share = share + share.T
+    rng = np.random.default_rng(0)
+    observed = [_agreements(sort, share, rng)[0] for sort in _sorts_of(groupings)]
+    assert observed == [share[0, 1] + share[0, 2] + share[1, 2], share[0, 1] + share[2, 3]]
+
+
+def test_random_sorts_keep_the_mean_of_all_permutations():
+    groupings = Groupings.from_lists([[["a", "b", "c"], ["d", "e"]]])
+    share = np.random.default_rng(1).random((5, 5))
+    share = share + share.T
+    drawn = _agreements(_sorts_of(groupings)[0], share, np.random.default_rng(0))[1]
+    mean = (
+        4 * share[np.triu_indices(5, 1)].mean()
+    )  # each of the 4 pairs together is any of the 10 with equal probability
+    assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(len(drawn)))
+
+
+def test_order_of_people_and_names_of_groups_do_not_matter():
+    cells = with_random(3)
+    frame = cells.to_frame().astype(str)
+    there = random_sorters(Groupings.from_frame(frame))
+    back = random_sorters(Groupings.from_frame(frame.iloc[::-1].assign(group=lambda rows: "g" + rows["group"])))
+    assert back["random"].reindex(there.index).tolist() == there["random"].tolist()
+
+
+def test_few_people_cannot_be_judged():
+    assert random_sorters(Groupings.from_matrix(np.zeros((5, 3), int))) is None
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_the_report_marks_them_and_nobody_of_them_represents_others(read, fused):
+    groupings = with_random(3)
+    names = groupings.annotators[:3].tolist()
+    model = SubsetFusion(random_state=0) if fused else PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0)
+    model.fit(*([groupings] if fused else [None, groupings]))
+    page = read(report(model, groupings, certainty=None))
+    head, *rows = page.table("people")
+    assert head[4:6] == ["Random sorts that agree as well", "Probably random"]
+    high = {row[0] for row in rows if float(row[5].rstrip("%\u202f ")) > 50}
+    assert high == {str(name) for name in names}
+    assert f"3 of {groupings.n_annotators} annotators sort at chance" in page.root.text
+    assert "Probably sorted at random: " in page.root.text
+    assert not {row[0] for row in page.table("representatives")[1:]} & {str(name) for name in names}
+
+
+def test_representatives_leave_out_those_who_stand_out():
+    agreement = np.full((5, 5), 0.5)
+    agreement[0] = agreement[:, 0] = 0.9
+    assert Representatives.of(agreement).chosen[0] == 0
+    odd = np.arange(5) == 0
+    assert 0 not in Representatives.of(agreement, odd).chosen
+    assert Representatives.of(agreement, np.ones(5, bool)).chosen[0] == 0
+
+
+def test_agreement_beyond_every_doubt_marks_nobody():
+    """Among 500 items they exceed random sorts by so many deviations that a normal density is zero."""
+    truth = np.random.default_rng(0).integers(12, size=500)
+    found = random_sorters(Groupings.from_matrix(np.column_stack([truth] * 6)))
+    assert found["probability"].max() < 1e-6
+
+
+def half_at_chance():
+    """Sixteen people, of whom eight see the four groups of 20 items, and eight sort them at random."""
+    rng = np.random.default_rng(4)
+    truth = np.arange(20) % 4
+    careful = [np.where(rng.random(20) < 0.3, rng.integers(4, size=20), truth) for _ in range(8)]
+    return Groupings.from_matrix(np.column_stack([*careful, *(rng.permutation(truth) for _ in range(8))]))
+
+
+def findings_of(page):
+    return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
+
+
+def test_many_at_chance_are_said_before_anything_about_others(read):
+    groupings = half_at_chance()
+    found = random_sorters(groupings)
+    names = found.index[found["p_value"] >= 0.05]
+    assert 7 <= len(names) <= 9
+    page = read(report(SubsetFusion(random_state=0).fit(groupings)))
+    text = findings_of(page)
+    assert f"{len(names)} of 16 annotators, " in text
+    assert text.index("at chance") < text.index("If another 16 people")
+    rows = page.table("people")[1:]
+    assert {row[0] for row in rows if "(at chance)" in row[4]} == set(map(str, names))
+    assert not {row[0] for row in page.table("representatives")[1:]} & set(map(str, names))
+    assert "RV coefficients" in page.section("annotators").text
+    assert "add the option leave-out" in page.section("represented").text
+    assert "at chance" not in findings_of(
+        read(report(SubsetFusion(random_state=0).fit(with_random(0)), certainty=None))
+    )
+
+
+def test_rv_coefficients_of_random_sorts_grow_with_the_number_of_groups():
+    rng = np.random.default_rng(0)
+    few, many = (np.column_stack([rng.permutation(np.arange(12) % k) for _ in range(30)]) for k in (3, 7))
+    rv = ScalarProducts.of(Sorts.of(Groupings.from_matrix(np.hstack([few, many])))).rv
+    within = [rv[part][:, part][np.triu_indices(30, 1)].mean() for part in (slice(0, 30), slice(30, 60))]
+    to_all = rv.mean(0)
+    assert within[1] > 1.5 * within[0]
+    assert to_all[30:].mean() > to_all[:30].mean()

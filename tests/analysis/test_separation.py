@@ -1,0 +1,117 @@
+"""Which items people tell apart: the tests against brute force, corrections, letters, and what the report says."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from consilience import Groupings
+from consilience.analysis.separation import _kept_apart, holm, letters_of, p_of_random_signs
+from consilience.consensus import SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import report, separated_items
+
+
+def in_clusters(right, n_people=40, seed=0):
+    """Sorts of twelve items in three clusters; the items of a cluster are equal."""
+    rng = np.random.default_rng(seed)
+    shape = (12, n_people)
+    return np.where(rng.random(shape) < right, np.arange(12)[:, None] // 4, rng.integers(3, size=shape))
+
+
+def test_random_signs_agree_with_all_signs():
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 0.6, 1.2):
+        vectors = rng.normal(shift, 1, (12, 3)).round()
+        signs = np.array(list(product([-1, 1], repeat=len(vectors))))
+        drawn = ((signs @ vectors) ** 2).sum(1)
+        exact = (drawn >= (vectors.sum(0) ** 2).sum() - 1e-9).mean()
+        # the statistic is a count, and the distribution that stands for it continuous
+        assert p_of_random_signs(vectors) == pytest.approx(exact, abs=0.05)
+
+
+def test_few_people_cannot_give_a_small_p_value():
+    assert p_of_random_signs(np.eye(1, 5).repeat(4, 0)) == 2.0**-3
+    assert p_of_random_signs(np.zeros((4, 2))) == 1.0
+
+
+def test_items_kept_apart_are_compared_with_all_outcomes():
+    chance = np.array([0.5, 0.25, 0.2])
+    joined, held = np.zeros((3, 2, 2)), np.ones((3, 2), dtype=bool)
+    joined[0] = 1.0  # one of three people put them together
+    one = np.array([0]), np.array([1])
+    people, counts, p = _kept_apart(joined, held, np.arange(3), chance, one)
+    outcomes = np.array(list(product([0, 1], repeat=3)))
+    probability = np.where(outcomes, chance, 1 - chance).prod(1)
+    assert (people.item(), counts.item()) == (3, 1)
+    assert p.item() == pytest.approx(probability[outcomes.sum(1) <= 1].sum())
+
+
+def test_of_several_groupings_of_a_person_the_first_counts():
+    joined, held = np.stack([np.ones((2, 2)), np.zeros((2, 2))]), np.ones((2, 2), dtype=bool)
+    people, counts, _ = _kept_apart(joined, held, np.zeros(2, int), np.full(2, 0.5), (np.array([0]), np.array([1])))
+    assert (people.item(), counts.item()) == (1, 1)
+
+
+def test_holm_is_that_of_the_definition():
+    p = np.array([0.01, 0.04, 0.03, 0.005])
+    assert holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_items_share_a_letter_unless_they_are_separated():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        separated = [pair for pair in combinations(range(6), 2) if rng.random() < 0.5]
+        letters = letters_of(6, separated)
+        assert all(letters)
+        shared = {(i, j) for i, j in combinations(range(6), 2) if set(letters[i]) & set(letters[j])}
+        assert shared == set(combinations(range(6), 2)) - set(separated)
+
+
+def test_equal_items_are_not_separated_and_others_are():
+    found = separated_items(in_clusters(0.8))
+    kind = found.pairs[["item_a", "item_b"]] // 4
+    assert (found.pairs["separated"] == (kind["item_a"] != kind["item_b"])).all()
+    assert found.letters.tolist() == ["a"] * 4 + ["b"] * 4 + ["c"] * 4
+    assert found.not_separated()[0] == [1, 2, 3]
+
+
+def test_random_groups_separate_nothing():
+    assert not separated_items(in_clusters(0.0, seed=1)).pairs["separated"].any()
+
+
+def test_items_that_are_always_alone_are_separated():
+    alone = np.vstack([np.zeros((4, 30), int), np.ones((2, 30), int), np.full((1, 30), 2), np.full((1, 30), 3)])
+    found = separated_items(alone).pairs.set_index(["item_a", "item_b"])
+    assert found.loc[(6, 7), "p_company"] == 1.0
+    assert found.loc[(6, 7), "separated"]
+
+
+@pytest.mark.parametrize(("n_items", "level"), [(2, 0.05), (61, 0.05), (5, 0.0)])
+def test_what_cannot_be_tested_is_an_error(n_items, level):
+    with pytest.raises(InputError, match="separated_items"):
+        separated_items(np.zeros((n_items, 3), int), level=level)
+
+
+def test_the_report_says_who_is_not_told_apart():
+    model = SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8)))
+    page = report(model)
+    assert "People demonstrably tell 48 of 66 pairs of items apart" in page
+    assert "Which items people tell apart" in page
+
+
+def test_the_report_says_that_few_people_cannot_separate():
+    page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=8))))
+    assert "the test cannot tell any apart, however well they agree" in page
+
+
+def test_captions_say_that_ellipses_are_not_the_test():
+    page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8))))
+    said = "whether ellipses overlap does not show whether people tell two items apart"
+    captions = page.split(said)
+    assert len(captions) == 4  # below the map that can be explored; below that with ellipses, and in its description
+    for after in captions[1:]:
+        assert after.startswith(". That is tested, for all pairs together, in “Which items people tell apart”.")
+    alone = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.9, n_people=5))))
+    assert "Which items people tell apart" not in alone
+    assert said in alone
