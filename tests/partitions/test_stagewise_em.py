@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.consensus import StagewiseEM
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import pair_tables
-from consilience.partitions import PartitionedTable, annotator_pairs, fit, item_results, stagewise_sweeps, statistics
+from consilience.partitions import PartitionedTable, fit, item_results
+from consilience.partitions.models import annotator_pairs, label_parts, stagewise_em_sweeps
 from consilience.simulation import simulate_labels, sparse_crowd
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
@@ -153,7 +154,7 @@ def test_pairs_beyond_the_room_are_left_out_as_in_memory(double, monkeypatch):
 def test_information_is_found_a_few_components_at_a_time(monkeypatch):
     table = PartitionedTable(made.cut(sparse(), 3))
     once = fit(StagewiseEM(**FIXED), table)
-    monkeypatch.setattr(stagewise_sweeps, "MOST_CELLS", 1)
+    monkeypatch.setattr(stagewise_em_sweeps, "MOST_CELLS", 1)
     pd.testing.assert_frame_equal(fit(StagewiseEM(**FIXED), table).trace_, once.trace_, rtol=1e-12)
 
 
@@ -170,7 +171,12 @@ def test_new_labels_are_classified():
 
 @pytest.mark.parametrize(
     ("refine", "function", "n_calls"),
-    [(None, "reassigned", 5), ("informative", "sums", 4), ("informative", "sums", 40), ("all", "sums", 2)],
+    [
+        (None, "reassigned", 5),
+        ("informative", "sum_posteriors", 4),
+        ("informative", "sum_posteriors", 40),
+        ("all", "sum_posteriors", 2),
+    ],
 )
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_calls):
     table, path = PartitionedTable(made.cut(sparse(), 3)), tmp_path / "fit.npz"
@@ -178,7 +184,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_c
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole = fit(StagewiseEM(**settings), table)
-    module = statistics if function == "sums" else stagewise_sweeps
+    module = label_parts if function == "sum_posteriors" else stagewise_em_sweeps
     called, done = getattr(module, function), []
 
     def failing(part, *parameters):
@@ -192,7 +198,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_c
         patched.setattr(module, function, failing)
         with pytest.raises(KeyboardInterrupt):
             fit(StagewiseEM(**settings), table, checkpoint=path)
-    monkeypatch.setattr(stagewise_sweeps, "split_tables", None)  # the splits were before
+    monkeypatch.setattr(stagewise_em_sweeps, "split_tables", None)  # the splits were before
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         resumed = fit(StagewiseEM(**settings), table, checkpoint=path)

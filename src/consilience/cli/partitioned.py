@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 import consilience
+from consilience import registry
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
@@ -25,18 +26,6 @@ from consilience.inspection.names import as_text, counted
 from consilience.inspection.report.label_tables import keyed
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 
-USUAL: dict[str, dict[str, Any]] = {
-    "DawidSkene": {"subtypes": 1},
-    "KCC": {},
-    "MCVC": {},
-    "MECC": {},
-    "PartitionLabelModel": {"copies": None},
-    "ProductMixture": {"copies": None},
-    "StagewiseEM": {"copies": None},
-    "SubsetFusion": {"copies": None},
-}
-CLASSES = ("DawidSkene", "ProductMixture", "StagewiseEM")  # the others find clusters
-OF_FEATURES = ("MCVC", "MECC", "PartitionLabelModel")  # the first two do without, too
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
 MOST_CLASSES = 12  # in a line
 
@@ -113,7 +102,8 @@ def fit_partitions(
     InputError
         The files, settings or the cluster cannot be used.
     """
-    model = make_estimator(name, USUAL[name] | dict(settings))
+    entry = registry.entry(name)
+    model = make_estimator(name, dict(entry.over_partitions or {}) | dict(settings))
     if out.resolve() == path.resolve():
         raise InputError(f"{path} holds the table itself; name another folder with --out.")
     for file in OF_PARTITIONS:
@@ -123,7 +113,7 @@ def fit_partitions(
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
-        answer = "label" if name in CLASSES else "cluster"
+        answer = "label" if entry.reads == ("labels",) else "cluster"
         sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
         for file, content in _tables_of(model).items():
             write_table(content, folder / file)
@@ -144,9 +134,10 @@ def _table_for(
     missing = [value for value in reading["missing"] if value.strip()] if reading["missing"] else None
     long = {f"--{role}": reading[role] for role in ("annotator", "label")}
     wide = {"--features": features, "--annotators": annotators}
-    with_features = features is not None and name in OF_FEATURES
+    can_have_features = registry.entry(name).kind == "semisupervised"
+    with_features = features is not None and can_have_features
     if not with_features and name != "PartitionLabelModel":
-        _require_none(wide, f"{name} reads a long table of labels{' without --features' * (name in OF_FEATURES)}")
+        _require_none(wide, f"{name} reads a long table of labels{' without --features' * can_have_features}")
         roles = {role: reading[role] for role in ("item", "annotator", "label")}
         return PartitionedTable(path, **roles, missing=missing)
     _require_none(long, f"{name} reads a row for each item{' with --features' * (name != 'PartitionLabelModel')}")
