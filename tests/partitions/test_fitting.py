@@ -11,8 +11,9 @@ from consilience import Labels
 from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
+from consilience.inference import parts
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
-from consilience.partitions.models import dawid_skene, label_parts
+from consilience.partitions.models import dawid_skene
 from consilience.partitions.models.registry import MODELS
 from consilience.registry import ESTIMATORS
 from consilience.simulation import simulate_copies
@@ -231,9 +232,9 @@ def fit_until(sweep, table, path, monkeypatch):
         done.append(part)
         return sums(part, *parameters)
 
-    sums = label_parts.sum_posteriors
+    sums = parts.sum_posteriors
     with monkeypatch.context() as patched:
-        patched.setattr(label_parts, "sum_posteriors", failing)
+        patched.setattr(parts, "sum_posteriors", failing)
         with pytest.raises(KeyboardInterrupt):
             fit(DawidSkene(subtypes=1), table, checkpoint=path)
 
@@ -242,7 +243,7 @@ def fit_until(sweep, table, path, monkeypatch):
 def test_a_finished_fit_ends_from_its_checkpoint_as_before(tmp_path, settings, monkeypatch):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     first = fit(DawidSkene(**settings), table, checkpoint=path)
-    monkeypatch.setattr(label_parts, "sum_posteriors", None)  # no sweep is left
+    monkeypatch.setattr(parts, "sum_posteriors", None)  # no sweep is left
     again = fit(DawidSkene(**settings), table, checkpoint=path)
     assert again.lower_bounds_.tolist() == first.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(again.annotators_, first.annotators_, rtol=0, atol=0)
@@ -254,8 +255,8 @@ def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, s
     whole = fit(DawidSkene(subtypes=1), table)
     fit_until(sweep, table, path, monkeypatch)
     swept = []
-    sums = label_parts.sum_posteriors
-    monkeypatch.setattr(label_parts, "sum_posteriors", lambda part, *given: swept.append(part) or sums(part, *given))
+    sums = parts.sum_posteriors
+    monkeypatch.setattr(parts, "sum_posteriors", lambda part, *given: swept.append(part) or sums(part, *given))
     resumed = fit(DawidSkene(subtypes=1), table, checkpoint=path)
     assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)

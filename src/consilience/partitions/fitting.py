@@ -13,8 +13,9 @@ from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.errors import AnnotationWarning, InputError
+from consilience.inference.parts import Parts
 from consilience.inference.threads import one_blas_thread
-from consilience.partitions.engine.map_reduce import DaskParts, LocalParts, Parts
+from consilience.partitions.engine.map_reduce import DaskParts, LocalParts
 from consilience.partitions.models.label_parts import label_counts
 from consilience.partitions.models.registry import PartitionedModel, how_to_fit
 from consilience.partitions.survey import item_survey as items

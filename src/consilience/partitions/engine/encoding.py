@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from consilience.inference.parts import Parts
 from consilience.partitions.engine.item_rows import ItemRows
-from consilience.partitions.engine.map_reduce import Parts
 
 PACKAGE = "consilience."
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from consilience.partitions.engine.map_reduce import Parts
+from consilience.inference.parts import Parts
 
 SUFFIX = ".items"  # of the folder
 

@@ -1,16 +1,14 @@
 """Functions over the partitions of a table, and sums of their results: on one machine, or on a Dask cluster.
 
-`Parts` is the common interface: a sequence of parts, one for each partition, kept wherever they were made. `map` makes
-new parts, `results` brings the results of a function here, and `total` adds them. `LocalParts` runs in one thread or
-several, and keeps parts in files; `DaskParts` runs on the workers of a cluster, and keeps parts there.
+`LocalParts` runs in one thread or several, and keeps parts in files; `DaskParts` runs on the workers of a cluster, and
+keeps parts there. See `consilience.inference.parts` for what both do.
 
 Decided here
 ------------
 Sums are added in a binary tree over the partitions in their order, whoever adds them. Floating-point sums are therefore
 the same to the last digit for any number of threads or workers.
 
-A function is called with a part and with parameters that are sent to all. Nothing but the functions, these parameters
-and their results travels.
+Nothing but the functions, their parameters and results travels.
 
 What a lost worker of Dask held is made again from the sources by another worker. That is why parameters are sent as
 the result of a task, not scattered: scattered data is lost with its worker.
@@ -21,9 +19,8 @@ from __future__ import annotations
 import pickle
 import tempfile
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,41 +28,10 @@ from joblib import Parallel, delayed
 
 from consilience.errors import InputError
 from consilience.inference.iterate import n_threads
+from consilience.inference.parts import Parts
 from consilience.inference.threads import one_blas_thread
 
 BRANCHES = 8  # results that one task of Dask adds; a power of two keeps the tree binary
-
-
-class Parts(ABC):
-    """One part for each partition, kept where they were made."""
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return the number of partitions."""
-
-    @abstractmethod
-    def map(self, function: Callable[..., Any], *parameters: Any) -> Parts:
-        """Make a new part of each, by ``function(part, *parameters)``, and keep them there."""
-
-    @abstractmethod
-    def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
-        """Yield ``function(part, *parameters)`` of each part, in their order."""
-
-    @abstractmethod
-    def total(self, function: Callable[..., Any], *parameters: Any) -> Any:
-        """Return the sum of ``function(part, *parameters)`` over the parts; there is at least one."""
-
-    @abstractmethod
-    def forget(self) -> None:
-        """Let go of parts that nothing needs any more."""
-
-
-@dataclass(frozen=True)
-class Additive:
-    """Base of frozen dataclasses that are added field by field."""
-
-    def __add__(self, other: Any) -> Any:
-        return type(self)(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
 def tree_sum(values: Iterable[Any]) -> Any:

@@ -29,30 +29,29 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
 from consilience.consensus.labels.accuracy_interval import accuracy_interval
 from consilience.consensus.labels.annotator_models import AnnotatorModel, of_newcomer
 from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
-from consilience.consensus.labels.constant_annotators import LEVEL, as_constant, warn_of_constant
+from consilience.consensus.labels.constant_annotators import as_constant, constant_among, warn_of_constant
 from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
 from consilience.consensus.labels.copies_result import copies_of
-from consilience.consensus.labels.dawid_skene import PAIRS_WORTH, Evidence, State, run
+from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_by_pairs, run
 from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
-from consilience.consensus.labels.pairs_of_labels import proportions_of_pairs
 from consilience.consensus.labels.samples import MOST_LABELS
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, information
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
+from consilience.inference.parts import LabelsInParts, Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.map_reduce import Parts
 from consilience.partitions.models import dawid_skene_sums, label_parts
 from consilience.partitions.models.dawid_skene_sums import Calibrated, Heard, Quality, Sizes
-from consilience.partitions.models.label_parts import LabelsInParts, Matrices, tabulate_matrices
+from consilience.partitions.models.label_parts import Matrices, tabulate_matrices
 from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
@@ -84,12 +83,12 @@ def fit_dawid_skene(
     learned = model.prior is not None
     runs: Runs[State] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
-    constant = found_constant(parts, counts) if learned else no_one
+    constant = constant_among(parts, counts) if learned else no_one
     everyone = Heard(no_one, np.full(len(no_one), ALONE))
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
     group = _copies(model, parts, survey, list(parts.results(dawid_skene_sums.sizes_of, everyone)))
     heard = Heard(constant, group)
-    imagined = imagined_items(parts, heard) if learned else 0.0
+    imagined = imagined_by_pairs(parts.total(dawid_skene_sums.pairs_heard, heard)) if learned else 0.0
     trace = _run(model, parts, heard, runs, imagined, len(survey.classes))
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
@@ -109,18 +108,6 @@ def _require_table(survey: Survey) -> None:
         )
 
 
-def found_constant(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> dawid_skene_sums.Annotators:
-    """Find the annotators that `constant_annotators` finds in all labels together."""
-    same = (counts > 0).sum(1) == 1
-    if not same.any() or same.all():
-        return np.zeros(len(same), dtype=bool)
-    shares, accuracy = proportions_of_pairs(parts.total(dawid_skene_sums.pairs_without, same).pairs)
-    n_classes = counts.shape[1]
-    crowd = np.where(np.eye(n_classes, dtype=bool), accuracy, (1 - accuracy) / max(n_classes - 1, 1))
-    evidence = parts.total(dawid_skene_sums.constant_evidence, same, shares, crowd)
-    return same & (evidence > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
-
-
 def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> dawid_skene_sums.Group:
     """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
     if model.copies is None:
@@ -129,12 +116,6 @@ def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes])
     first = np.cumsum([0] + [one.n_items for one in sizes])
     sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, min(share, 1.0))))
     return copies_of(model, label_parts.name_labels(sample, survey.annotators, survey.classes)).group
-
-
-def imagined_items(parts: Parts, heard: Heard) -> Float[np.ndarray, " classes"]:
-    """Imagined items of each class, from pairs of labels: `dawid_skene.imagined_sizes`."""
-    pairs = parts.total(dawid_skene_sums.pairs_heard, heard)
-    return PAIRS_WORTH * pairs.n_several * proportions_of_pairs(pairs.pairs)[0]
 
 
 def _run(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any, n_classes: int) -> Trace[State]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import logsumexp
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.accuracy_interval import doubted_labels
@@ -18,7 +17,8 @@ from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import counts_of, without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import first_guess
-from consilience.consensus.labels.pairs_of_labels import pair_counts
+from consilience.consensus.labels.pairs_of_labels import PairSums
+from consilience.inference.parts import Additive
 from consilience.inference.product_distributions import (
     Expectation,
     LogTable,
@@ -28,7 +28,6 @@ from consilience.inference.product_distributions import (
     posterior,
     shared_weights,
 )
-from consilience.partitions.engine.map_reduce import Additive
 from consilience.partitions.models.label_parts import take_items
 from consilience.partitions.survey.label_survey import LabelPart
 
@@ -60,46 +59,9 @@ class Heard:
         return one_label_of_each(self.labels(labels), self.group)
 
 
-@dataclass(frozen=True)
-class PairSums(Additive):
-    """Pairs of labels of an item, and the number of items with several labels."""
-
-    pairs: Float[np.ndarray, "labels labels"]
-    n_several: int
-
-
-def pairs_without(part: LabelPart, annotators: Annotators) -> PairSums:
-    """Count pairs of labels, but of some annotators."""
-    return _pair_sums(without(part.labels, annotators))
-
-
 def pairs_heard(part: LabelPart, heard: Heard) -> PairSums:
     """Count pairs of labels, of each group of copies once."""
-    return _pair_sums(heard.once(part.labels))
-
-
-def _pair_sums(labels: Labels) -> PairSums:
-    return PairSums(pair_counts(labels), int((np.diff(labels.indptr) > 1).sum()))
-
-
-def constant_evidence(
-    part: LabelPart,
-    same: Annotators,
-    shares: Float[np.ndarray, " classes"],
-    crowd: Float[np.ndarray, "classes labels"],
-) -> Float[np.ndarray, " annotators"]:
-    """T_j of `constant_annotators`, for annotators whose labels are all the same; 0 for others."""
-    labels = part.labels
-    others = ~same[labels.annotator]
-    votes = np.zeros((len(labels), labels.n_classes))
-    np.add.at(votes, (labels.item[others], labels.label[others]), 1.0)
-    log_likelihood = votes @ np.log(crowd).T
-    given = np.log(shares) + np.log(crowd.T)
-    given -= logsumexp(given, axis=1, keepdims=True)
-    rows = np.flatnonzero(~others)
-    of_items = log_likelihood[labels.item[rows]]
-    each = logsumexp(of_items + np.log(shares), axis=1) - logsumexp(of_items + given[labels.label[rows]], axis=1)
-    return _sums_by(labels.annotator[rows], each, len(same))
+    return PairSums.of(heard.once(part.labels))
 
 
 def _sums_by(

@@ -39,9 +39,9 @@ from consilience.estimators.user_order import restore
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.memberships import Memberships
+from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.map_reduce import Additive, Parts
 from consilience.partitions.models.group_counts import agreement
 from consilience.partitions.models.requirements import require_same_starts
 from consilience.partitions.survey.item_survey import (

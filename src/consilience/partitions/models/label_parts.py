@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,9 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Labels
+from consilience.consensus.labels.constant_annotators import count_labels
 from consilience.errors import InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
-from consilience.inference.product_distributions import Expectation, LogTable, OneHotLabels, Weights
-from consilience.partitions.engine.map_reduce import Parts
 from consilience.partitions.survey.label_survey import LabelPart, Survey
 from consilience.partitions.tables.label_table import Partition, read_rows
 
@@ -22,35 +21,12 @@ Matrices = Float[np.ndarray, "annotators classes labels"]
 
 def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
     """Number of labels of each annotator, of each class."""
-    labels = part.labels
-    shape = (labels.n_annotators, labels.n_classes)
-    return np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
+    return count_labels(part.labels)
 
 
 def count_items(part: LabelPart) -> int:
     """Return the number of items of a partition."""
     return len(part.labels)
-
-
-def sum_posteriors(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Expectation:
-    """E-step, summed over the items of a partition."""
-    return onehot.expectation(log_weights, log_table)
-
-
-@dataclass(frozen=True)
-class LabelsInParts:
-    """One-hot labels in partitions, for the sweeps of a model: `LabelsOfItems`.
-
-    parts : of `OneHotLabels`.
-    """
-
-    parts: Parts
-    n_components: int
-
-    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
-        """E-step under ln ω and ln μ, summed over the parts."""
-        total: Expectation = self.parts.total(sum_posteriors, log_weights, log_table)
-        return total
 
 
 # ---- samples of items

@@ -46,10 +46,10 @@ from consilience.estimators.views import _by_falling_size
 from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.memberships import Memberships
 from consilience.inference.pair_evidence import GroupedItems, PairEvidence, _n_pairs
+from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.engine.item_rows import ItemRows
-from consilience.partitions.engine.map_reduce import Additive, Parts
 from consilience.partitions.models import mcvc_sums
 from consilience.partitions.models.mcvc_sums import NO_ITEMS, Messages, Part
 from consilience.partitions.models.mcvc_sweeps import Sweeps, Swept, clusters_bounds

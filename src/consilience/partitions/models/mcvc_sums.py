@@ -23,8 +23,9 @@ from consilience.annotations.types import Self
 from consilience.inference import gaussian_softmax
 from consilience.inference.gaussian_softmax import Design, Weights
 from consilience.inference.pair_evidence import GroupedItems
+from consilience.inference.parts import Additive
 from consilience.partitions.engine.item_rows import Arrays
-from consilience.partitions.engine.map_reduce import Additive, tree_sum
+from consilience.partitions.engine.map_reduce import tree_sum
 from consilience.semisupervised.mcvc import Columns, Eta
 
 CHUNK_ENTRIES = 1 << 20  # of η at a time: eight megabytes; a sweep needs a few times as much

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from consilience.inference import gaussian_softmax
 from consilience.inference.gaussian_softmax import CLIMB, Weights
 from consilience.inference.pair_evidence import GroupedItems
-from consilience.partitions.engine.map_reduce import Parts
+from consilience.inference.parts import Parts
 from consilience.partitions.models.mcvc_sums import (
     LogSums,
     Messages,

@@ -52,10 +52,10 @@ from consilience.estimators.user_order import restore
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.confusion import Cells
+from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import Items, Moments, in_chunks, moments, scores, with_offset
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.map_reduce import Additive, Parts
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Keys, OwnItems, Surveyed, group_places
 from consilience.partitions.tables.item_table import ItemPartition, read_items

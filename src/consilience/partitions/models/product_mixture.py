@@ -33,9 +33,11 @@ from consilience.consensus.labels.product_mixture import (
     run,
 )
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
+from consilience.consensus.labels.stagewise_evidence import encode_labels
 from consilience.errors import InputError
 from consilience.estimators.labels import information
 from consilience.estimators.parameters import require
+from consilience.inference.parts import Additive, LabelsInParts, Parts
 from consilience.inference.product_distributions import (
     Expectation,
     LogTable,
@@ -47,9 +49,8 @@ from consilience.inference.product_distributions import (
 )
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.map_reduce import Additive, Parts
 from consilience.partitions.models import label_parts
-from consilience.partitions.models.label_parts import LabelsInParts, tabulate_matrices
+from consilience.partitions.models.label_parts import tabulate_matrices
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey.label_survey import LabelPart, Survey, digest_of
 
@@ -61,9 +62,7 @@ SAMPLE = 100_000  # items
 
 def encoded(part: LabelPart, n_components: int) -> OneHotLabels:
     """Encode the labels for the E-step."""
-    labels = part.labels
-    shape = (len(labels), labels.n_annotators * labels.n_classes)
-    return OneHotLabels.of(labels.item, labels.annotator * labels.n_classes + labels.label, shape, n_components)
+    return encode_labels(part.labels, n_components)
 
 
 def first_sums(part: LabelPart) -> Expectation:

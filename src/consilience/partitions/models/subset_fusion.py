@@ -45,10 +45,10 @@ from consilience.estimators.grouping_copies import copies_of
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.user_order import restore
 from consilience.inference.memberships import Memberships
+from consilience.inference.parts import Parts
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.engine.item_rows import ItemRows
-from consilience.partitions.engine.map_reduce import Parts
 from consilience.partitions.models import subset_fusion_sweeps as sweeps
 from consilience.partitions.models import subset_fusion_walk
 from consilience.partitions.models.group_counts import agreement, kept_apart

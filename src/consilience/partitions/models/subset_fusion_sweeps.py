@@ -24,7 +24,7 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
 from consilience.inference.memberships import Memberships
-from consilience.partitions.engine.map_reduce import Additive, Parts
+from consilience.inference.parts import Additive, Parts
 from consilience.partitions.survey.item_survey import OwnItems, group_places
 from consilience.partitions.survey.label_survey import hashes_of
 

@@ -17,8 +17,8 @@ from jaxtyping import Int
 
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
+from consilience.inference.parts import Parts
 from consilience.partitions.engine.item_rows import Arrays
-from consilience.partitions.engine.map_reduce import Parts
 from consilience.partitions.models.subset_fusion_sweeps import Draws, Own, Spread, Sweeps
 
 DRAWS = mixture.BURN_IN + mixture.SAMPLES

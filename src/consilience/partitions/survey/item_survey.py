@@ -18,7 +18,7 @@ from consilience.annotations import Groupings
 from consilience.annotations.labels import sorted_names
 from consilience.annotations.memberships import Vocabulary, incidence_of
 from consilience.annotations.names import name_index, union
-from consilience.partitions.engine.map_reduce import Parts
+from consilience.inference.parts import Parts
 from consilience.partitions.survey.label_survey import Sketch, hashes_of
 from consilience.partitions.tables.item_table import ItemPartition, ItemRows, read_items
 from consilience.partitions.tables.label_table import Partition, read_rows

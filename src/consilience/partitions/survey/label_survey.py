@@ -21,7 +21,7 @@ from consilience.annotations import Labels
 from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import plain, union
 from consilience.errors import InputError
-from consilience.partitions.engine.map_reduce import Parts
+from consilience.inference.parts import Parts
 from consilience.partitions.tables.label_table import Partition, read_rows
 
 CHECKED = 1 << 18
