@@ -163,3 +163,16 @@ def test_plots_know_nothing_of_the_report():
     assert len(plots) > 10  # else the search has gone wrong
     for mine, path in plots.items():
         assert not [name for name in imports_of(path) if name.startswith("consilience.inspection.report")], mine
+
+
+OF_PARTITIONS = [{"fitting", "results"}, {"models"}, {"survey"}, {"engine", "tables"}]
+
+
+def test_rooms_of_partitions_import_downwards():
+    room_of = {room: depth for depth, rooms in enumerate(OF_PARTITIONS) for room in rooms}
+    for path in modules():
+        mine = name_of(path).split(".")
+        if mine[1:2] == ["partitions"] and len(mine) > 2:
+            targets = {name.split(".")[2] for name in imports_of(path) if name.startswith("consilience.partitions.")}
+            up = {target for target in targets - {mine[2]} if room_of[target] <= room_of[mine[2]]}
+            assert up - {"fitting"} == set(), mine  # results of items are computed by the parts of a fit

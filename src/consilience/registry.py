@@ -5,6 +5,7 @@ The command line, saved models and the tests of all estimators use it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -45,6 +46,9 @@ class Entry:
         Parameter that bounds the number of clusters to be found.
     finds_clusters : bool
         Whether the number of clusters is found, up to a bound, unless it is set.
+    over_partitions : mapping or None
+        Parameters with which `consilience.partitions.fit` fits it, where a default needs all items at once; None if it
+        does not fit it.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Entry:
     clusters: str | None = None
     max_clusters: str | None = None
     finds_clusters: bool = False
+    over_partitions: Mapping[str, Any] | None = None
 
     def load(self) -> type[Any]:
         """Import the class."""
@@ -75,6 +80,7 @@ ESTIMATORS: dict[str, Entry] = {
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
+            over_partitions={"copies": None},
         ),
         Entry(
             name="MajorityVote",
@@ -90,6 +96,7 @@ ESTIMATORS: dict[str, Entry] = {
             reads=("labels",),
             description="Class of each item and confusion matrix of each annotator, with a prior learned from the "
             "crowd; takes known classes and earlier counts.",
+            over_partitions={"subtypes": 1},
         ),
         Entry(
             name="ProductMixture",
@@ -99,6 +106,7 @@ ESTIMATORS: dict[str, Entry] = {
             description="Mixture with a number of components that may differ from the number of classes; within a "
             "component, annotators label independently.",
             clusters="n_clusters",
+            over_partitions={"copies": None},
         ),
         Entry(
             name="SpectralEM",
@@ -116,6 +124,7 @@ ESTIMATORS: dict[str, Entry] = {
             description="Finds the informative annotators among many who label at random, and the classes that they "
             "distinguish.",
             clusters="n_clusters",
+            over_partitions={"copies": None},
         ),
         Entry(
             name="SubsetFusion",
@@ -127,6 +136,7 @@ ESTIMATORS: dict[str, Entry] = {
             clusters="n_clusters",
             max_clusters="max_clusters",
             finds_clusters=True,
+            over_partitions={"copies": None},
         ),
         Entry(
             name="MCVC",
@@ -137,6 +147,7 @@ ESTIMATORS: dict[str, Entry] = {
             "of the annotators; finds how many, and who holds which.",
             clusters="n_clusters",
             finds_clusters=True,
+            over_partitions={},
         ),
         Entry(
             name="MECC",
@@ -147,6 +158,7 @@ ESTIMATORS: dict[str, Entry] = {
             "own reliability.",
             clusters="n_clusters",
             finds_clusters=True,
+            over_partitions={},
         ),
         Entry(
             name="MPCKMeans",
@@ -235,6 +247,7 @@ ESTIMATORS: dict[str, Entry] = {
             description="Clusters most similar to all groupings together, by k-means on the memberships; places new "
             "items by known groups.",
             clusters="n_clusters",
+            over_partitions={},
         ),
         Entry(
             name="CSPA",

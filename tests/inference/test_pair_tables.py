@@ -4,23 +4,35 @@ import itertools
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
+from consilience import Labels
 from consilience.errors import InputError
 from consilience.inference import pair_tables as module
 from consilience.inference.pair_tables import (
     DensePairs,
     ListedPairs,
+    common_items,
     curvature,
+    kept_pairs,
     log_ratio,
     mutual_information,
-    pair_tables,
+    tables_of_pairs,
 )
 
 BODIES = [DensePairs, ListedPairs]
+
+
+def pair_tables(item, annotator, label, shape, least_common):
+    """Tables of all pairs of annotators with enough common items, in single precision where they are dense."""
+    names = [pd.RangeIndex(size) for size in shape]
+    labels = Labels(names[0], names[1], False, names[2], item, annotator, label)
+    pairs = kept_pairs(common_items(labels), least_common, shape[2])
+    return tables_of_pairs(labels, pairs, np.float32)
 
 
 def random_labels(rng, n_items, n_annotators, n_labels, density=0.6):

@@ -8,12 +8,23 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Labels
-from consilience.consensus import DawidSkene, SpectralEM
+from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
-from consilience.partitions import PartitionedTable, dawid_skene, fit, item_results, statistics, write_item_results
+from consilience.inference import parts
+from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
+from consilience.partitions.models import dawid_skene
+from consilience.partitions.models.registry import MODELS
+from consilience.registry import ESTIMATORS
 from consilience.simulation import simulate_copies
 from tests.partitions import made
+
+ASKED_FOR = {
+    "KCC": {"n_clusters": 2},
+    "MCVC": {"n_clusters": 2},
+    "MECC": {"n_clusters": 2},
+    "PartitionLabelModel": {"prior_variance": 1.0},
+}
 
 PARTITIONINGS = {
     "one": lambda frame: [frame],
@@ -221,9 +232,9 @@ def fit_until(sweep, table, path, monkeypatch):
         done.append(part)
         return sums(part, *parameters)
 
-    sums = statistics.sums
+    sums = parts.sum_posteriors
     with monkeypatch.context() as patched:
-        patched.setattr(statistics, "sums", failing)
+        patched.setattr(parts, "sum_posteriors", failing)
         with pytest.raises(KeyboardInterrupt):
             fit(DawidSkene(subtypes=1), table, checkpoint=path)
 
@@ -232,7 +243,7 @@ def fit_until(sweep, table, path, monkeypatch):
 def test_a_finished_fit_ends_from_its_checkpoint_as_before(tmp_path, settings, monkeypatch):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     first = fit(DawidSkene(**settings), table, checkpoint=path)
-    monkeypatch.setattr(statistics, "sums", None)  # no sweep is left
+    monkeypatch.setattr(parts, "sum_posteriors", None)  # no sweep is left
     again = fit(DawidSkene(**settings), table, checkpoint=path)
     assert again.lower_bounds_.tolist() == first.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(again.annotators_, first.annotators_, rtol=0, atol=0)
@@ -244,8 +255,8 @@ def test_an_interrupted_fit_goes_on_from_its_last_sweep(tmp_path, monkeypatch, s
     whole = fit(DawidSkene(subtypes=1), table)
     fit_until(sweep, table, path, monkeypatch)
     swept = []
-    sums = statistics.sums
-    monkeypatch.setattr(statistics, "sums", lambda part, *given: swept.append(part) or sums(part, *given))
+    sums = parts.sum_posteriors
+    monkeypatch.setattr(parts, "sum_posteriors", lambda part, *given: swept.append(part) or sums(part, *given))
     resumed = fit(DawidSkene(subtypes=1), table, checkpoint=path)
     assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)
@@ -262,6 +273,8 @@ def test_the_checkpoint_of_another_fit_is_refused(tmp_path):
         fit(DawidSkene(subtypes=1, tol=1e-3), table, checkpoint=path)
     with pytest.raises(InputError, match=r"holds \d+ sweeps, more than max_iter=2"):
         fit(DawidSkene(subtypes=1, max_iter=2), table, checkpoint=path)
+    with pytest.raises(InputError, match="is the checkpoint of another fit: its model differs"):
+        fit(ProductMixture(copies=None, random_state=0), table, checkpoint=path)
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(InputError, match="is no checkpoint of a fit, or it is damaged"):
         fit(DawidSkene(subtypes=1), table, checkpoint=path)
@@ -294,6 +307,17 @@ def test_a_fit_survives_a_worker_that_is_killed_between_sweeps(client, tmp_path)
 
 
 # ---- what is refused
+
+
+def test_the_models_are_those_of_the_registry():
+    assert [kind.__name__ for kind in MODELS] == sorted(
+        name for name, entry in ESTIMATORS.items() if entry.over_partitions is not None
+    )
+    for kind, how in MODELS.items():
+        entry = ESTIMATORS[kind.__name__]
+        how.require_fittable(kind(**entry.over_partitions | ASKED_FOR.get(kind.__name__, {})), None)
+        assert how.reads_labels == (entry.reads == ("labels",))
+        assert (PartitionedItems in how.tables) == (entry.kind == "semisupervised")
 
 
 def test_what_partitions_cannot_fit_is_refused():

@@ -13,8 +13,10 @@ from consilience.consensus.groupings.kcc import assign
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.iterate import UnsettledWarning
 from consilience.metrics import ami
-from consilience.partitions import PartitionedTable, fit, item_results, item_survey, kcc, write_item_results
-from consilience.partitions.map_reduce import LocalParts
+from consilience.partitions import PartitionedTable, fit, item_results, write_item_results
+from consilience.partitions.engine.map_reduce import LocalParts
+from consilience.partitions.models import kcc
+from consilience.partitions.survey import item_survey
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 

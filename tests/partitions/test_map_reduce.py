@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from consilience.errors import InputError
-from consilience.partitions.map_reduce import DaskParts, LocalParts, tree_sum
+from consilience.partitions.engine.map_reduce import DaskParts, LocalParts, tree_sum
 from tests.partitions import made
 
 

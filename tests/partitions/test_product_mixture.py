@@ -9,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.consensus import DawidSkene, ProductMixture
 from consilience.errors import AnnotationWarning, InputError
-from consilience.partitions import PartitionedTable, fit, item_results, product_mixture
+from consilience.inference import parts
+from consilience.partitions import PartitionedTable, fit, item_results
+from consilience.partitions.models import product_mixture
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 
@@ -86,7 +88,7 @@ def test_a_large_table_starts_from_a_sample(monkeypatch):
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     whole = fit(ProductMixture(**RANDOM), table)
-    sums, done = product_mixture.statistics.sums, []
+    sums, done = parts.sum_posteriors, []
 
     def failing(part, *parameters):
         if len(done) == 5 * len(table):
@@ -95,7 +97,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
         return sums(part, *parameters)
 
     with monkeypatch.context() as patched:
-        patched.setattr(product_mixture.statistics, "sums", failing)
+        patched.setattr(parts, "sum_posteriors", failing)
         with pytest.raises(KeyboardInterrupt):
             fit(ProductMixture(**RANDOM), table, checkpoint=path)
     resumed = fit(ProductMixture(**RANDOM), table, checkpoint=path)

@@ -8,9 +8,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience.consensus import StagewiseEM
+from consilience.consensus.labels import stagewise_em, stagewise_evidence
 from consilience.errors import AnnotationWarning, InputError
-from consilience.inference import pair_tables
-from consilience.partitions import PartitionedTable, annotator_pairs, fit, item_results, stagewise_sweeps, statistics
+from consilience.inference import pair_tables, parts
+from consilience.partitions import PartitionedTable, fit, item_results
 from consilience.simulation import simulate_labels, sparse_crowd
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
@@ -22,8 +23,8 @@ REFINEMENTS = ["informative", "all", None]
 
 @pytest.fixture
 def double(monkeypatch):
-    """Tables in memory are counted in double precision, from lists of co-labels."""
-    monkeypatch.setattr(pair_tables, "MOST_DENSE", 0)
+    """Dense tables in memory are counted in double precision, too."""
+    monkeypatch.setattr(stagewise_evidence, "IN_MEMORY", np.float64)
 
 
 def sparse(n_items=600, n_annotators=12, *, seed=0, alpha=0.5, accuracy=0.7, per_item=None):
@@ -103,7 +104,7 @@ def test_refining_is_that_in_memory(refine, double):
 
 @pytest.mark.parametrize("is_dense", [True, False], ids=["dense", "listed"])
 def test_dense_and_listed_tables_are_the_same(is_dense, double, monkeypatch):
-    monkeypatch.setattr(annotator_pairs, "DENSE_SPEED", np.inf if is_dense else 1e-9)
+    monkeypatch.setattr(pair_tables, "DENSE_SPEED", np.inf if is_dense else 1e-9)
     assert_same_fit(STAGES, made.cut(sparse(seed=1, per_item=8), 3), tolerance=1e-10)
 
 
@@ -153,7 +154,7 @@ def test_pairs_beyond_the_room_are_left_out_as_in_memory(double, monkeypatch):
 def test_information_is_found_a_few_components_at_a_time(monkeypatch):
     table = PartitionedTable(made.cut(sparse(), 3))
     once = fit(StagewiseEM(**FIXED), table)
-    monkeypatch.setattr(stagewise_sweeps, "MOST_CELLS", 1)
+    monkeypatch.setattr(stagewise_evidence, "MOST_CELLS", 1)
     pd.testing.assert_frame_equal(fit(StagewiseEM(**FIXED), table).trace_, once.trace_, rtol=1e-12)
 
 
@@ -170,7 +171,12 @@ def test_new_labels_are_classified():
 
 @pytest.mark.parametrize(
     ("refine", "function", "n_calls"),
-    [(None, "reassigned", 5), ("informative", "sums", 4), ("informative", "sums", 40), ("all", "sums", 2)],
+    [
+        (None, "compare_posteriors", 6),
+        ("informative", "sum_posteriors", 4),
+        ("informative", "sum_posteriors", 40),
+        ("all", "sum_posteriors", 2),
+    ],
 )
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_calls):
     table, path = PartitionedTable(made.cut(sparse(), 3)), tmp_path / "fit.npz"
@@ -178,7 +184,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_c
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole = fit(StagewiseEM(**settings), table)
-    module = statistics if function == "sums" else stagewise_sweeps
+    module = parts if function == "sum_posteriors" else stagewise_em
     called, done = getattr(module, function), []
 
     def failing(part, *parameters):
@@ -192,7 +198,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_c
         patched.setattr(module, function, failing)
         with pytest.raises(KeyboardInterrupt):
             fit(StagewiseEM(**settings), table, checkpoint=path)
-    monkeypatch.setattr(stagewise_sweeps, "split_tables", None)  # the splits were before
+    monkeypatch.setattr(stagewise_em, "split_tables", None)  # the splits were before
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         resumed = fit(StagewiseEM(**settings), table, checkpoint=path)
@@ -243,9 +249,11 @@ def test_what_partitions_cannot_fit_is_refused(monkeypatch):
         fit(StagewiseEM(copies=None), PartitionedTable([blank]))
     with pytest.raises(InputError, match="StagewiseEM keeps a probability for each annotator, component and label"):
         fit(StagewiseEM(10**8, copies=None), table)
-    monkeypatch.setattr(annotator_pairs, "DENSE_SPEED", 1e-9)
-    monkeypatch.setattr(annotator_pairs, "MOST_COLABELS", 100)
-    with pytest.raises(InputError, match=r"pairs of labels; at most 100 can be listed\. Give smaller partitions"):
+    monkeypatch.setattr(pair_tables, "DENSE_SPEED", 1e-9)
+    monkeypatch.setattr(pair_tables, "MOST_COLABELS", 100)
+    with pytest.raises(
+        InputError, match=r"pairs of labels; at most 100 can be listed\. .* over partitions, give smaller ones"
+    ):
         fit(StagewiseEM(copies=None), table)
 
 

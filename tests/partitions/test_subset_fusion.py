@@ -13,19 +13,12 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.memberships import Memberships
 from consilience.metrics import ami
-from consilience.partitions import (
-    PartitionedTable,
-    fit,
-    fusion_results,
-    fusion_sweeps,
-    fusion_walk,
-    item_results,
-    subset_fusion,
-)
+from consilience.partitions import PartitionedTable, fit, item_results
 from consilience.partitions import write_item_results as write
-from consilience.partitions.item_survey import read_labelled_items
-from consilience.partitions.map_reduce import LocalParts
-from consilience.partitions.survey import hashes_of
+from consilience.partitions.engine.map_reduce import LocalParts
+from consilience.partitions.models import subset_fusion, subset_fusion_results, subset_fusion_sweeps, subset_fusion_walk
+from consilience.partitions.survey.item_survey import read_labelled_items
+from consilience.partitions.survey.label_survey import hashes_of
 from consilience.simulation import simulate_labels
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
@@ -139,8 +132,8 @@ def spread_and_state(frame, tmp_path, n_parts=4):
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
     own = map(read_labelled_items, enumerate(PartitionedTable(made.cut(frame, n_parts)).partitions))
     first = np.zeros(n_parts, dtype=int)
-    parts = [fusion_sweeps.prepared(one, nothing, hashes_of(ordered.items), first) for one in own]
-    over = fusion_sweeps.Sweeps(mixture.Layout.of(Memberships.of(nothing)), len(ordered), len(ordered))
+    parts = [subset_fusion_sweeps.prepared(one, nothing, hashes_of(ordered.items), first) for one in own]
+    over = subset_fusion_sweeps.Sweeps(mixture.Layout.of(Memberships.of(nothing)), len(ordered), len(ordered))
     counts = mixture.count(layout, state)
     return layout, state, over, over.begun(LocalParts(parts, tmp_path), state, counts)
 
@@ -158,7 +151,7 @@ def test_each_sweep_is_that_in_memory(tmp_path):
     here, there = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(2 * mixture.LEARN_EVERY):
         state = mixture.sweep(layout, state, rng=here)
-        spread = over.step(spread, fusion_sweeps.Draws(there.random(400), (0,)))
+        spread = over.step(spread, subset_fusion_sweeps.Draws(there.random(400), (0,)))
         assert clusters_of(spread, 400).tolist() == state.cluster.tolist()
         for name, counts in vars(mixture.count(layout, state)).items():
             np.testing.assert_allclose(getattr(spread.counts, name), counts, **CLOSE)
@@ -169,9 +162,9 @@ def test_each_sweep_is_that_in_memory(tmp_path):
 
 def test_settling_and_sampling_are_those_in_memory(tmp_path):
     layout, state, over, spread = spread_and_state(groups(), tmp_path)
-    here, start = np.random.default_rng(1), fusion_walk.state_of(np.random.default_rng(1))
+    here, start = np.random.default_rng(1), subset_fusion_walk.state_of(np.random.default_rng(1))
     over = replace(over, n_items=401)  # as if there were an item outside the sample
-    walk = fusion_walk.Walk(over, spread.parts, layout, [state], lambda spread: np.arange(2))
+    walk = subset_fusion_walk.Walk(over, spread.parts, layout, [state], lambda spread: np.arange(2))
     place = walk.start(0, start)
     while not place.is_settled:
         place = walk.step(place)
@@ -192,7 +185,7 @@ def test_the_probabilities_of_an_item_leave_it_out():
     cluster = np.random.default_rng(0).integers(3, size=len(ordered))
     state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 3))
     counts = mixture.count(layout, state)
-    found = fusion_results.without_own(layout, counts, state.concentration)
+    found = subset_fusion_results.without_own(layout, counts, state.concentration)
     for item in range(0, 60, 7):
         groups_of_it = ordered.incidence[[item]].indices
         weight, conditional = [], []
@@ -259,7 +252,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
     monkeypatch.setattr(subset_fusion, "SAMPLE", sample)
     table, path = PartitionedTable(made.cut(clear_groups(accuracy=0.85), 3)), tmp_path / "fit.npz"
     whole = fit(SubsetFusion(**SETTINGS), table)
-    step, done = fusion_walk.Walk.step, []
+    step, done = subset_fusion_walk.Walk.step, []
 
     def failing(walk, place):
         done.append(place)
@@ -268,7 +261,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
         return step(walk, place)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fusion_walk.Walk, "step", failing)
+        patched.setattr(subset_fusion_walk.Walk, "step", failing)
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 fit(SubsetFusion(**SETTINGS), table, checkpoint=path)
@@ -277,7 +270,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
     pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)
     found = [pd.concat(item_results(model, table)) for model in (whole, resumed)]
     pd.testing.assert_frame_equal(*found, rtol=0, atol=0)
-    monkeypatch.setattr(fusion_walk.Walk, "step", None)  # no sweep is left
+    monkeypatch.setattr(subset_fusion_walk.Walk, "step", None)  # no sweep is left
     assert fit(SubsetFusion(**SETTINGS), table, checkpoint=path).silhouette_ == whole.silhouette_
     rows = sorted((tmp_path / "fit.npz.items").iterdir())
     assert len(rows) == 2 * 3  # of two sweeps

@@ -9,10 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Groupings
 from consilience.errors import AnnotationWarning
-from consilience.partitions import (
-    PartitionedItems,
-    item_results,
-)
+from consilience.partitions import PartitionedItems, item_results
 from consilience.semisupervised import MCVC, MECC
 from tests.partitions import made
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from consilience import registry
 from consilience.cli.completion import complete_settings
 from consilience.cli.messages import say_result
 from consilience.cli.options import (
@@ -27,16 +28,7 @@ from consilience.cli.options import (
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024
-MODELS = (
-    "DawidSkene",
-    "KCC",
-    "MCVC",
-    "MECC",
-    "PartitionLabelModel",
-    "ProductMixture",
-    "StagewiseEM",
-    "SubsetFusion",
-)
+MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.over_partitions is not None)
 
 
 @click.command(
@@ -55,7 +47,7 @@ MODELS = (
     "--model",
     type=click.Choice(MODELS, case_sensitive=False),
     metavar="|".join(MODELS),
-    default=MODELS[0],
+    default="DawidSkene",
     show_default=True,
     help="DawidSkene, ProductMixture, StagewiseEM: names that all annotators share. KCC, SubsetFusion: groups that "
     "only their annotators know. PartitionLabelModel: such groups of items with features. MECC, MCVC: with or without.",

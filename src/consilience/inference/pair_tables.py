@@ -4,7 +4,13 @@ Only items that both annotators label count. A co-label is a pair of labels that
 an annotator gives an item several labels, each makes a co-label with every label of the others. The table of a pair of
 annotators is R × R for R labels; all tables form one array (pairs, labels, labels). For any weights w of the items it
 is a Gram matrix, Xᵀ diag(w) X of the one-hot labels X: one dense product where many annotators label the same items,
-otherwise a count over the co-labels, which are listed once.
+otherwise a count over the co-labels, which are listed once. Parts of the items have the tables of the same pairs, so
+that their sums are the tables of all items.
+
+Decided here
+------------
+In memory the dense product is one in single precision, which is enough for counts; over partitions it is one in double
+precision, because rounding would otherwise depend on the partitioning.
 """
 
 from __future__ import annotations
@@ -12,12 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array, triu
 
+from consilience.annotations import Labels
 from consilience.errors import InputError
 
 Tables = Float[np.ndarray, "pairs labels labels"]
 ItemWeights = Float[np.ndarray, " items"]
+Precision = type[np.floating]
 
 TINY = 1e-300
 MOST_CELLS = 1 << 24  # of all tables; pairs that do not fit are left out, those with the fewest common items first
@@ -28,13 +37,13 @@ DENSE_SPEED, LISTED_SPEED = 2e10, 2e8  # multiplications, and co-labels counted,
 
 @dataclass(frozen=True)
 class DensePairs:
-    """Tables of pairs from the one-hot labels; single precision is enough for counts.
+    """Tables of pairs from the one-hot labels.
 
     onehot : (items, annotators * labels).
     first, second : annotators of each pair, first < second.
     """
 
-    onehot: Float32[np.ndarray, "items columns"]
+    onehot: Float[np.ndarray, "items columns"]
     n_labels: int
     first: Int[np.ndarray, " pairs"]
     second: Int[np.ndarray, " pairs"]
@@ -42,13 +51,13 @@ class DensePairs:
     def of(self, weights: ItemWeights) -> Tables:
         """Σ_n w_n 1[first gives r, second gives s], for every pair of annotators."""
         if (weights >= 0).all():
-            scaled = self.onehot * np.sqrt(weights, dtype=np.float32)[:, None]
+            scaled = self.onehot * np.sqrt(weights, dtype=self.onehot.dtype)[:, None]
             gram = scaled.T @ scaled  # BLAS does half the work for a product of an array with itself
         else:
-            gram = (self.onehot * weights.astype(np.float32)[:, None]).T @ self.onehot
+            gram = (self.onehot * weights.astype(self.onehot.dtype)[:, None]).T @ self.onehot
         n_annotators = self.onehot.shape[1] // self.n_labels
         blocks = gram.reshape(n_annotators, self.n_labels, n_annotators, self.n_labels)
-        return blocks[self.first, :, self.second].astype(float)
+        return blocks[self.first, :, self.second].astype(float, copy=False)
 
     def per_item(self, values: Tables) -> ItemWeights:
         """For every item, the sum of `values` over the cells of its co-labels."""
@@ -88,75 +97,82 @@ class ListedPairs:
 PairTables = DensePairs | ListedPairs
 
 
-def pair_tables(
-    item: Int[np.ndarray, " labels"],
-    annotator: Int[np.ndarray, " labels"],
-    label: Int[np.ndarray, " labels"],
-    shape: tuple[int, int, int],
-    least_common: int,
-) -> PairTables:
-    """Tables of all pairs of annotators who label at least `least_common` items in common.
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of annotators, first < second, sorted."""
 
-    Parameters
-    ----------
-    item, annotator, label : codes of each label given, sorted by item, then by annotator, without duplicates.
-    shape : (items, annotators, labels).
-    least_common : int
+    first: Int[np.ndarray, " pairs"]
+    second: Int[np.ndarray, " pairs"]
+
+
+def common_items(labels: Labels) -> csr_array:
+    """Number of items that both of two annotators label; 0 but for the first before the second. A sum over items."""
+    cells = labels.item * labels.n_annotators + labels.annotator
+    cells = cells[np.diff(cells, prepend=-1) > 0]  # they are sorted
+    shape = (len(labels), labels.n_annotators)
+    given = csr_array((np.ones(len(cells), dtype=int), np.divmod(cells, labels.n_annotators)), shape=shape)
+    return csr_array(triu(given.T @ given, 1))
+
+
+def kept_pairs(common: csr_array, least_common: int, n_labels: int) -> Pairs:
+    """Pairs of annotators with enough common items; if too many, those with the most, and the first among equals."""
+    ordered = common.sorted_indices().tocoo()
+    first, second = ordered.coords
+    kept = _kept(ordered.data, least_common, n_labels)
+    return Pairs(first[kept].astype(int), second[kept].astype(int))
+
+
+def tables_of_pairs(labels: Labels, pairs: Pairs, precision: Precision) -> PairTables:
+    """Tables of given pairs, from a list of co-labels or from dense one-hot labels, whichever is faster.
+
+    Labels are sorted by item, then by annotator, without duplicates.
 
     Raises
     ------
     InputError
         The items have too many co-labels to list.
     """
-    n_items, n_annotators, n_labels = shape
-    per_item = np.bincount(item, minlength=n_items)
-    n_colabels = int((per_item * (per_item - 1) // 2).sum())
-    columns = n_annotators * n_labels
-    dense_seconds = n_items * columns**2 / DENSE_SPEED
-    if n_items * columns <= MOST_DENSE and dense_seconds < n_colabels / LISTED_SPEED:
-        onehot = np.zeros((n_items, columns), dtype=np.float32)
-        onehot[item, annotator * n_labels + label] = 1.0
-        given = np.zeros((n_items, n_annotators))
-        given[item, annotator] = 1.0
-        first, second = np.triu_indices(n_annotators, 1)
-        kept = _kept((given.T @ given)[first, second], least_common, n_labels)
-        return DensePairs(onehot, n_labels, first[kept], second[kept])
+    return dense_pairs(labels, pairs, precision) if is_dense(labels, precision) else listed_pairs(labels, pairs)
+
+
+def is_dense(labels: Labels, precision: Precision) -> bool:
+    """Whether a dense product is faster than counting co-labels, and fits in memory."""
+    entries = np.dtype(precision).itemsize // 4 * len(labels) * labels.n_annotators * labels.n_classes
+    seconds = entries * labels.n_annotators * labels.n_classes / DENSE_SPEED
+    return entries <= MOST_DENSE and seconds < _n_colabels(labels) / LISTED_SPEED
+
+
+def dense_pairs(labels: Labels, pairs: Pairs, precision: Precision) -> DensePairs:
+    """Tables of given pairs from dense one-hot labels."""
+    onehot = np.zeros((len(labels), labels.n_annotators * labels.n_classes), dtype=precision)
+    onehot[labels.item, labels.annotator * labels.n_classes + labels.label] = 1.0
+    return DensePairs(onehot, labels.n_classes, pairs.first, pairs.second)
+
+
+def listed_pairs(labels: Labels, pairs: Pairs) -> ListedPairs:
+    """Tables of given pairs from a list of co-labels."""
+    n_colabels = _n_colabels(labels)
     if n_colabels > MOST_COLABELS:
         raise InputError(
-            f"The items have {n_colabels} pairs of labels; at most {MOST_COLABELS} can be listed. Fit to some "
-            "of the items and predict the others."
+            f"The items have {n_colabels} pairs of labels; at most {MOST_COLABELS} can be listed. Fit to some of the "
+            "items and predict the others; over partitions, give smaller ones."
         )
-    return _listed(item, annotator, label, per_item, shape, least_common)
-
-
-def _listed(
-    item: np.ndarray,
-    annotator: np.ndarray,
-    label: np.ndarray,
-    per_item: np.ndarray,
-    shape: tuple[int, int, int],
-    least_common: int,
-) -> ListedPairs:
-    n_items, n_annotators, n_labels = shape
-    ends = np.cumsum(per_item)[item]
-    n_after = ends - np.arange(len(item)) - 1  # later labels of the same item
-    one = np.repeat(np.arange(len(item)), n_after)
+    row = np.arange(labels.n_rows)
+    n_after = labels.indptr[1:][labels.item] - row - 1  # later labels of the same item
+    one = np.repeat(row, n_after)
     other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(n_after) - n_after, n_after)
-    first = np.diff(item * n_annotators + annotator, prepend=-1) != 0  # the annotator's first label of the item
-    if not first.all():
-        by_two = annotator[one] != annotator[other]
-        one, other = one[by_two], other[by_two]
-    pair, number, common = np.unique(
-        annotator[one] * n_annotators + annotator[other], return_inverse=True, return_counts=True
-    )
-    if not first.all():
-        common = np.bincount(number[first[one] & first[other]], minlength=len(pair))
-    kept = _kept(common, least_common, n_labels)
-    place = np.cumsum(kept) - 1
-    rows = kept[number]
-    cell = (place[number[rows]] * n_labels + label[one[rows]]) * n_labels + label[other[rows]]
-    first, second = np.divmod(pair[kept], n_annotators)
-    return ListedPairs(item[one[rows]], cell, n_items, n_labels, first, second)
+    codes = pairs.first * labels.n_annotators + pairs.second
+    code = labels.annotator[one] * labels.n_annotators + labels.annotator[other]
+    place = np.searchsorted(codes, code)
+    rows = np.append(codes, -1)[place] == code
+    one, other, n_labels = one[rows], other[rows], labels.n_classes
+    cell = (place[rows] * n_labels + labels.label[one]) * n_labels + labels.label[other]
+    return ListedPairs(labels.item[one], cell, len(labels), n_labels, pairs.first, pairs.second)
+
+
+def _n_colabels(labels: Labels) -> int:
+    per_item = np.diff(labels.indptr)
+    return int((per_item * (per_item - 1) // 2).sum())
 
 
 def _kept(common: np.ndarray, least_common: int, n_labels: int) -> np.ndarray:

@@ -4,69 +4,27 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
-from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
+from consilience.inference.parts import Parts
 from consilience.inference.threads import one_blas_thread
-from consilience.partitions import (
-    dawid_skene,
-    kcc,
-    partition_labels,
-    product_mixture,
-    stagewise_em,
-    statistics,
-    subset_fusion,
-    views,
-)
-from consilience.partitions import item_survey as items
-from consilience.partitions.item_survey import ItemSurvey
-from consilience.partitions.item_table import PartitionedItems
-from consilience.partitions.map_reduce import DaskParts, LocalParts, Parts
-from consilience.partitions.survey import Survey, read_own, recoded, require_items_apart, survey_of
-from consilience.partitions.table import PartitionedTable
-from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
+from consilience.partitions.engine.map_reduce import DaskParts, LocalParts
+from consilience.partitions.models.label_parts import label_counts
+from consilience.partitions.models.registry import PartitionedModel, how_to_fit
+from consilience.partitions.survey import item_survey as items
+from consilience.partitions.survey.item_survey import ItemSurvey
+from consilience.partitions.survey.label_survey import Survey, read_own, recoded, require_items_apart, survey_of
+from consilience.partitions.tables.item_table import PartitionedItems
+from consilience.partitions.tables.label_table import PartitionedTable
 
 Model = TypeVar("Model")
-
-LONG, WITH_FEATURES = (PartitionedTable,), (PartitionedItems,)
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """How a model is fitted.
-
-    require_fittable : raises an InputError for parameters that partitions do not allow.
-    fit : to parts of labels, or of items with their groups.
-    tables : kinds of tables.
-    reads_labels : whether labels of different annotators have the same meaning.
-    """
-
-    require_fittable: Callable[..., None]
-    fit: Callable[..., None]
-    tables: tuple[type, ...] = LONG
-    reads_labels: bool = False
-
-
-FITTINGS: dict[type, Fitting] = {
-    DawidSkene: Fitting(dawid_skene.require_fittable, dawid_skene.fit_dawid_skene, reads_labels=True),
-    KCC: Fitting(kcc.require_fittable, kcc.fit_kcc),
-    MCVC: Fitting(views.require_fittable, views.fit_views, WITH_FEATURES + LONG),
-    MECC: Fitting(views.require_fittable, views.fit_views, WITH_FEATURES + LONG),
-    PartitionLabelModel: Fitting(
-        partition_labels.require_fittable, partition_labels.fit_partition_labels, WITH_FEATURES
-    ),
-    ProductMixture: Fitting(product_mixture.require_fittable, product_mixture.fit_product_mixture, reads_labels=True),
-    StagewiseEM: Fitting(stagewise_em.require_fittable, stagewise_em.fit_stagewise_em, reads_labels=True),
-    SubsetFusion: Fitting(subset_fusion.require_fittable, subset_fusion.fit_subset_fusion),
-}
 
 
 def fit(
@@ -144,21 +102,18 @@ def fit(
     >>> pd.concat(item_results(model, table))["label"].tolist()
     ['a', 'b', 'a', 'b']
     """
-    how = next((how for kind, how in FITTINGS.items() if isinstance(model, kind)), None)
-    if how is None:
-        *most, last = (kind.__name__ for kind in FITTINGS)
-        raise InputError(f"Partitions can be fitted by {', '.join(most)} and {last}. Got a {type(model).__name__}.")
-    require_table(table, how.tables, model)
+    how = how_to_fit(model)
+    how.require_table(table, model)
     how.require_fittable(model, checkpoint)
     fitting = _fit_labels if how.reads_labels else _fit_items
     fitted: Any = model
     with parts_of(table, client, n_jobs) as sources, one_blas_thread(), fitted._progress():
         fitting(model, how, table, sources, checkpoint)
-    _forget_items(model)
+    _forget_items(model, how)
     return model
 
 
-def _fit_labels(model: Any, how: Fitting, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
+def _fit_labels(model: Any, how: PartitionedModel, table: PartitionedTable, sources: Parts, checkpoint: Any) -> None:
     own = sources.map(read_own)
     survey = own.total(survey_of)
     require_items_apart(survey.sketch, table.partitions, sources)
@@ -168,11 +123,11 @@ def _fit_labels(model: Any, how: Fitting, table: PartitionedTable, sources: Part
     own.forget()
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
-    how.fit(model, parts, survey, checkpoint, parts.total(statistics.label_counts))
+    how.fit(model, parts, survey, checkpoint, parts.total(label_counts))
 
 
 def _fit_items(
-    model: Any, how: Fitting, table: PartitionedItems | PartitionedTable, sources: Parts, checkpoint: Any
+    model: Any, how: PartitionedModel, table: PartitionedItems | PartitionedTable, sources: Parts, checkpoint: Any
 ) -> None:
     own = sources.map(items.read_own_items if isinstance(table, PartitionedItems) else items.read_labelled_items)
     survey = own.total(items.item_survey_of)
@@ -183,7 +138,7 @@ def _fit_items(
     _warn_of_left_out(survey)
     model._forget_columns()
     model._missing = values_of_missing(table.missing)
-    _forget_items(model)
+    _forget_items(model, how)
     features = table.features if isinstance(table, PartitionedItems) else ()
     how.fit(model, items.Surveyed(own, survey, sketch, features), checkpoint)
 
@@ -199,14 +154,6 @@ def parts_of(table: Any, client: Any, n_jobs: int | None) -> Iterator[Parts]:
         raise InputError(f"'n_jobs' must be None, a positive int or a negative one. Got {n_jobs!r}.")
     with tempfile.TemporaryDirectory(prefix="consilience-") as folder:
         yield LocalParts(numbered, Path(folder), n_jobs)
-
-
-def require_table(table: Any, kinds: tuple[type, ...], model: Any) -> None:
-    if not isinstance(table, kinds):
-        raise InputError(
-            f"The table of a {type(model).__name__} must be a {' or a '.join(kind.__name__ for kind in kinds)}. Got a "
-            f"{type(table).__name__}."
-        )
 
 
 def _require_told(names: Any, table: Any) -> None:
@@ -225,8 +172,8 @@ def _warn_of_left_out(survey: Survey | ItemSurvey) -> None:
             warnings.warn(f"{rows} {what} left out.", AnnotationWarning, stacklevel=outside())
 
 
-def _forget_items(model: Any) -> None:
+def _forget_items(model: Any, how: PartitionedModel) -> None:
     """Forget what an earlier fit in memory knew of its items."""
     own = ("items_", "labels_", "labels_apart_", "responsibilities_", "subtypes_", "_given")
-    for name in (*own, *subset_fusion.OF_ITEMS, *views.OF_ITEMS):
+    for name in (*own, *how.of_items):
         vars(model).pop(name, None)

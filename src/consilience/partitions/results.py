@@ -13,15 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.types import FilePath, Integer
 from consilience.atomic_files import replacing
-from consilience.consensus import KCC, SubsetFusion
 from consilience.errors import InputError
-from consilience.partitions import fusion_results, kcc
-from consilience.partitions.fitting import LONG, WITH_FEATURES, parts_of, require_table
-from consilience.partitions.item_table import ItemPartition, PartitionedItems, read_items
-from consilience.partitions.partition_label_results import results_of_items
-from consilience.partitions.table import Partition, read_rows
-from consilience.partitions.view_results import require_results, views_of_items
-from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
+from consilience.partitions.fitting import parts_of
+from consilience.partitions.models.registry import how_to_fit
+from consilience.partitions.tables.item_table import ItemPartition, PartitionedItems, read_items
 
 
 def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> Iterator[pd.DataFrame]:
@@ -55,12 +50,13 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     AnnotationWarning
         Items have no labels, or annotators were not fitted.
     """
+    how = how_to_fit(model)
     check_is_fitted(model)
-    _require_table_of(model, table)
+    how.require_table_of_results(table, model)
     start = 0
     for number, partition in enumerate(table.partitions):
         first = np.full(number + 1, start)
-        found = _results((number, partition), model, first, responsibilities)
+        found = how.results_of_items((number, partition), model, first, responsibilities)
         start += len(found)
         yield found
 
@@ -98,8 +94,9 @@ def write_item_results(
     InputError
         There is no such folder, or the table is in it; a label was not fitted, or a name is missing.
     """
+    how = how_to_fit(model)
     check_is_fitted(model)
-    _require_table_of(model, table)
+    how.require_table_of_results(table, model)
     import_pyarrow()
     place = Path(folder).absolute()
     if not place.is_dir():
@@ -120,52 +117,12 @@ def _size_of(numbered: tuple[int, ItemPartition]) -> int:
     return len(read_items(numbered[1]).features)
 
 
-def _results(numbered: tuple[int, Any], model: Any, first: Any, responsibilities: bool) -> pd.DataFrame:
-    if isinstance(model, KCC):
-        return kcc.clusters_of_items(numbered, model, responsibilities)
-    if isinstance(model, SubsetFusion):
-        return fusion_results.clusters_of_items(numbered, model, responsibilities)
-    if isinstance(model, MCVC | MECC):
-        return views_of_items(numbered, model, first, responsibilities)
-    if isinstance(numbered[1], ItemPartition):
-        return results_of_items(numbered, model, first, responsibilities)
-    return results_of(numbered[1], model, responsibilities)
-
-
-def results_of(partition: Partition, model: Any, responsibilities: bool = False) -> pd.DataFrame:
-    """Return the results of the items of a partition of labels."""
-    labels = read_rows(partition).labels
-    if not len(labels):
-        nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
-        return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
-    probabilities = model._probabilities(labels)
-    named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
-    largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
-    found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
-    return _with_each(found, probabilities, model) if responsibilities else found
-
-
-def _with_each(found: pd.DataFrame, probabilities: np.ndarray, model: Any) -> pd.DataFrame:
-    return found.join(pd.DataFrame(probabilities, columns=[f"class {name}" for name in model.classes_]))
-
-
 def _written(numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool) -> Path | None:
     number = numbered[0]
-    found = _results(numbered, model, first, responsibilities)
+    found = how_to_fit(model).results_of_items(numbered, model, first, responsibilities)
     if not len(found):
         return None
     path = folder / f"items-{number:05}.parquet"
     with replacing(path) as file:
         found.to_parquet(file, index=False)
     return path
-
-
-def _require_table_of(model: Any, table: Any) -> None:
-    if isinstance(model, MCVC | MECC):
-        require_results(model)
-        with_features = hasattr(model, "n_features_in_")
-    else:
-        if isinstance(model, SubsetFusion):
-            fusion_results.require_results(model)
-        with_features = isinstance(model, PartitionLabelModel)
-    require_table(table, WITH_FEATURES if with_features else LONG, model)

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 import consilience
+from consilience import registry
 from consilience.analysis.names import as_text, counted
 from consilience.annotations.files.sources import import_pyarrow
 from consilience.annotations.names import plain
@@ -25,18 +26,6 @@ from consilience.workflows.outputs import encoded, require_no_input, write_table
 from consilience.workflows.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.workflows.results import mapping_of
 
-USUAL: dict[str, dict[str, Any]] = {
-    "DawidSkene": {"subtypes": 1},
-    "KCC": {},
-    "MCVC": {},
-    "MECC": {},
-    "PartitionLabelModel": {"copies": None},
-    "ProductMixture": {"copies": None},
-    "StagewiseEM": {"copies": None},
-    "SubsetFusion": {"copies": None},
-}
-CLASSES = ("DawidSkene", "ProductMixture", "StagewiseEM")  # the others find clusters
-OF_FEATURES = ("MCVC", "MECC", "PartitionLabelModel")  # the first two do without, too
 PATIENCE = "10s"  # for the scheduler of a cluster to answer
 MOST_CLASSES = 12  # in a line
 
@@ -123,7 +112,8 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
     """
     means = Means(request.jobs, request.workers, request.scheduler, request.checkpoint)
     name, path, out = request.model, request.table, request.out
-    model = make_estimator(name, USUAL[name] | dict(request.settings))
+    entry = registry.entry(name)
+    model = make_estimator(name, dict(entry.over_partitions or {}) | dict(request.settings))
     if out.resolve() == path.resolve():
         raise InputError(f"{path} holds the table itself; name another folder with --out.")
     for file in OF_PARTITIONS:
@@ -133,7 +123,7 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
     with means.client() as client:
         fit(model, table, client=client, n_jobs=means.jobs or 1, checkpoint=means.checkpoint)
     with replaced_folder(out) as folder:
-        answer = "label" if name in CLASSES else "cluster"
+        answer = "label" if entry.reads == ("labels",) else "cluster"
         sizes = _write_items(model, table, folder / f"{answer}s.parquet", answer)
         for file, content in _tables_of(model).items():
             write_table(content, folder / file)
@@ -152,9 +142,10 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
     missing = [value for value in blank if value.strip()] if blank else None
     long = {f"--{role}": roles[role] for role in ("annotator", "label")}
     wide = {"--features": features, "--annotators": request.annotators}
-    with_features = features is not None and name in OF_FEATURES
+    can_have_features = registry.entry(name).kind == "semisupervised"
+    with_features = features is not None and can_have_features
     if not with_features and name != "PartitionLabelModel":
-        _require_none(wide, f"{name} reads a long table of labels{' without --features' * (name in OF_FEATURES)}")
+        _require_none(wide, f"{name} reads a long table of labels{' without --features' * can_have_features}")
         return PartitionedTable(path, **roles, missing=missing)
     _require_none(long, f"{name} reads a row for each item{' with --features' * (name != 'PartitionLabelModel')}")
     for option, value in wide.items():

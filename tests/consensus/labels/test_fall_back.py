@@ -11,6 +11,7 @@ from benchmarks.people.label_crowds import thinned
 from consilience import Labels
 from consilience.consensus import DawidSkene, StagewiseEM
 from consilience.consensus.labels import informative_set, stagewise_em_estimator
+from consilience.consensus.labels.constant_annotators import count_labels
 from consilience.consensus.labels.fall_back import evidence_of_frequencies, evidence_of_others, log_number_of_sets
 from consilience.errors import AnnotationWarning, MissingDataError
 from consilience.simulation import simulate_labels, sparse_crowd
@@ -103,8 +104,9 @@ def test_annotators_who_are_alike_are_cheap():
 def test_evidence_is_that_of_the_annotators_outside():
     labels = Labels.from_matrix([["a", "b", "a"], ["b", "b", None], ["a", "b", "a"]])
     expected = evidence_of_frequencies(np.array([[0.0, 3.0], [2.0, 0.0]]))
-    assert evidence_of_others(labels, (0,)) == pytest.approx(expected)
-    assert evidence_of_others(labels, (0, 1, 2)) == 0
+    counts = count_labels(labels)
+    assert evidence_of_others(counts, (0,)) == pytest.approx(expected)
+    assert evidence_of_others(counts, (0, 1, 2)) == 0
 
 
 def test_number_of_sets():

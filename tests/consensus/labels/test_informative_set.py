@@ -11,15 +11,18 @@ from scipy.stats import chi2, kstest
 from consilience import Labels
 from consilience.annotations import concat
 from consilience.consensus.labels.informative_set import (
+    Dependence,
+    Refining,
+    Start,
     benefit_of_doubt,
     chosen,
     criterion,
     dependence,
     holm,
-    refine,
     score_statistic,
+    shares_of_votes,
 )
-from consilience.inference.product_distributions import vote_shares
+from consilience.consensus.labels.stagewise_evidence import Evidence
 from consilience.simulation import simulate_labels, sparse_crowd
 
 
@@ -31,6 +34,34 @@ def explicit_statistic(q, said, n_labels):
     return (len(q) - 1) * np.trace(inverse_q @ (q.T @ x) @ inverse_x @ (x.T @ q))
 
 
+def statistic_of(q, annotator, label, shape):
+    """T and degrees of freedom of labels with these posteriors."""
+    counts = np.zeros(shape, dtype=int)
+    np.add.at(counts, (annotator, label), 1)
+    return score_statistic(Dependence.of(q, annotator, label, shape), counts)
+
+
+def statistic_of_members(labels, members, log_weights, log_table):
+    """T of all annotators, given a mixture of the labels of some."""
+    refining = refining_of(labels, len(log_weights))
+    given = refining.given(log_weights, log_table, members)
+    return score_statistic(refining.parts.total(dependence, given), refining.counts)[0]
+
+
+def refining_of(labels, n_components, level=0.01):
+    evidence = Evidence.in_memory(labels, n_components, 0.001)
+    return Refining(evidence.parts, evidence.study.counts, level)
+
+
+def given_posteriors(part, q):
+    return q
+
+
+def votes(labels):
+    """A start from the votes of everyone."""
+    return Start("votes", tuple(range(labels.n_annotators)), (shares_of_votes, (np.zeros(labels.n_annotators, bool),)))
+
+
 class TestScoreStatistic:
     def test_equals_the_formula(self):
         rng = np.random.default_rng(0)
@@ -38,7 +69,7 @@ class TestScoreStatistic:
         label = rng.integers(3, size=125)
         label[annotator == 1] %= 2  # uses two of three labels
         q = rng.dirichlet(np.ones(4), 125)
-        statistic, degrees = score_statistic(q, annotator, label, (3, 3))
+        statistic, degrees = statistic_of(q, annotator, label, (3, 3))
         for j in range(3):
             mine = annotator == j
             np.testing.assert_allclose(statistic[j], explicit_statistic(q[mine], label[mine], 3), rtol=1e-8)
@@ -52,7 +83,7 @@ class TestScoreStatistic:
         np.add.at(table, (true, said), 1)
         expected = np.outer(table.sum(1), table.sum(0)) / 90
         pearson = ((table - expected) ** 2 / expected).sum()
-        statistic, degrees = score_statistic(np.eye(2)[true], np.zeros(90, int), said, (1, 3))
+        statistic, degrees = statistic_of(np.eye(2)[true], np.zeros(90, int), said, (1, 3))
         np.testing.assert_allclose(statistic, pearson * 89 / 90)
         assert degrees == 2
 
@@ -63,7 +94,7 @@ class TestScoreStatistic:
         q = np.random.default_rng(2).dirichlet(np.ones(3), 6)
         orders = np.array(list(permutations([0, 0, 1, 1, 1, 2])))
         annotator = np.repeat(np.arange(len(orders)), 6)
-        statistic, degrees = score_statistic(np.tile(q, (len(orders), 1)), annotator, orders.ravel(), (len(orders), 3))
+        statistic, degrees = statistic_of(np.tile(q, (len(orders), 1)), annotator, orders.ravel(), (len(orders), 3))
         assert (degrees == 4).all()
         np.testing.assert_allclose(statistic.mean(), 4)
 
@@ -72,13 +103,13 @@ class TestScoreStatistic:
         rng = np.random.default_rng(3)
         q = softmax(rng.normal(size=(200, 3)) * 0.5, axis=1)
         annotator = np.repeat(np.arange(2000), 200)
-        statistic, degrees = score_statistic(np.tile(q, (2000, 1)), annotator, rng.integers(3, size=400_000), (2000, 3))
+        statistic, degrees = statistic_of(np.tile(q, (2000, 1)), annotator, rng.integers(3, size=400_000), (2000, 3))
         assert kstest(chi2.sf(statistic, degrees), "uniform").pvalue > 0.01
 
     def test_no_evidence(self):
         """No label, one label, always the same label, equal posteriors."""
         q = np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0.3, 0.7]])
-        statistic, degrees = score_statistic(q, np.array([1, 2, 2, 3, 3]), np.array([0, 1, 1, 0, 1]), (4, 2))
+        statistic, degrees = statistic_of(q, np.array([1, 2, 2, 3, 3]), np.array([0, 1, 1, 0, 1]), (4, 2))
         np.testing.assert_array_equal(statistic, 0)
         np.testing.assert_array_equal(degrees, 0)
 
@@ -92,7 +123,7 @@ def test_members_are_judged_without_their_own_labels():
     members = (1, 3)
     factor = np.stack([table[place][said[:, j]] for place, j in enumerate(members)])
     scores = weights + factor.sum(0)
-    statistic, _ = dependence(labels, scores, members, table.reshape(-1, 2))
+    statistic = statistic_of_members(labels, members, weights, table.reshape(-1, 2))
     for j in range(4):
         seen = scores - factor[members.index(j)] if j in members else scores
         np.testing.assert_allclose(statistic[j], explicit_statistic(softmax(seen, axis=1), said[:, j], 3), rtol=1e-6)
@@ -142,13 +173,14 @@ class TestRefine:
         for seed in range(5):
             labels, classes = self.crowd(seed)
             q = np.eye(3)[classes] * 0.5 + 1 / 6  # half of what is known, spread
-            trace = refine(labels, (0, 1, 2, 3), q, **self.settings)
+            trace = refining_of(labels, 3).refine(Start("half", (0, 1, 2, 3), (given_posteriors, (q,))))
             assert trace.converged
             assert trace.state.members == tuple(range(8))
 
     def test_criterion_is_schwarzs(self):
         labels, _ = self.crowd(0)
-        state = refine(labels, tuple(range(50)), vote_shares(labels), **self.settings).state
+        refining = refining_of(labels, 3)
+        state = refining.refine(votes(labels)).state
         said = labels.to_matrix().to_numpy(int)
         inside = np.array(state.members)
         table = np.exp(state.mixture.state.log_table).reshape(len(inside), 3, 3)
@@ -159,14 +191,14 @@ class TestRefine:
             counts = np.bincount(said[:, j])
             counts = counts[counts > 0]
             expected += (counts * np.log(counts / 900)).sum()
-        log_likelihood, penalised = criterion(labels, state)
+        log_likelihood, penalised = criterion(refining.counts, state)
         np.testing.assert_allclose(log_likelihood, expected, rtol=1e-10)
         np.testing.assert_allclose(penalised, expected - len(inside) * 4 * np.log(900) / 2, rtol=1e-10)
 
 
 def test_a_crowd_without_experts_keeps_few():
     labels = Labels.from_matrix(np.random.default_rng(0).integers(3, size=(200, 12)))
-    state = refine(labels, tuple(range(12)), vote_shares(labels), level=0.01, max_iter=100, tol=1e-6).state
+    state = refining_of(labels, 3).refine(votes(labels)).state
     assert len(state.members) <= 6  # EM finds some dependence in anything, but not in all
 
 
@@ -181,13 +213,14 @@ def test_members_are_judged_without_any_of_their_labels_of_the_item():
     assert labels.n_rows == 200
     table = np.log(rng.dirichlet(np.ones(3), (2, 2))).transpose(0, 2, 1)
     members = (0, 1)
-    scores = np.tile(np.log(rng.dirichlet(np.ones(2))), (60, 1))
+    weights = np.log(rng.dirichlet(np.ones(2)))
+    scores = np.tile(weights, (60, 1))
     own = np.zeros((3, 60, 2))
     for item, annotator, label in zip(labels.item, labels.annotator, labels.label):
         if annotator in members:
             scores[item] += table[annotator, label]
             own[annotator, item] += table[annotator, label]
-    statistic, _ = dependence(labels, scores, members, table.reshape(-1, 2))
+    statistic = statistic_of_members(labels, members, weights, table.reshape(-1, 2))
     for j in range(3):
         rows = labels.annotator == j
         q = softmax((scores - own[j])[labels.item[rows]], axis=1)

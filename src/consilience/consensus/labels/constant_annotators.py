@@ -21,22 +21,25 @@ The crowd is that of the annotators with more than one label in use; the others'
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
 from consilience.annotations import Labels
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
 from consilience.consensus.labels.annotator_models import Counts
-from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
+from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_of_pairs
 from consilience.errors import AnnotationWarning
+from consilience.inference.parts import OnePart, Parts
 from consilience.inference.product_distributions import Responsibilities
 
 LEVEL = 0.01
 
+Annotators = Bool[np.ndarray, " annotators"]
 CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the labels first
 
 
@@ -49,16 +52,52 @@ def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
     >>> constant_annotators(Labels.from_matrix(said))
     array([False, False, False,  True])
     """
-    shape = (labels.n_annotators, labels.n_classes)
-    counts = np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
+    return constant_among(OnePart(LabelsAlone(labels)), count_labels(labels))
+
+
+@dataclass(frozen=True)
+class LabelsAlone:
+    """A part of the items that is nothing but their labels."""
+
+    labels: Labels
+
+
+def constant_among(parts: Parts, counts: Int[np.ndarray, "annotators labels"]) -> Annotators:
+    """Whether each annotator is constant, from sums over parts that have `labels`.
+
+    counts : number of labels of each annotator, of each class.
+    """
     same = (counts > 0).sum(1) == 1
     if not same.any() or same.all():
         return np.zeros(len(same), dtype=bool)
-    others = ~same[labels.annotator]
-    shares, accuracy = proportions_of_pairs(pair_counts(without(labels, same)))
-    n_classes = labels.n_classes
+    shares, accuracy = proportions_of_pairs(parts.total(count_pairs_without, same).pairs)
+    n_classes = counts.shape[1]
     crowd = np.where(np.eye(n_classes, dtype=bool), accuracy, (1 - accuracy) / (n_classes - 1))
-    votes = np.zeros((len(labels), n_classes))
+    statistic = parts.total(evidence_of_constancy, same, shares, crowd)
+    return same & (statistic > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
+
+
+def count_labels(labels: Labels) -> Int[np.ndarray, "annotators labels"]:
+    """Number of labels of each annotator, of each class."""
+    shape = (labels.n_annotators, labels.n_classes)
+    return np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def count_pairs_without(part: Any, annotators: Annotators) -> PairSums:
+    """Count pairs of labels of a part, but of some annotators."""
+    return PairSums.of(without(part.labels, annotators))
+
+
+def evidence_of_constancy(
+    part: Any,
+    same: Annotators,
+    shares: Float[np.ndarray, " classes"],
+    crowd: Float[np.ndarray, "classes labels"],
+) -> Float[np.ndarray, " annotators"]:
+    """T_j of a part, for annotators whose labels are all the same; 0 for others."""
+    labels: Labels = part.labels
+    others = ~same[labels.annotator]
+    votes = np.zeros((len(labels), labels.n_classes))
     np.add.at(votes, (labels.item[others], labels.label[others]), 1.0)
     log_likelihood = votes @ np.log(crowd).T
     given = np.log(shares) + np.log(crowd.T)  # row l: ln p(z | l), but for a constant
@@ -66,8 +105,7 @@ def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
     rows = np.flatnonzero(~others)
     of_items = log_likelihood[labels.item[rows]]
     each = logsumexp(of_items + np.log(shares), axis=1) - logsumexp(of_items + given[labels.label[rows]], axis=1)
-    statistic = np.bincount(labels.annotator[rows], each, len(same))
-    return same & (statistic > np.log(np.count_nonzero(counts.any(1)) / LEVEL))
+    return np.bincount(labels.annotator[rows], each, len(same)).astype(float)  # without rows it would be integers
 
 
 def constant_here_and_before(labels: Labels, history: CountsOfAll | float) -> Bool[np.ndarray, " annotators"]:

@@ -53,7 +53,7 @@ from scipy.special import gammaln
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
-from consilience.consensus.labels.pairs_of_labels import pair_counts, proportions_of_pairs
+from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_of_pairs
 from consilience.inference import Trace
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.iterate import Loop, begin
@@ -188,8 +188,12 @@ def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
 
 def imagined_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
     """Imagined items of each class, from pairs of labels."""
-    found, _ = proportions_of_pairs(pair_counts(labels))
-    return PAIRS_WORTH * int((np.diff(labels.indptr) > 1).sum()) * found
+    return imagined_by_pairs(PairSums.of(labels))
+
+
+def imagined_by_pairs(sums: PairSums) -> Float[np.ndarray, " classes"]:
+    """Imagined items of each class, from sums over items."""
+    return PAIRS_WORTH * sums.n_several * proportions_of_pairs(sums.pairs)[0]
 
 
 def first_guess(

@@ -20,22 +20,18 @@ The proportions of the classes have the prior Dirichlet(1) under both. Annotator
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
-
-from consilience.annotations import Labels
 
 LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α
 
 Counts = Float[np.ndarray, "annotators labels"]
 
 
-def evidence_of_others(labels: Labels, members: tuple[int, ...]) -> float:
+def evidence_of_others(counts: Int[np.ndarray, "annotators labels"], members: tuple[int, ...]) -> float:
     """ln p of the labels of the annotators outside a set, nats, if they do not depend on the class."""
-    shape = (labels.n_annotators, labels.n_classes)
-    counts = np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1])
-    others = np.delete(counts.reshape(shape).astype(float), list(members), axis=0)
+    others = np.delete(counts.astype(float), list(members), axis=0)
     return evidence_of_frequencies(others[others.sum(1) > 0])
 
 

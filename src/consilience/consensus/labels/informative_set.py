@@ -37,7 +37,9 @@ returns to an earlier value, refinement stops. A gold item has its class in step
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -46,16 +48,34 @@ from scipy.special import expit, logit, softmax, xlogy
 from scipy.stats import chi2
 
 from consilience.annotations import Labels
-from consilience.consensus.labels import product_mixture
+from consilience.consensus.labels import dawid_skene, product_mixture
+from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.product_mixture import Mixture
+from consilience.consensus.labels.stagewise_evidence import Given, Members, StudiedLabels
+from consilience.estimators.gold import with_known
 from consilience.inference import Trace, iterate
-from consilience.inference.product_distributions import OneHotLabels, Responsibilities, log_scores
+from consilience.inference.iterate import Loop, begin
+from consilience.inference.parts import Additive, LabelsInParts, Parts
+from consilience.inference.product_distributions import (
+    Expectation,
+    LogTable,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    log_scores,
+    posterior,
+)
 
 LEAST = 3  # annotators in S
 EDGE = 1e-6  # distance of the share of informative annotators from 0 and 1
 MOST_ROUNDS = 20
+ROUND_ITER = 100  # EM sweeps between two tests of the annotators
+EM_TOL = 1e-6
 
 Known = Int[np.ndarray, " items"] | None
+Counts = Int[np.ndarray, "annotators labels"]
+OfPart = tuple[Callable[..., Responsibilities], tuple[Any, ...]]
+"""A function from a part to the posteriors of its items, and the parameters with which it is called."""
 
 
 @dataclass(frozen=True)
@@ -64,80 +84,40 @@ class Selection:
 
     members : annotators, in increasing order.
     mixture : of the labels of the members, in this order.
-    scores : (items, components) ln ω_k + Σ_{i ∈ S} ln μ_k,i,x_ni.
+    given : what gives ln ω_k + Σ_{i ∈ S} ln μ_k,i,x_ni.
     p_values : (annotators,) of the test.
     probability : (annotators,) that the annotator is informative.
     proposed : the set that results from the tests.
     seen : sets so far.
     """
 
-    members: tuple[int, ...]
+    members: Members
     mixture: Trace[Mixture]
-    scores: Responsibilities
+    given: Given
     p_values: Float[np.ndarray, " annotators"]
     probability: Float[np.ndarray, " annotators"]
-    proposed: tuple[int, ...]
-    seen: frozenset[tuple[int, ...]]
+    proposed: Members
+    seen: frozenset[Members]
+
+    @property
+    def posterior(self) -> OfPart:
+        """The posteriors of the mixture, in which gold items have their class."""
+        return posterior_by_scores, (self.given,)
 
 
-def refine(
-    labels: Labels,
-    members: tuple[int, ...],
-    q: Responsibilities,
-    *,
-    level: float,
-    max_iter: int,
-    tol: float,
-    known: Known = None,
-) -> Trace[Selection]:
-    """Refine an informative set, starting from posteriors; `known` are the classes of gold items, -1 for the others."""
+@dataclass(frozen=True)
+class Start:
+    """Start of refining: an informative set and posteriors."""
 
-    def fitted(members: tuple[int, ...], q: Responsibilities, seen: frozenset[tuple[int, ...]]) -> Selection:
-        onehot = onehot_of(labels, members, q.shape[1], known)
-        mixture = product_mixture.run(q, onehot, labels.n_classes, max_iter=max_iter, tol=tol)
-        state = mixture.state
-        scores = _with_known(np.concatenate(list(log_scores(onehot, state.log_weights, state.log_table))), known)
-        statistic, degrees = dependence(labels, scores, members, state.log_table)
-        p_values = chi2.sf(statistic, np.maximum(degrees, 1))
-        probability = benefit_of_doubt(statistic, degrees, np.bincount(labels.annotator, minlength=len(degrees)))
-        proposed = chosen(p_values, probability, level)
-        return Selection(members, mixture, scores, p_values, probability, proposed, seen | {members})
-
-    def step(state: Selection) -> Selection:
-        return fitted(state.proposed, softmax(state.scores, axis=1), state.seen)
-
-    first = fitted(tuple(sorted(members)), q, frozenset())
-    return iterate(
-        first,
-        step,
-        lambda state: state.mixture.lower_bound,
-        max_iter=MOST_ROUNDS,
-        settled=lambda state: state.proposed in state.seen,
-    )
+    name: str
+    members: Members
+    posterior: OfPart
 
 
-def criterion(labels: Labels, state: Selection) -> tuple[float, float]:
-    """ln p of all labels, nats, and the same less the penalty of Schwarz's criterion."""
-    n_labels, n_annotators = labels.n_classes, labels.n_annotators
-    counts = np.bincount(labels.annotator * n_labels + labels.label, minlength=n_annotators * n_labels)
-    counts = counts.reshape(n_annotators, n_labels).astype(float)
-    total = counts.sum(1)
-    alone = xlogy(counts, counts).sum(1) - xlogy(total, total)
-    inside = np.isin(np.arange(n_annotators), state.members)
-    log_likelihood = state.mixture.state.expected.log_likelihood + float(alone[~inside].sum())
-    free = (state.scores.shape[1] - 1) * np.maximum((counts > 0).sum(1) - 1, 0)
-    return log_likelihood, log_likelihood - float((free * np.log(np.maximum(total, 1)))[inside].sum()) / 2
+# ---- what is computed on a part of the items
 
 
-def _with_known(scores: Responsibilities, known: Known) -> Responsibilities:
-    """Return scores under which gold items have their class, whatever their labels."""
-    if known is None:
-        return scores
-    certain = np.where(np.eye(scores.shape[1], dtype=bool), 0.0, -np.inf)
-    return np.where((known >= 0)[:, None], certain[known], scores)
-
-
-def onehot_of(labels: Labels, members: tuple[int, ...], n_components: int, known: Known = None) -> OneHotLabels:
+def onehot_of(labels: Labels, members: Members, n_components: int, known: Known = None) -> OneHotLabels:
     """One-hot labels of some annotators, in the order of `members`."""
     place = np.full(labels.n_annotators, -1)
     place[list(members)] = np.arange(len(members))
@@ -147,22 +127,110 @@ def onehot_of(labels: Labels, members: tuple[int, ...], n_components: int, known
     return OneHotLabels.of(labels.item[rows], column, shape, n_components, known=known)
 
 
-def dependence(
-    labels: Labels,
-    scores: Responsibilities,
-    members: tuple[int, ...],
-    log_table: Float[np.ndarray, "columns components"],
-) -> tuple[Float[np.ndarray, " annotators"], Int[np.ndarray, " annotators"]]:
-    """Test statistic of every annotator, and its degrees of freedom.
+def onehot_among(part: StudiedLabels, members: Members) -> OneHotLabels:
+    """One-hot labels of some annotators, in the order of `members`."""
+    return onehot_of(part.labels, members, part.onehot.n_components, part.known)
 
-    `scores` are those of the members, whose rows of the mixture are in `log_table`.
+
+def posterior_with_gold(part: StudiedLabels, given: Given) -> Responsibilities:
+    """f(k | x_S), in which gold items have their class."""
+    return with_known(part.q(given), part.known)
+
+
+def posterior_among(
+    part: StudiedLabels, members: Members, log_weights: Weights, log_table: LogTable
+) -> Responsibilities:
+    """Posteriors by the labels of some annotators, whose rows are those of the table."""
+    return posterior(onehot_among(part, members), log_weights, log_table)
+
+
+def posterior_by_scores(part: StudiedLabels, given: Given, order: np.ndarray | None = None) -> Responsibilities:
+    """Posteriors by the scores that the tests read; components in another order if it is given."""
+    q = softmax(scores_of(part, given), axis=1)
+    return q if order is None else q[:, order]
+
+
+def shares_of_votes(part: StudiedLabels, silent: Bool[np.ndarray, " annotators"]) -> Responsibilities:
+    """Shares of the votes, and the classes of gold items; silent annotators have no vote."""
+    return dawid_skene.first_guess(without(part.labels, silent), part.known)
+
+
+@dataclass(frozen=True)
+class LabelsAmong:
+    """Labels of some annotators, and the sums of the posteriors that EM starts from."""
+
+    onehot: OneHotLabels
+    start: Expectation
+
+    @classmethod
+    def of(
+        cls,
+        part: StudiedLabels,
+        members: Members,
+        function: Callable[..., Responsibilities],
+        parameters: tuple[Any, ...],
+    ) -> LabelsAmong:
+        """Encode labels; a function of the part gives the posteriors."""
+        onehot = onehot_among(part, members)
+        return cls(onehot, onehot.expectation_of(function(part, *parameters)))
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return self.onehot.n_components
+
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step."""
+        return self.onehot.expectation(log_weights, log_table)
+
+
+def start_of(labels: LabelsAmong) -> Expectation:
+    """Return the sums that EM starts from."""
+    return labels.start
+
+
+def scores_of(part: StudiedLabels, given: Given) -> Responsibilities:
+    """ln ω_k + Σ_i ln μ_k,i,x_ni, under which gold items have their class, whatever their labels."""
+    scores = np.concatenate(list(log_scores(part.onehot, given.log_weights, given.log_table)))
+    if part.known is None:
+        return scores
+    certain = np.where(np.eye(scores.shape[1], dtype=bool), 0.0, -np.inf)
+    return np.where((part.known >= 0)[:, None], certain[part.known], scores)
+
+
+@dataclass(frozen=True)
+class Dependence(Additive):
+    """Sums for the test of every annotator's labels, over q of each label by the labels of the others.
+
+    by_label : of q, for each label.
+    squares : of the products of q.
     """
-    n_labels, n_annotators = labels.n_classes, labels.n_annotators
-    own = np.zeros((n_annotators, n_labels, scores.shape[1]))
-    own[list(members)] = log_table.reshape(len(members), n_labels, -1)
-    of_others = scores[labels.item] - _sums_of_cells(own[labels.annotator, labels.label], labels)
-    q = softmax(of_others, axis=1)
-    return score_statistic(q, labels.annotator, labels.label, (n_annotators, n_labels))
+
+    by_label: Float[np.ndarray, "columns components"]
+    squares: Float[np.ndarray, "components components annotators"]
+
+    @classmethod
+    def of(
+        cls,
+        q: Float[np.ndarray, "labels components"],
+        annotator: Int[np.ndarray, " labels"],
+        label: Int[np.ndarray, " labels"],
+        shape: tuple[int, int],
+    ) -> Dependence:
+        """Add up over labels; `shape` is (annotators, labels)."""
+        column, n_columns = annotator * shape[1] + label, shape[0] * shape[1]
+        by_label = np.stack([np.bincount(column, weights, n_columns) for weights in q.T], axis=1)
+        squares = np.array([[np.bincount(annotator, one * two, shape[0]) for two in q.T] for one in q.T])
+        return cls(by_label.astype(float), squares.astype(float))  # without labels they would be integers
+
+
+def dependence(part: StudiedLabels, given: Given) -> Dependence:
+    """Sums for the tests of all annotators; `given` has the table of the members, with zeros elsewhere."""
+    labels = part.labels
+    shape = (labels.n_annotators, labels.n_classes)
+    own = given.log_table.reshape(*shape, -1)
+    of_others = scores_of(part, given)[labels.item] - _sums_of_cells(own[labels.annotator, labels.label], labels)
+    return Dependence.of(softmax(of_others, axis=1), labels.annotator, labels.label, shape)
 
 
 def _sums_of_cells(
@@ -176,22 +244,84 @@ def _sums_of_cells(
     return sums.repeat(np.diff(starts, append=len(values)), axis=0)
 
 
+# ---- refining
+
+
+@dataclass(frozen=True)
+class Refining:
+    """The refining of an informative set.
+
+    parts : of `StudiedLabels`.
+    counts : number of labels of each annotator, of each class.
+    level : of the tests.
+    loop : what runs EM.
+    """
+
+    parts: Parts
+    counts: Counts
+    level: float
+    loop: Loop = begin
+
+    @property
+    def everyone(self) -> Members:
+        """All annotators."""
+        return tuple(range(len(self.counts)))
+
+    def given(self, log_weights: Weights, log_table: LogTable, members: Members) -> Given:
+        """Return what gives the posteriors, from a table of the members alone."""
+        table = np.zeros((*self.counts.shape, len(log_weights)))
+        table[list(members)] = log_table.reshape(-1, *table.shape[1:])
+        return Given(log_weights, table.reshape(-1, len(log_weights)))
+
+    def mixture(self, members: Members, start: OfPart, max_iter: int) -> Trace[Mixture]:
+        """EM on the labels of some annotators."""
+        among = self.parts.map(LabelsAmong.of, members, *start)
+        sums = among.total(start_of)
+        labels = LabelsInParts(among, len(sums.sizes))
+        settings: dict[str, Any] = {"max_iter": max_iter, "tol": EM_TOL, "loop": self.loop}
+        trace = product_mixture.run(sums, labels, self.counts.shape[1], **settings)
+        among.forget()
+        return trace
+
+    def refine(self, start: Start, max_iter: int = ROUND_ITER) -> Trace[Selection]:
+        """Refine an informative set; `max_iter` is that of EM in a round."""
+
+        def select(members: Members, posterior: OfPart, seen: frozenset[Members]) -> Selection:
+            trace = self.mixture(members, posterior, max_iter)
+            given = self.given(trace.state.log_weights, trace.state.log_table, members)
+            statistic, degrees = score_statistic(self.parts.total(dependence, given), self.counts)
+            p_values = chi2.sf(statistic, np.maximum(degrees, 1))
+            probability = benefit_of_doubt(statistic, degrees, self.counts.sum(1))
+            proposed = chosen(p_values, probability, self.level)
+            return Selection(members, trace, given, p_values, probability, proposed, seen | {members})
+
+        return iterate(
+            select(tuple(sorted(start.members)), start.posterior, frozenset()),
+            lambda state: select(state.proposed, state.posterior, state.seen),
+            lambda state: state.mixture.lower_bound,
+            max_iter=MOST_ROUNDS,
+            settled=lambda state: state.proposed in state.seen,
+        )
+
+
+def criterion(counts: Counts, state: Selection) -> tuple[float, float]:
+    """ln p of all labels, nats, and the same less the penalty of Schwarz's criterion."""
+    total = counts.sum(1)
+    alone = xlogy(counts, counts).sum(1) - xlogy(total, total)
+    inside = np.isin(np.arange(len(counts)), state.members)
+    log_likelihood = state.mixture.state.expected.log_likelihood + float(alone[~inside].sum())
+    free = (len(state.given.log_weights) - 1) * np.maximum((counts > 0).sum(1) - 1, 0)
+    return log_likelihood, log_likelihood - float((free * np.log(np.maximum(total, 1)))[inside].sum()) / 2
+
+
 def score_statistic(
-    q: Float[np.ndarray, "labels components"],
-    annotator: Int[np.ndarray, " labels"],
-    label: Int[np.ndarray, " labels"],
-    shape: tuple[int, int],
+    sums: Dependence, counts: Counts
 ) -> tuple[Float[np.ndarray, " annotators"], Int[np.ndarray, " annotators"]]:
     """T of every annotator and its degrees of freedom; both 0 for those with fewer than two labels, or all equal."""
-    n_annotators, n_labels = shape
-    column = annotator * n_labels + label
-    by_label = np.stack([np.bincount(column, weights, n_annotators * n_labels) for weights in q.T], axis=1)
-    by_label = by_label.reshape(n_annotators, n_labels, -1)
-    counts = np.bincount(column, minlength=n_annotators * n_labels).reshape(n_annotators, n_labels)
-    n, sums = np.maximum(counts.sum(1), 1), by_label.sum(1)
-    squares = np.array([[np.bincount(annotator, one * two, n_annotators) for two in q.T] for one in q.T])
-    within = squares.transpose(2, 0, 1) - sums[:, :, None] * sums[:, None, :] / n[:, None, None]
-    across = by_label - counts[:, :, None] * (sums / n[:, None])[:, None, :]
+    by_label = sums.by_label.reshape(*counts.shape, -1)
+    n, totals = np.maximum(counts.sum(1), 1), by_label.sum(1)
+    within = sums.squares.transpose(2, 0, 1) - totals[:, :, None] * totals[:, None, :] / n[:, None, None]
+    across = by_label - counts[:, :, None] * (totals / n[:, None])[:, None, :]
     between = np.einsum("alk,alm->akm", across / np.maximum(counts, 1)[:, :, None], across)
     statistic = (n - 1) * np.einsum("akm,amk->a", np.linalg.pinv(within, rcond=1e-9, hermitian=True), between)
     rank = np.linalg.matrix_rank(within, tol=1e-9 * np.maximum(n, 1), hermitian=True)

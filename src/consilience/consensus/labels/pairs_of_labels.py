@@ -26,17 +26,33 @@ An item of m labels has m (m - 1) / 2 pairs, which are not independent: they cou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
+from consilience.inference.parts import Additive
 
 EVEN = 5.0  # b: draws π towards equal proportions
 ACCURACY = (4.0, 1.5)  # Beta distribution of a
 LEAST_ABOVE_CHANCE = 0.02
 SWEEPS = 500
 TOLERANCE = 1e-8  # change of π and a in a sweep
+
+
+@dataclass(frozen=True)
+class PairSums(Additive):
+    """Pairs of labels of an item, and the number of items with several labels."""
+
+    pairs: Float[np.ndarray, "labels labels"]
+    n_several: int
+
+    @classmethod
+    def of(cls, labels: Labels) -> PairSums:
+        """Count pairs of labels."""
+        return cls(pair_counts(labels), int((np.diff(labels.indptr) > 1).sum()))
 
 
 def pair_counts(labels: Labels) -> Float[np.ndarray, "labels labels"]:

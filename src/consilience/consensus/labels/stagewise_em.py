@@ -54,75 +54,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy.stats import chi2
+from jaxtyping import Bool, Float
 
-from consilience.annotations import Labels
 from consilience.consensus.labels.product_mixture import SMOOTHING, m_step
-from consilience.inference import Trace, iterate
-from consilience.inference.pair_tables import (
-    PairTables,
-    Tables,
-    curvature,
-    log_ratio,
-    mutual_information,
-    pair_tables,
+from consilience.consensus.labels.stagewise_evidence import (
+    Evidence,
+    Given,
+    Members,
+    Posterior,
+    Split,
+    Study,
+    compare_posteriors,
+    log_likelihood_of,
+    split_products,
+    split_tables,
 )
-from consilience.inference.product_distributions import (
-    OneHotLabels,
-    Responsibilities,
-    posterior,
-)
+from consilience.inference import Trace
+from consilience.inference.iterate import Loop, begin
+from consilience.inference.pair_tables import curvature, log_ratio
+from consilience.inference.product_distributions import Expectation
 
 SETTLED = 1e-3  # largest change of a posterior in a round
 STEP = 0.5  # share of the way to the boundary
-COMMON_ITEMS = 2  # a pair of annotators needs at least this many per cell of its table to be considered
-
-
-@dataclass(frozen=True)
-class Study:
-    """Labels as the algorithm reads them.
-
-    onehot : one-hot labels in chunks.
-    tables : of the pairs of annotators.
-    degrees : (pairs,) degrees of freedom of each table.
-    threshold : (pairs,) of 2 n I.
-    column : (labels,) column of each label; `item` and `annotator` are those of `Labels`.
-    """
-
-    onehot: OneHotLabels
-    tables: PairTables
-    degrees: Int[np.ndarray, " pairs"]
-    threshold: Float[np.ndarray, " pairs"]
-    item: Int[np.ndarray, " labels"]
-    annotator: Int[np.ndarray, " labels"]
-    column: Int[np.ndarray, " labels"]
-    n_labels: int
-    n_annotators: int
-
-    @classmethod
-    def of(cls, labels: Labels, n_components: int, level: float) -> Study:
-        """Encode labels; `level` is that of the threshold."""
-        n_items, n_annotators, n_labels = len(labels), labels.n_annotators, labels.n_classes
-        column = labels.annotator * n_labels + labels.label
-        onehot = OneHotLabels.of(labels.item, column, (n_items, n_annotators * n_labels), n_components)
-        least_common = min(COMMON_ITEMS * n_labels**2, n_items)
-        tables = pair_tables(
-            labels.item, labels.annotator, labels.label, (n_items, n_annotators, n_labels), least_common
-        )
-        used = np.bincount(column, minlength=n_annotators * n_labels).reshape(-1, n_labels) > 0
-        free = used.sum(1) - 1
-        degrees = free[tables.first] * free[tables.second]
-        quantile = np.append(np.inf, chi2.isf(level, np.arange(1, degrees.max(initial=1) + 1)))
-        rows = (labels.item, labels.annotator, column)
-        return cls(onehot, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
-
-    def tables_among(self, members: tuple[int, ...]) -> PairTables:
-        """Tables of the pairs among some annotators."""
-        rows = np.isin(self.annotator, members)
-        place = np.searchsorted(sorted(members), self.annotator[rows])
-        label = self.column[rows] - self.annotator[rows] * self.n_labels
-        return pair_tables(self.item[rows], place, label, (self.onehot.n_items, len(members), self.n_labels), 1)
 
 
 @dataclass(frozen=True)
@@ -135,22 +88,27 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stage:
-    """Parameters and informative set after a round, and a record of the round.
+    """Parameters and informative set after a round, and a record of the rounds.
 
     log_likelihood : of all labels under the parameters, nats.
-    largest : largest I(i, j | Y) over the pairs at the start of the round, nats; (13).
     exhausted : whether no annotator could enter S and no component could be split.
     change : largest change of q in the round; infinite where the number of components changed.
+    record : number of components; log likelihood; largest I(i, j | Y) over the pairs at the start, nats, (13); and
+        size of S, of each round so far.
     """
 
     log_weights: Float[np.ndarray, " components"]
     log_table: Float[np.ndarray, "columns components"]
-    members: tuple[int, ...]
-    q: Responsibilities
+    members: Members
+    q: Posterior
     log_likelihood: float
-    largest: float
     exhausted: bool
     change: float
+    record: Float[np.ndarray, "rounds 4"]
+
+    def given(self, n_labels: int) -> Given:
+        """Return what gives f(k | x_S) under these parameters."""
+        return Given.by(self.log_weights, self.log_table, self.members, n_labels)
 
 
 @dataclass(frozen=True)
@@ -161,32 +119,40 @@ class Candidate:
     component: int
 
 
-def init(study: Study) -> Stage:
+def init(evidence: Evidence) -> Stage:
     """One component, S empty."""
-    q = np.ones((study.onehot.n_items, 1))
-    weights, table = m_step(study.onehot.expectation_of(q), study.n_labels, SMOOTHING)
-    likelihood = study.onehot.expectation(weights, table).log_likelihood
-    return Stage(weights, table, (), q, likelihood, np.inf, False, np.inf)
+    q = evidence.posterior(Given(np.zeros(1), np.zeros((evidence.study.counts.size, 1))))
+    sums = evidence.parts.total(compare_posteriors, q, q).expected
+    return _stage_of(evidence, sums, q, (), np.inf, False, np.inf, np.empty((0, 4)))
 
 
-def step(state: Stage, study: Study, settings: Settings) -> Stage:
+def step(state: Stage, evidence: Evidence, settings: Settings) -> Stage:
     """One round: the largest entry, S and a split, the regularised E-step and the M-step."""
-    information, total = conditional_information(state.q, study)
-    found = largest_entry(information, total, study, settings)
-    moved = state if found is None else informed(state, found, study, settings)
+    information, total = evidence.information(state.q)
+    found = largest_entry(information, total, evidence.study, settings)
+    moved = state if found is None else inform(state, found, evidence, settings)
     idle = moved is state and (found is None or len(state.log_weights) == settings.n_components)
-    q = regularised_posterior(moved, study)
-    weights, table = m_step(study.onehot.expectation_of(q), study.n_labels, SMOOTHING)
-    return Stage(
-        weights,
-        table,
-        moved.members,
-        q,
-        study.onehot.expectation(weights, table).log_likelihood,
-        float(conditional(information, total).max(initial=0.0)),
-        idle,
-        float(np.abs(q - state.q).max()) if q.shape == state.q.shape else np.inf,
-    )
+    q = evidence.posterior(moved.given(evidence.study.n_labels))
+    new = evidence.parts.total(compare_posteriors, state.q, q)
+    largest = float(conditional(information, total).max(initial=0.0))
+    return _stage_of(evidence, new.expected, q, moved.members, largest, idle, new.change, state.record)
+
+
+def _stage_of(
+    evidence: Evidence,
+    sums: Expectation,
+    q: Posterior,
+    members: Members,
+    largest: float,
+    exhausted: bool,
+    change: float,
+    record: Float[np.ndarray, "rounds_before 4"],
+) -> Stage:
+    """M-step."""
+    weights, table = m_step(sums, evidence.study.n_labels, SMOOTHING)
+    likelihood = float(evidence.parts.total(log_likelihood_of, Given(weights, table)))
+    row = [[len(weights), likelihood, largest, len(members)]]
+    return Stage(weights, table, members, q, likelihood, exhausted, change, np.concatenate([record, row]))
 
 
 def settled(state: Stage) -> bool:
@@ -194,24 +160,15 @@ def settled(state: Stage) -> bool:
     return state.exhausted and state.change < SETTLED
 
 
-def run(study: Study, settings: Settings, *, max_iter: int) -> tuple[Trace[Stage], list[Stage]]:
-    """Run the algorithm; also return the state after every round, for the trace."""
-    rounds: list[Stage] = []
-
-    def kept(state: Stage) -> Stage:
-        rounds.append(step(state, study, settings))
-        return rounds[-1]
-
-    trace = iterate(init(study), kept, lambda state: state.log_likelihood, max_iter=max_iter, settled=settled)
-    return trace, rounds
-
-
-def conditional_information(
-    q: Responsibilities, study: Study
-) -> tuple[Float[np.ndarray, "components pairs"], Float[np.ndarray, "components pairs"]]:
-    """I_k(i, j) within each component, nats, and the number of items in its table."""
-    found = [mutual_information(study.tables.of(weights)) for weights in q.T]
-    return np.stack([each for each, _ in found]), np.stack([total for _, total in found])
+def run(evidence: Evidence, settings: Settings, *, max_iter: int, loop: Loop = begin) -> Trace[Stage]:
+    """Run the algorithm."""
+    return loop(
+        lambda: init(evidence),
+        lambda state: step(state, evidence, settings),
+        lambda state: state.log_likelihood,
+        max_iter=max_iter,
+        settled=settled,
+    )
 
 
 def conditional(
@@ -232,7 +189,7 @@ def largest_entry(
     if not information.size:
         return None
     bias = np.divide(study.degrees, 2 * total, out=np.zeros_like(total), where=total > 0)
-    share = total / (study.onehot.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
+    share = total / (study.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
     significant = 2 * total * information > study.threshold
     if not significant.any():
         return None
@@ -241,41 +198,25 @@ def largest_entry(
     return Candidate(int(pair), int(component))
 
 
-def informed(state: Stage, found: Candidate, study: Study, settings: Settings) -> Stage:
+def inform(state: Stage, found: Candidate, evidence: Evidence, settings: Settings) -> Stage:
     """Add the pair to S, and split its component if K is below its target; the same state if neither applies."""
-    pair = (int(study.tables.first[found.pair]), int(study.tables.second[found.pair]))
+    pair = evidence.study.pair(found.pair)
     new = tuple(annotator for annotator in pair if annotator not in state.members)
     if not new and state.change >= SETTLED:
         return state
     grown = replace(state, members=state.members + new) if new else state
     if len(state.log_weights) == settings.n_components:
         return grown
-    grown = replace(grown, q=regularised_posterior(grown, study))
-    direction = perturbation(grown, found, study)
+    direction = perturbation(grown, found.component, pair, evidence)
     return moved_apart(duplicated(grown, found.component), found.component, pair, direction)
 
 
-def regularised_posterior(state: Stage, study: Study) -> Responsibilities:
-    """f(k | x_S): annotators outside S have no factor."""
-    return posterior(study.onehot, state.log_weights, only_members(state.log_table, state.members, study.n_labels))
-
-
-def only_members(log_table: np.ndarray, members: tuple[int, ...], n_labels: int) -> np.ndarray:
-    """The table with zeros for annotators outside S."""
-    blocks = np.zeros((len(log_table) // n_labels, n_labels, log_table.shape[1]))
-    inside = list(members)
-    blocks[inside] = log_table.reshape(blocks.shape)[inside]
-    return blocks.reshape(log_table.shape)
-
-
 def duplicated(state: Stage, component: int) -> Stage:
-    """Copy a component; both copies have half of its ω and of its posteriors, and nothing else changes."""
+    """Copy a component; both copies have half of its ω. The posteriors are still to be computed."""
     weights = np.append(state.log_weights, state.log_weights[component])
     weights[[component, -1]] -= np.log(2)
-    q = np.column_stack([state.q, state.q[:, component] / 2])
-    q[:, component] /= 2
     table = np.column_stack([state.log_table, state.log_table[:, component]])
-    return replace(state, log_weights=weights, log_table=table, q=q)
+    return replace(state, log_weights=weights, log_table=table, q=Given(weights, table))
 
 
 def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: Float[np.ndarray, "2 labels"]) -> Stage:
@@ -287,50 +228,33 @@ def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: 
     step = direction * STEP * share.min()
     table[rows, component] += step
     table[rows, -1] -= step
-    return replace(state, log_table=np.log(table))
+    logs = np.log(table)
+    return replace(state, log_table=logs, q=Given(state.log_weights, logs))
 
 
-def perturbation(state: Stage, found: Candidate, study: Study) -> Float[np.ndarray, "2 labels"]:
+def perturbation(
+    state: Stage, component: int, pair: tuple[int, int], evidence: Evidence
+) -> Float[np.ndarray, "2 labels"]:
     """δ of unit length: the eigenvector of the smallest eigenvalue of the Hessian, within the simplices."""
-    pair = (int(study.tables.first[found.pair]), int(study.tables.second[found.pair]))
-    hessian, used = split_hessian(state, found.component, pair, study, study.tables_among(state.members))
-    basis = _tangent(used)
+    hessian = split_hessian(state, component, pair, evidence)
+    basis = _tangent(evidence.study.counts[list(pair)] > 0)
     _, vectors = np.linalg.eigh(basis.T @ hessian @ basis)
     return (basis @ vectors[:, 0]).reshape(2, -1)
 
 
 def split_hessian(
-    state: Stage, component: int, pair: tuple[int, int], study: Study, tables: PairTables
-) -> tuple[Float[np.ndarray, "coordinates coordinates"], Bool[np.ndarray, "2 labels"]]:
-    """Hessian of N Σ_y f(y) Σ_{i<j} I(i, j | y) in δ when `component` is split along (δ, -δ), and mask of used labels.
-
-    The posteriors of `state` are those before the copy, given S including the pair.
-    """
-    n_labels = study.n_labels
-    r = state.q[:, component]
-    scaled_columns, used = [], []
-    for annotator in pair:
-        rows = study.annotator == annotator
-        onehot = np.zeros((len(r), n_labels))
-        onehot[study.item[rows], study.column[rows] - annotator * n_labels] = 1.0
-        probability = np.exp(state.log_table[annotator * n_labels : (annotator + 1) * n_labels, component])
-        scaled_columns.append(onehot / probability)
-        used.append(onehot.any(0))
-    scaled = np.hstack(scaled_columns)
-    hessian = curvature(tables.of(r), np.stack([tables.of(r * each) for each in scaled.T]))
-    slope = r * (1 - r) * _slope(r, tables)
-    for other in np.delete(np.arange(state.q.shape[1]), component):
-        weights = state.q[:, other]
-        slope -= r * weights * _slope(weights, tables)
-    products = scaled.T @ (slope[:, None] * scaled)
+    state: Stage, component: int, pair: tuple[int, int], evidence: Evidence
+) -> Float[np.ndarray, "coordinates coordinates"]:
+    """Hessian of N Σ_y f(y) Σ_{i<j} I(i, j | y) in δ when `component` is split along (δ, -δ), given S with the pair."""
+    study, members = evidence.study, state.members
+    probability = np.exp(state.log_table[:, component].reshape(-1, study.n_labels)[list(pair)])
+    q = evidence.posterior(state.given(study.n_labels))
+    split = Split(q, component, pair, probability, members, study.pairs_among(members))
+    tables = evidence.parts.total(split_tables, split)
+    ratios = np.stack([log_ratio(each) for each in tables.components])
+    products = evidence.parts.total(split_products, split, ratios).copy()
     np.fill_diagonal(products, 0.0)  # h_n has products of different labels only
-    return hessian + products, np.array(used)
-
-
-def _slope(weights: Float[np.ndarray, " items"], tables: PairTables) -> Float[np.ndarray, " items"]:
-    """Derivative of a component's weight × information with respect to the weight of each item."""
-    counts: Tables = tables.of(weights)
-    return tables.per_item(log_ratio(counts))
+    return curvature(tables.components[component], tables.directions) + products
 
 
 def _tangent(used: Bool[np.ndarray, "2 labels"]) -> Float[np.ndarray, "coordinates free"]:

@@ -5,38 +5,46 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
 from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, NumberOfClusters, Real
-from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels import stagewise_em as stagewise
-from consilience.consensus.labels.constant_annotators import constant_annotators, without
 from consilience.consensus.labels.copies import merged
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.fall_back import evidence_of_others, log_number_of_sets
 from consilience.consensus.labels.informative_set import (
     MOST_ROUNDS,
     Known,
-    Selection,
+    OfPart,
+    Refining,
+    Start,
     criterion,
     informs,
-    onehot_of,
-    refine,
+    posterior_among,
+    posterior_with_gold,
+    shares_of_votes,
 )
 from consilience.consensus.labels.mixture_result import OF_TABLE, give_to_copies, read_off
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
-from consilience.consensus.labels.stagewise_em import Settings, Stage, Study
+from consilience.consensus.labels.stagewise_em import Settings, Stage
+from consilience.consensus.labels.stagewise_ends import (
+    EM_ITER,
+    end_with_prior,
+    end_with_prior_of_all,
+    heard,
+    lead_of_all,
+    plain_end,
+)
+from consilience.consensus.labels.stagewise_evidence import Evidence, Posterior, count_gold, sum_part
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
-from consilience.estimators.gold import require_named, with_known
+from consilience.estimators.gold import require_named
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
@@ -49,12 +57,8 @@ from consilience.estimators.parameters import (
     whole,
 )
 from consilience.estimators.traces import keep_end
-from consilience.inference import Trace
-from consilience.inference.iterate import UnsettledWarning
-from consilience.inference.product_distributions import Responsibilities, posterior, vote_shares
-
-EM_ITER, EM_TOL = 500, 1e-6
-ROUND_ITER = 100  # EM sweeps between two tests of the annotators
+from consilience.inference.iterate import Loop, UnsettledWarning, begin
+from consilience.inference.product_distributions import LogTable
 
 
 class StagewiseEM(LabelAggregator):
@@ -210,45 +214,74 @@ class StagewiseEM(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: Known, values: None) -> StagewiseEM:
         copies = copies_of(self, labels, known=known)
-        study = self._of_independent(merged(labels, copies.group), known)
+        evidence = self._of_independent(merged(labels, copies.group), known)
         give_to_copies(self, labels, copies)
         if len(copies):  # of whom conditional_information tells what they share
-            study = Study.of(labels, self.n_clusters_, float(self.entry_level))
-        self._pair_information = self._remaining_information(labels, study)
+            evidence = Evidence.in_memory(labels, self.n_clusters_, float(self.entry_level))
+        self.keep_information(evidence, self.responsibilities_, labels.annotators)
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 
-    def _of_independent(self, labels: Labels, known: Known) -> Study:
+    def _of_independent(self, labels: Labels, known: Known) -> Evidence:
         """Fit to labels of which none are copies."""
-        n_components = labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+        n_components = self.number_of_components(labels.classes)
         require_named(known, n_components, labels, type(self).__name__)
-        study = Study.of(labels, n_components, float(self.entry_level))
-        settings = Settings(n_components, bool(self.weighted))
-        trace, rounds = stagewise.run(study, settings, max_iter=self.max_iter)
-        self.trace_ = trace_table(rounds, study, labels)
-        self.n_iter_ = trace.n_iter
+        evidence = Evidence.in_memory(labels, n_components, float(self.entry_level), known)
+        final = self.learn(evidence, labels.annotators)
+        function, parameters = final.posterior
+        (q,) = evidence.parts.results(function, *parameters)
+        read_off(self, labels, final.mixture, q, final.deciding, final.evidence, known)
+        self.keep_members(final, labels.annotators)
+        return evidence
+
+    def number_of_components(self, classes: pd.Index) -> int:
+        """Return the number of components that the parameters ask for, given the names of the classes."""
+        return len(classes) if is_auto(self.n_clusters) else int(self.n_clusters)
+
+    def learn(self, evidence: Evidence, annotators: pd.Index, loop: Loop = begin) -> Final:
+        """Find the informative set and the components; set what is told of the search.
+
+        Parameters
+        ----------
+        evidence : of the labels of all items, wherever they are.
+        annotators : their names.
+        loop : what runs rounds and EM.
+        """
+        study = evidence.study
+        trace = stagewise.run(
+            evidence, Settings(study.n_components, bool(self.weighted)), max_iter=self.max_iter, loop=loop
+        )
+        stage, self.n_iter_ = trace.state, trace.n_iter
+        self.trace_ = trace_table(stage, evidence, annotators)
         self.starts_: pd.DataFrame | None = None
         self.fell_back_ = False
-        stage = trace.state
-        if known is not None and len(stage.log_weights) == n_components:
-            stage = in_order_of_classes(stage, study, known)
+        if evidence.has_gold and len(stage.log_weights) == study.n_components:
+            stage = in_order_of_classes(stage, evidence)
         if self.refine is None:
             keep_end(self, trace)
-        if len(stage.log_weights) < n_components and (self.refine is None or n_components != labels.n_classes):
-            found = f"Pairs of annotators distinguish {len(stage.log_weights)} of {n_components} components"
+        has_fewer = len(stage.log_weights) < study.n_components
+        if has_fewer and (self.refine is None or study.n_components != study.n_labels):
+            found = f"Pairs of annotators distinguish {len(stage.log_weights)} of {study.n_components} components"
             warnings.warn(f"StagewiseEM: {found}; there are fewer.", AnnotationWarning, stacklevel=outside())
-        finish = {None: self._read_stage, "all": self._read_all, "informative": self._read_selection}
-        finish[self.refine](labels, stage, study, known)
-        self.n_components_ = self.n_clusters_
-        return study
+        finish = {None: self._end_with_stage, "all": self._end_with_all, "informative": self._end_with_selection}
+        return finish[self.refine](stage, evidence, Refining(evidence.parts, study.counts, float(self.level), loop))
 
-    def _remaining_information(self, labels: Labels, study: Study) -> pd.DataFrame:
-        """(13) of all pairs of annotators under the final posteriors."""
-        information, total = stagewise.conditional_information(self.responsibilities_, study)
-        return pd.DataFrame(
+    def keep_members(self, final: Final, annotators: pd.Index) -> None:
+        """Set what is told of the informative set."""
+        members = list(final.members)
+        self.n_components_ = self.n_clusters_
+        self.informative_set_ = [plain(name) for name in annotators.take(members)]
+        self.annotators_["informative"] = np.isin(np.arange(len(annotators)), members)
+        if final.p_values is not None:
+            self.annotators_["p_value"] = final.p_values
+
+    def keep_information(self, evidence: Evidence, q: Posterior, annotators: pd.Index) -> None:
+        """Keep (13) of all pairs of annotators under the final posteriors, for `conditional_information`."""
+        information, total = evidence.information(q)
+        self._pair_information = pd.DataFrame(
             {
-                "first": labels.annotators.take(study.tables.first),
-                "second": labels.annotators.take(study.tables.second),
+                "first": annotators.take(evidence.study.pairs.first),
+                "second": annotators.take(evidence.study.pairs.second),
                 "information": stagewise.conditional(information, total),
             }
         )
@@ -271,84 +304,68 @@ class StagewiseEM(LabelAggregator):
         table[first, second] = table[second, first] = pairs["information"]
         return pd.DataFrame(table, index=names, columns=names)
 
-    def _starts(self, labels: Labels, stage: Stage, study: Study, known: Known) -> list[Start]:
-        """Starts of refining: the stagewise solution and the votes, if they have all components."""
-        n_components = study.onehot.n_components
-        starts, everyone = [], tuple(range(labels.n_annotators))
-        if len(stage.log_weights) == n_components or n_components != labels.n_classes:
-            q = stagewise.regularised_posterior(stage, study)
-            starts.append(Start("stagewise", stage.members or everyone, with_known(q, known)))
-        if n_components == labels.n_classes:
-            starts.append(Start("votes", everyone, with_known(vote_shares(labels), known)))
-        return starts
-
-    def _read_stage(self, labels: Labels, stage: Stage, study: Study, known: Known) -> None:
+    def _end_with_stage(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
         """End with the stagewise solution."""
-        if known is not None and len(stage.log_weights) < labels.n_classes:
+        n_labels = evidence.study.n_labels
+        if evidence.has_gold and len(stage.log_weights) < n_labels:
             raise InputError(
                 f"gold names classes, and StagewiseEM(refine=None) found {len(stage.log_weights)} components for "
-                f"{labels.n_classes} classes. Leave out gold, or set refine='informative'."
+                f"{n_labels} classes. Leave out gold, or set refine='informative'."
             )
-        q = with_known(stagewise.regularised_posterior(stage, study), known)
-        expected, weights, table = study.onehot.expectation_of(q), stage.log_weights, stage.log_table
-        if known is not None:
-            weights, table = m_step(expected, labels.n_classes, SMOOTHING)
-        self._finish(labels, Mixture(weights, table, 0.0, expected), q, stage.members, known)
+        posterior = posterior_with_gold, (stage.given(n_labels),)
+        sums, weights, table = evidence.parts.total(sum_part, *posterior), stage.log_weights, stage.log_table
+        if evidence.has_gold:
+            weights, table = m_step(sums, n_labels, SMOOTHING)
+        return Final(Mixture(weights, table, 0.0, sums), posterior, stage.members, stage.members)
 
-    def _read_all(self, labels: Labels, stage: Stage, study: Study, known: Known) -> None:
+    def _end_with_all(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
         """End with EM on all annotators."""
-        first = self._starts(labels, stage, study, known)[0]
-        everyone = range(labels.n_annotators)
-        onehot = onehot_of(labels, tuple(everyone), study.onehot.n_components, known)
-        trace = product_mixture.run(first.q, onehot, labels.n_classes, max_iter=EM_ITER, tol=EM_TOL)
+        everyone = refining.everyone
+        trace = refining.mixture(everyone, starts_of(stage, evidence, refining)[0].posterior, EM_ITER)
         mixture = trace.state
         self._keep_converged(trace.converged, f"EM still improved after {EM_ITER} rounds")
-        q = posterior(onehot, mixture.log_weights, mixture.log_table)
-        self._finish(labels, mixture, q, stage.members, known, deciding=everyone)
+        posterior = posterior_among, (everyone, mixture.log_weights, mixture.log_table)
+        return Final(mixture, posterior, stage.members, everyone)
 
-    def _read_selection(self, labels: Labels, stage: Stage, study: Study, known: Known) -> None:
+    def _end_with_selection(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
         """End with EM on the refined informative set, from the better start; or with all annotators."""
-        starts = self._starts(labels, stage, study, known)
-        settings: dict[str, Any] = {"level": self.level, "max_iter": ROUND_ITER, "tol": EM_TOL, "known": known}
-        traces = [refine(labels, start.members, start.q, **settings) for start in starts]
+        starts = starts_of(stage, evidence, refining)
+        traces = [refining.refine(start) for start in starts]
         ends = [trace.state for trace in traces]
-        scores = [criterion(labels, end) for end in ends]
+        scores = [criterion(refining.counts, end) for end in ends]
         best = int(np.argmax([penalised for _, penalised in scores]))
-        last, members = ends[best], ends[best].members
-        if study.onehot.n_components != labels.n_classes:
+        last, members, study = ends[best], ends[best].members, evidence.study
+        if study.n_components != study.n_labels:
             end, lead = plain_end(last), 0.0
         else:
-            end = end_with_prior(labels, last, known)
-            lead = lead_of_all(labels, last.members, end.lower_bound, known)
+            end = end_with_prior(refining, last, has_gold=evidence.has_gold)
+            lead = lead_of_all(refining, members, end.lower_bound)
         self.fell_back_ = lead > 0
-        none = not informs(last.p_values, last.probability, self.level).any()
+        none = not informs(last.p_values, last.probability, refining.level).any()
         if self.fell_back_:
-            members = heard(labels)[1]
+            members = heard(refining)[1]
             self._warn_of_fall_back(len(last.members), len(members), lead, none=none)
-            end = end_with_prior_of_all(labels, known)
+            end = end_with_prior_of_all(refining)
         elif none:
             nothing = "no annotator's labels depend on those of the others; the classes may be chance"
             warnings.warn(f"StagewiseEM: {nothing}.", AnnotationWarning, stacklevel=outside())
         converged = end.converged if self.fell_back_ else traces[best].converged
         what = "EM still improved" if self.fell_back_ else "the informative set still changed"
         self._keep_converged(converged, f"{what} after {EM_ITER if self.fell_back_ else MOST_ROUNDS} rounds")
-        inside = list(members)
-        expected = study.onehot.expectation_of(end.q)
-        shape = (labels.n_annotators, labels.n_classes, end.q.shape[1])
-        table, evidence = m_step(expected, labels.n_classes, SMOOTHING)[1].reshape(shape), np.zeros(shape)
-        table[inside] = end.log_table.reshape(-1, *shape[1:])
-        evidence[inside] = end.evidence.reshape(-1, *shape[1:])
-        whole = Mixture(end.log_weights, table.reshape(-1, shape[2]), 0.0, expected)
-        first = [annotator for annotator in stage.members if annotator in inside]
-        added = sorted(set(inside) - set(first), key=lambda annotator: last.p_values[annotator])
-        self._finish(labels, whole, end.q, [*first, *added], known, evidence=evidence.reshape(-1, shape[2]))
-        self.annotators_["p_value"] = last.p_values
         outcome = {
-            "n_informative": [len(end.members) for end in ends],
+            "n_informative": [len(each.members) for each in ends],
             "log_likelihood": [log_likelihood for log_likelihood, _ in scores],
             "criterion": [penalised for _, penalised in scores],
         }
         self.starts_ = pd.DataFrame(outcome, index=pd.Index([start.name for start in starts], name="start"))
+        sums = evidence.parts.total(sum_part, *end.posterior)
+        table = m_step(sums, study.n_labels, SMOOTHING)[1]
+        table[np.repeat(np.isin(refining.everyone, members), study.n_labels)] = end.log_table
+        first = [annotator for annotator in stage.members if annotator in members]
+        added = sorted(set(members) - set(first), key=lambda annotator: last.p_values[annotator])
+        told = refining.given(end.log_weights, end.evidence, members).log_table
+        mixture, order = Mixture(end.log_weights, table, 0.0, sums), [*first, *added]
+        return Final(mixture, end.posterior, order, order, told, last.p_values)
 
     def _keep_converged(self, converged: bool, otherwise: str) -> None:
         """Set ``converged_``, and warn if it is False."""
@@ -366,140 +383,60 @@ class StagewiseEM(LabelAggregator):
             stacklevel=outside(),
         )
 
-    def _finish(
-        self,
-        labels: Labels,
-        mixture: Mixture,
-        q: Responsibilities,
-        members: Sequence[int],
-        known: Known,
-        deciding: Sequence[int] | None = None,
-        evidence: np.ndarray | None = None,
-    ) -> None:
-        read_off(self, labels, mixture, q, members if deciding is None else deciding, evidence, known)
-        self.informative_set_ = [plain(name) for name in labels.annotators.take(list(members))]
-        self.annotators_["informative"] = np.isin(np.arange(labels.n_annotators), list(members))
-
 
 @dataclass(frozen=True)
-class Start:
-    """Start of refining: an informative set and posteriors."""
+class Final:
+    """Result of a fit.
 
-    name: str
-    members: tuple[int, ...]
-    q: Responsibilities
-
-
-@dataclass(frozen=True)
-class End:
-    """Result of refining, for the informative set.
-
-    log_weights : (components,).
-    log_table : (columns, components) log probability of each label.
-    evidence : (columns, components) evidence of each label for each component.
-    q : (items, components) posteriors.
-    lower_bound : of the labels of the set, nats.
-    converged : whether the last EM converged.
+    mixture : of all annotators.
+    posterior : of the items.
+    members : the informative set, in order of entry.
+    deciding : annotators whose labels decide an item's component.
+    evidence : of each label for each component; by default its log probability.
+    p_values : of the tests, if there were any.
     """
 
-    log_weights: Float[np.ndarray, " components"]
-    log_table: Float[np.ndarray, "columns components"]
-    evidence: Float[np.ndarray, "columns components"]
-    q: Responsibilities
-    lower_bound: float
-    converged: bool
+    mixture: Mixture
+    posterior: OfPart
+    members: Sequence[int]
+    deciding: Sequence[int]
+    evidence: LogTable | None = None
+    p_values: Float[np.ndarray, " annotators"] | None = None
 
 
-def plain_end(selection: Selection) -> End:
-    """Return the mixture of the informative set unchanged."""
-    state, q = selection.mixture.state, softmax(selection.scores, axis=1)
-    trace = selection.mixture
-    return End(state.log_weights, state.log_table, state.log_table, q, trace.lower_bound, trace.converged)
+def starts_of(stage: Stage, evidence: Evidence, refining: Refining) -> list[Start]:
+    """Starts of refining: the stagewise solution and the votes, if they have all components."""
+    study, everyone = evidence.study, refining.everyone
+    starts = []
+    if len(stage.log_weights) == study.n_components or study.n_components != study.n_labels:
+        posterior = posterior_with_gold, (stage.given(study.n_labels),)
+        starts.append(Start("stagewise", stage.members or everyone, posterior))
+    if study.n_components == study.n_labels:
+        nobody = np.zeros(len(everyone), dtype=bool)
+        starts.append(Start("votes", everyone, (shares_of_votes, (nobody,))))
+    return starts
 
 
-def end_with_prior(labels: Labels, selection: Selection, known: Known) -> End:
-    """Continue from the mixture of the informative set with the learned prior of `dawid_skene`.
-
-    With few informative annotators, maximum likelihood overfits their confusion matrices.
-    """
-    n_classes = labels.n_classes
-    counts = selection.mixture.state.expected.counts.reshape(-1, n_classes, n_classes)
-    order = matched(counts) if known is None else np.arange(n_classes)
-    q = softmax(selection.scores, axis=1)[:, order]
-    evidence = dawid_skene.Evidence(onehot_of(labels, selection.members, n_classes, known), 0.0)
-    return _end_of(evidence, _with_learned_prior(q, evidence))
-
-
-def heard(labels: Labels) -> tuple[Labels, tuple[int, ...]]:
-    """Return what `DawidSkene` reads: the labels and annotators without constant ones."""
-    rest = without(labels, constant_annotators(labels))
-    return rest, tuple(np.unique(rest.annotator).tolist())
-
-
-def end_with_prior_of_all(labels: Labels, known: Known) -> End:
-    """Fit the model of `dawid_skene` to all annotators, as `DawidSkene` does."""
-    rest, members = heard(labels)
-    sizes = dawid_skene.imagined_sizes(rest)
-    evidence = dawid_skene.Evidence(onehot_of(labels, members, labels.n_classes, known), 0.0, sizes)
-    return _end_of(evidence, _with_learned_prior(dawid_skene.first_guess(rest, known), evidence))
-
-
-def lead_of_all(labels: Labels, members: tuple[int, ...], bound: float, known: Known) -> float:
-    """By how much all annotators explain the labels better than a set whose labels have this bound, nats; 0 if not.
-
-    Constant annotators count as everyone outside the set does.
-    """
-    rest, everyone = heard(labels)
-    if set(everyone) <= set(members):
-        return 0.0
-    evidence = dawid_skene.Evidence(onehot_of(labels, everyone, labels.n_classes, known), 0.0)
-    bound_of_all = _with_learned_prior(dawid_skene.first_guess(rest, known), evidence).lower_bound
-    n_annotators = len(np.unique(labels.annotator))
-    of_all, of_set = (
-        one + evidence_of_others(labels, who) - log_number_of_sets(n_annotators, len(who))
-        for one, who in ((bound_of_all, everyone), (bound, members))
-    )
-    return max(of_all - of_set, 0.0)
-
-
-def _with_learned_prior(q: Responsibilities, evidence: dawid_skene.Evidence) -> Trace[dawid_skene.State]:
-    return dawid_skene.run(q, evidence, one_coin=False, learned=True, max_iter=EM_ITER, tol=EM_TOL)
-
-
-def _end_of(evidence: dawid_skene.Evidence, trace: Trace[dawid_skene.State]) -> End:
-    state, n_classes = trace.state, evidence.onehot.n_components
-    table = state.model.log_table.reshape(-1, n_classes)
-    means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
-    weights = state.log_weights - logsumexp(state.log_weights)
-    q = posterior(evidence.chunks, weights, table)
-    return End(weights, means, table, q, trace.lower_bound, trace.converged)
-
-
-def in_order_of_classes(stage: Stage, study: Study, known: np.ndarray) -> Stage:
+def in_order_of_classes(stage: Stage, evidence: Evidence) -> Stage:
     """Give the components the order of the classes: that of gold items, and the names of the labels of the set."""
-    q, n_classes = stagewise.regularised_posterior(stage, study), study.n_labels
-    counts = study.onehot.expectation_of(q).counts.reshape(-1, n_classes, n_classes)[list(stage.members)]
-    gold = (np.eye(n_classes)[known] * (known >= 0)[:, None]).T @ q
+    n_classes = evidence.study.n_labels
+    sums, gold = evidence.parts.total(count_gold, stage.given(n_classes))
+    counts = sums.counts.reshape(-1, n_classes, n_classes)[list(stage.members)]
     order = matched(np.concatenate([counts, gold[None]]))
-    moved = {"log_weights": stage.log_weights[order], "log_table": stage.log_table[:, order], "q": stage.q[:, order]}
-    return replace(stage, **moved)
+    return replace(stage, log_weights=stage.log_weights[order], log_table=stage.log_table[:, order])
 
 
-def trace_table(rounds: list[Stage], study: Study, labels: Labels) -> pd.DataFrame:
+def trace_table(last: Stage, evidence: Evidence, annotators: pd.Index) -> pd.DataFrame:
     """Tabulate the rounds; see `StagewiseEM`."""
-    states = [stagewise.init(study), *rounds]
-    information = [after.largest for after in rounds]  # a round starts with what the previous one ended with
-    last = stagewise.conditional(*stagewise.conditional_information(states[-1].q, study))
-    before: tuple[int, ...] = ()
-    entered = []
-    for state in states:
-        entered.append([plain(labels.annotators[place]) for place in state.members[len(before) :]])
-        before = state.members
+    n_components, log_likelihood, information, n_informative = last.record.T
+    sizes = n_informative.astype(int).tolist()
+    names = [plain(name) for name in annotators.take(list(last.members))]
+    remaining = stagewise.conditional(*evidence.information(last.q)).max(initial=0.0)
     table = {
-        "n_components": [len(state.log_weights) for state in states],
-        "log_likelihood": [state.log_likelihood for state in states],
-        "information": [*information, float(last.max(initial=0.0))],
-        "n_informative": [len(state.members) for state in states],
-        "entered": entered,
+        "n_components": n_components.astype(int),
+        "log_likelihood": log_likelihood,
+        "information": [*information[1:].tolist(), float(remaining)],  # a round starts with what the one before left
+        "n_informative": sizes,
+        "entered": [names[before:now] for before, now in zip([0, *sizes], sizes)],
     }
     return pd.DataFrame(table).rename_axis("round")

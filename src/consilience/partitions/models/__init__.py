@@ -1,0 +1,1 @@
+"""Each model that partitions fit, in a file of its name."""

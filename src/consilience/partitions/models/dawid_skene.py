@@ -1,0 +1,255 @@
+"""`DawidSkene` fitted to partitions: the steps of its in-memory fit, with sums over partitions in place of arrays.
+
+    survey        names of annotators and classes, numbers of items and labels              1 pass over the source
+    constant      annotators who give one label to everything: counts, pairs, evidence      3 passes over the parts
+    copies        from a sample of the items of at most `MOST_PAIRS` pairs of labels        1
+    start         pairs of labels, sums of the shares of the votes                          2
+    sweeps        the E-step of each partition; the M-step here                             1 a sweep
+    calibration   from a sample of the items of about `MOST_LABELS` labels                  1
+    annotators    labels that are right, sums for intervals                                 1 or 2
+
+Each sum has the size of the confusion matrices at most, and each sample a fixed size: nothing here grows with the
+number of items, but for three numbers of each partition.
+
+Decided here
+------------
+A sample of all items is what the in-memory fit samples, too, if there are few enough: then both fits are the same up to
+rounding. Beyond, evenly spaced items are taken, here in the order of the partitions and there in canonical order. The
+test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
+values.
+
+Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
+``subtypes=1`` has to be said.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Int
+
+from consilience.annotations.fit_arguments import first_named
+from consilience.annotations.names import outside
+from consilience.consensus.labels.accuracy_interval import accuracy_interval
+from consilience.consensus.labels.annotator_models import AnnotatorModel, of_newcomer
+from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
+from consilience.consensus.labels.constant_annotators import as_constant, constant_among, warn_of_constant
+from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
+from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_by_pairs, run
+from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
+from consilience.consensus.labels.samples import MOST_LABELS
+from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.labels import MAX_TABLE_ENTRIES, information
+from consilience.estimators.parameters import is_auto
+from consilience.estimators.traces import keep_trace
+from consilience.inference import Trace
+from consilience.inference.parts import LabelsInParts, Parts
+from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.models import dawid_skene_sums, label_parts
+from consilience.partitions.models.dawid_skene_sums import Calibrated, Heard, Quality, Sizes
+from consilience.partitions.models.label_parts import Matrices, tabulate_matrices
+from consilience.partitions.survey.label_survey import Survey, digest_of
+
+
+def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoint changes nothing
+    """Raise an InputError unless the parameters are valid and need no statistics that grow with the items."""
+    model._check_parameters()
+    has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
+    if not has_one:
+        raise InputError(
+            "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
+            f"subtypes=1. Got subtypes={model.subtypes!r}."
+        )
+
+
+def fit_dawid_skene(
+    model: DawidSkene, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
+) -> None:
+    """Fit the model to parts over the annotators and classes of the survey.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    parts : of `LabelPart`.
+    survey : of the same table.
+    checkpoint : path, or None.
+    counts : number of labels of each annotator, of each class.
+    """
+    _require_table(survey)
+    learned = model.prior is not None
+    runs: Runs[State] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
+    no_one = np.zeros(len(survey.annotators), dtype=bool)
+    constant = constant_among(parts, counts) if learned else no_one
+    everyone = Heard(no_one, np.full(len(no_one), ALONE))
+    warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
+    group = _copies(model, parts, survey, list(parts.results(dawid_skene_sums.sizes_of, everyone)))
+    heard = Heard(constant, group)
+    imagined = imagined_by_pairs(parts.total(dawid_skene_sums.pairs_heard, heard)) if learned else 0.0
+    trace = _run(model, parts, heard, runs, imagined, len(survey.classes))
+    keep_trace(model, trace)
+    found = _calibration(model, parts, heard, trace.state, survey)
+    read_off(model, parts, survey, heard, counts, trace.state, found, imagined)
+    if len(model.copies_) and is_auto(model.copies):
+        warnings.warn(_sentences(model), AnnotationWarning, stacklevel=outside())
+
+
+def _require_table(survey: Survey) -> None:
+    if not survey.n_labels:
+        raise InputError(f"DawidSkene needs labels, and none of the {survey.n_items} items has any.")
+    shape = len(survey.annotators), len(survey.classes), len(survey.classes)
+    if np.prod(shape, dtype=float) > MAX_TABLE_ENTRIES:
+        raise InputError(
+            f"DawidSkene keeps a probability for each annotator, class and label: {' × '.join(map(str, shape))}, more "
+            f"than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
+        )
+
+
+def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> dawid_skene_sums.Group:
+    """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
+    if model.copies is None:
+        return copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes)).group
+    share = MOST_PAIRS / max(sum(one.n_squared for one in sizes), 1)
+    first = np.cumsum([0] + [one.n_items for one in sizes])
+    sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, min(share, 1.0))))
+    return copies_of(model, label_parts.name_labels(sample, survey.annotators, survey.classes)).group
+
+
+def _run(model: DawidSkene, parts: Parts, heard: Heard, runs: Runs, imagined: Any, n_classes: int) -> Trace[State]:
+    """Sweep until the bound converges."""
+    onehot = parts.map(dawid_skene_sums.encoded, heard)
+    trace = run(
+        parts.total(dawid_skene_sums.first_sums, heard),
+        Evidence(LabelsInParts(onehot, n_classes), 0.0, imagined),
+        one_coin=model.confusion == "one-coin",
+        learned=model.prior is not None,
+        max_iter=model.max_iter,
+        tol=model.tol,
+        loop=runs.run,
+    )
+    onehot.forget()
+    return trace
+
+
+def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:
+    """Find the temperature from items with several labels, a sample of them if there are many."""
+    if not model.calibrate:
+        return uncalibrated(len(survey.classes))
+    sizes = list(parts.results(dawid_skene_sums.sizes_of, heard))
+    n_several, n_labels = sum(one.n_several for one in sizes), sum(one.n_of_several for one in sizes)
+    places = np.arange(n_several)
+    if n_labels > MOST_LABELS:
+        number = max(int(n_several * MOST_LABELS / n_labels), 1)
+        places = np.linspace(0, n_several - 1, number).astype(int)
+    first = np.cumsum([0] + [one.n_several for one in sizes])
+    table = state.model.log_table.reshape(-1, len(state.log_weights))
+    found = list(parts.results(dawid_skene_sums.sampled, heard, first, places, state.log_weights, table))
+    sample = label_parts.join_labels([one.labels for one in found])
+    q = np.concatenate([one.responsibilities for one in found])
+    free = np.full(len(sample), True)
+    result = calibration(sample, state.model, state.log_weights, q, free=free, told=False)
+    if result.is_assumed:
+        warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
+    return result
+
+
+def _sentences(model: DawidSkene) -> str:
+    groups = [
+        f"The annotators {first_named(pd.Index(row.annotators, dtype=object))} give the same label to "
+        f"{row.agreement:.0%} of {row.n_items:,} items that they share, where the other annotators explain "
+        f"{row.expected:.0%}"
+        for row in model.copies_.itertuples()
+    ]
+    together = "each of these groups weighs" if len(groups) > 1 else "they weigh together"
+    return (
+        f"DawidSkene: {'; '.join(groups)}. Independent people do not agree like that, so {together} as one annotator. "
+        "If they did work independently, set copies=None; to say who belongs together, give copies a list of lists of "
+        "annotators."
+    )
+
+
+# ---- the attributes
+
+
+def read_off(
+    model: DawidSkene,
+    parts: Parts,
+    survey: Survey,
+    heard: Heard,
+    labels: Int[np.ndarray, "annotators labels"],
+    state: State,
+    found: Calibration,
+    imagined: Any,
+) -> None:
+    """Set the attributes.
+
+    Parameters
+    ----------
+    labels : number of labels of each annotator, of each class.
+    imagined : items of each class in the prior of the proportions.
+    """
+    shape = (len(survey.annotators), len(survey.classes), len(survey.classes))
+    log_table = state.model.log_table.reshape(-1, shape[1])
+    sums = parts.total(dawid_skene_sums.quality, heard, state.log_weights, log_table)
+    confusion = state.model.matrices()
+    counts = state.expected.counts.reshape(shape).transpose(0, 2, 1)
+    annotators = _annotators(survey.annotators, labels, sums, confusion, state.model)
+    constant = heard.constant
+    table = state.model.log_table
+    if constant.any():
+        of_all = parts.total(dawid_skene_sums.calibrated, heard, found, state.log_weights, log_table)
+        confusion, counts, table = confusion.copy(), counts.copy(), table.copy()
+        confusion[constant], table[constant] = as_constant(of_all.counts)[constant], 0.0
+        counts[constant] = of_all.counts.transpose(0, 2, 1)[constant]
+        annotators = _with_constant(annotators, constant, confusion, of_all)
+    sizes = state.expected.sizes + (model.prior is not None) + imagined
+    model.classes_, model.n_clusters_ = survey.classes.to_numpy(), shape[1]
+    model.class_proportions_ = sizes / sizes.sum()
+    model.annotators_ = annotators
+    model.confusion_matrices_ = tabulate_matrices(confusion, survey.annotators, survey.classes, survey.classes)
+    model.confusion_counts_ = tabulate_matrices(counts, survey.annotators, survey.classes, survey.classes)
+    model.n_subtypes_, model.temperature_ = 1, found.temperature
+    model._shared, model._shared_confusion = found.shared, found.confusion
+    model._newcomer = of_newcomer(state.model)
+    model._label_names = survey.classes
+    model._log_weights, model._log_table = state.log_weights, table.reshape(-1, shape[1])
+
+
+def _annotators(
+    names: pd.Index,
+    labels: Int[np.ndarray, "annotators labels"],
+    sums: Quality,
+    confusion: Matrices,
+    model: AnnotatorModel,
+) -> pd.DataFrame:
+    """Tabulate the annotators, as `annotator_quality` does from all items."""
+    share, n_labels = sums.sizes / sums.n_items, labels.sum(1)
+    low, high = accuracy_interval(model, share, sums.doubted)
+    return pd.DataFrame(
+        {
+            "n_labels": n_labels,
+            "agreement": np.divide(sums.right, n_labels, out=np.full(len(names), np.nan), where=n_labels > 0),
+            "accuracy": np.einsum("akk,k->a", confusion, share),
+            "accuracy_low": low,
+            "accuracy_high": high,
+            "information": information(share, confusion),
+        },
+        index=names.rename("annotator"),
+    )
+
+
+def _with_constant(
+    annotators: pd.DataFrame, constant: dawid_skene_sums.Annotators, confusion: Matrices, sums: Calibrated
+) -> pd.DataFrame:
+    """Replace what is told of annotators who were not heard."""
+    share = sums.sizes / sums.sizes.sum()
+    own = {
+        "accuracy": np.einsum("akk,k->a", confusion, share),
+        "accuracy_low": np.nan,
+        "accuracy_high": np.nan,
+        "information": information(share, confusion),
+    }
+    return annotators.assign(**{name: np.where(constant, value, annotators[name]) for name, value in own.items()})

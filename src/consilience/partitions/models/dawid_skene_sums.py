@@ -1,0 +1,186 @@
+"""Statistics of the labels of one partition that `DawidSkene` needs: additive, of a size without items, or samples.
+
+Each is computed by the function that the in-memory fit calls on all labels. A part has `Labels` whose items,
+annotators and classes are numbered, those of the annotators and classes as in the whole table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.accuracy_interval import doubted_labels
+from consilience.consensus.labels.calibration import Calibration
+from consilience.consensus.labels.constant_annotators import counts_of, without
+from consilience.consensus.labels.copies import one_label_of_each
+from consilience.consensus.labels.dawid_skene import first_guess
+from consilience.consensus.labels.pairs_of_labels import PairSums
+from consilience.inference.parts import Additive
+from consilience.inference.product_distributions import (
+    Expectation,
+    LogTable,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    posterior,
+    shared_weights,
+)
+from consilience.partitions.models.label_parts import take_items
+from consilience.partitions.survey.label_survey import LabelPart
+
+Annotators = Bool[np.ndarray, " annotators"]
+Group = Int[np.ndarray, " annotators"]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Which labels the model reads, and how they weigh.
+
+    constant : annotators who are not heard.
+    group : number of the group of copies of each annotator, -1 for those who are alone.
+    """
+
+    constant: Annotators
+    group: Group
+
+    def labels(self, labels: Labels) -> Labels:
+        """Return the labels that are heard."""
+        return without(labels, self.constant)
+
+    def weight(self, heard: Labels) -> Float[np.ndarray, " labels"] | None:
+        """Return the weight of each label that is heard; None if all weigh 1."""
+        return shared_weights(heard.item, self.group[heard.annotator]) if heard.n_rows else None
+
+    def once(self, labels: Labels) -> Labels:
+        """Return the labels that are heard, one of each group for each item."""
+        return one_label_of_each(self.labels(labels), self.group)
+
+
+def pairs_heard(part: LabelPart, heard: Heard) -> PairSums:
+    """Count pairs of labels, of each group of copies once."""
+    return PairSums.of(heard.once(part.labels))
+
+
+def _sums_by(
+    annotator: Int[np.ndarray, " rows"], values: Float[np.ndarray, " rows"], n_annotators: int
+) -> Float[np.ndarray, " annotators"]:
+    return np.bincount(annotator, values, n_annotators).astype(float)  # without rows it would be integers
+
+
+def encoded(part: LabelPart, heard: Heard) -> OneHotLabels:
+    """Encode the labels for the E-step."""
+    labels = part.labels
+    read, n_classes = heard.labels(labels), labels.n_classes
+    return OneHotLabels.of(
+        read.item,
+        read.annotator * n_classes + read.label,
+        (len(labels), labels.n_annotators * n_classes),
+        n_classes,
+        weight=heard.weight(read),
+    )
+
+
+def first_sums(part: LabelPart, heard: Heard) -> Expectation:
+    """Sums of the first responsibilities, the shares of the votes."""
+    read = heard.labels(part.labels)
+    return encoded(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
+
+
+# ---- samples of items, of a bounded number of labels
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of a partition that decide how many of its items are in a sample.
+
+    n_items : items; n_squared : sum of the squared numbers of their labels.
+    n_several, n_of_several : items with several labels once copies are one, and labels of these.
+    """
+
+    n_items: int
+    n_squared: int
+    n_several: int
+    n_of_several: int
+
+
+def sizes_of(part: LabelPart, heard: Heard) -> Sizes:
+    """Return the sizes of a partition."""
+    labels = part.labels
+    each, once = np.diff(labels.indptr), np.diff(heard.once(labels).indptr)
+    return Sizes(len(labels), int((each**2).sum()), int((once > 1).sum()), int(once[once > 1].sum()))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Items with several labels, each of a group of copies once, and their responsibilities."""
+
+    labels: Labels
+    responsibilities: Responsibilities
+
+
+def sampled(
+    part: LabelPart,
+    heard: Heard,
+    first: Int[np.ndarray, " partitions"],
+    places: Int[np.ndarray, " sampled"],
+    log_weights: Weights,
+    log_table: LogTable,
+) -> Sampled:
+    """Return those of some places among all items with several labels; `first` are the first of each partition."""
+    once = heard.once(part.labels)
+    several = np.flatnonzero(np.diff(once.indptr) > 1)
+    mine = places - first[part.number]
+    chosen = np.zeros(len(once), dtype=bool)
+    chosen[several[mine[(mine >= 0) & (mine < len(several))]]] = True
+    q = posterior(encoded(part, heard), log_weights, log_table)
+    return Sampled(take_items(once, chosen), q[chosen])
+
+
+# ---- what a fitted model tells of the annotators
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums over items and labels under the posterior.
+
+    sizes : of each class; n_items : number of items.
+    right : of each annotator, expected number of labels that are right.
+    doubted : the same of q (1 - q), of the labels that are heard, weighted.
+    """
+
+    sizes: Weights
+    n_items: int
+    right: Float[np.ndarray, " annotators"]
+    doubted: Float[np.ndarray, " annotators"]
+
+
+def quality(part: LabelPart, heard: Heard, log_weights: Weights, log_table: LogTable) -> Quality:
+    """Sums for `annotators_`."""
+    q = posterior(encoded(part, heard), log_weights, log_table)
+    labels, n_annotators = part.labels, part.labels.n_annotators
+    read = heard.labels(labels)
+    return Quality(
+        q.sum(0),
+        len(labels),
+        _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
+        doubted_labels(read, q, heard.weight(read), n_annotators),
+    )
+
+
+@dataclass(frozen=True)
+class Calibrated(Additive):
+    """Sums under the calibrated probabilities: sizes of the classes, and counts of the constant annotators."""
+
+    sizes: Weights
+    counts: Float[np.ndarray, "annotators labels classes"]
+
+
+def calibrated(
+    part: LabelPart, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable
+) -> Calibrated:
+    """Sums for annotators who are not heard."""
+    p = found.probabilities(encoded(part, heard), log_weights, log_table)
+    return Calibrated(p.sum(0), counts_of(part.labels, p, heard.constant))

@@ -1,0 +1,122 @@
+"""Labels of partitions as the models of labels read them: evidence for their sweeps, samples, results of items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.constant_annotators import count_labels
+from consilience.errors import InputError
+from consilience.estimators.labels import MAX_TABLE_ENTRIES
+from consilience.partitions.survey.label_survey import LabelPart, Survey
+from consilience.partitions.tables.label_table import Partition, read_rows
+
+Matrices = Float[np.ndarray, "annotators classes labels"]
+
+
+def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
+    """Number of labels of each annotator, of each class."""
+    return count_labels(part.labels)
+
+
+def count_items(part: LabelPart) -> int:
+    """Return the number of items of a partition."""
+    return len(part.labels)
+
+
+# ---- samples of items
+
+
+def take_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
+    """Return some items with their labels."""
+    rows = chosen[labels.item]
+    place = np.cumsum(chosen) - 1
+    return replace(
+        labels,
+        items=pd.RangeIndex(int(chosen.sum())),
+        item=place[labels.item[rows]],
+        annotator=labels.annotator[rows],
+        label=labels.label[rows],
+    )
+
+
+def take_evenly_spaced(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
+    """Return a share of the items; `first` are the numbers of the first items of all partitions."""
+    places = first[part.number] + np.arange(len(part.labels) + 1)
+    return take_items(part.labels, np.diff(np.floor(places * share)) > 0)
+
+
+def join_labels(parts: list[Labels]) -> Labels:
+    """Join the labels of several partitions."""
+    first = np.cumsum([0, *map(len, parts)])
+    return replace(
+        parts[0],
+        items=pd.RangeIndex(int(first[-1])),
+        item=np.concatenate([start + part.item for start, part in zip(first, parts)]),
+        annotator=np.concatenate([part.annotator for part in parts]),
+        label=np.concatenate([part.label for part in parts]),
+    )
+
+
+def name_labels(labels: Labels, annotators: pd.Index, classes: pd.Index) -> Labels:
+    """Return labels with the names of their annotators and classes."""
+    return replace(labels, annotators=annotators, classes=classes)
+
+
+def no_labels_by(annotators: pd.Index, classes: pd.Index) -> Labels:
+    """Return annotators and classes without labels."""
+    none = np.empty(0, dtype=np.intp)
+    return Labels(pd.RangeIndex(0), annotators, False, classes, none, none, none)
+
+
+# ---- tables
+
+
+def require_table(model: Any, survey: Survey, n_components: int) -> None:
+    """Raise an InputError if there are no labels, or too many annotators, components and labels."""
+    name, n_annotators, n_labels = type(model).__name__, len(survey.annotators), len(survey.classes)
+    if not survey.n_labels:
+        raise InputError(f"{name} needs labels, and none of the {survey.n_items} items has any.")
+    if n_annotators * n_labels * n_components > MAX_TABLE_ENTRIES:
+        raise InputError(
+            f"{name} keeps a probability for each annotator, component and label: {n_annotators} × {n_components} × "
+            f"{n_labels}, more than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
+        )
+
+
+def tabulate_matrices(values: Matrices, annotators: pd.Index, classes: pd.Index, labels: pd.Index) -> pd.DataFrame:
+    """Return a row for each annotator and class, and a column for each label."""
+    levels: Any = [annotators, classes]
+    rows: Any = np.indices(values.shape[:2]).reshape(2, -1)
+    index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
+    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))
+
+
+# ---- results of items
+
+
+def results_of_items(
+    numbered: tuple[int, Partition], model: Any, first: Int[np.ndarray, " partitions"], responsibilities: bool
+) -> pd.DataFrame:
+    """Return the class of each item of a partition, and its probability; `first` is not used, for items have names.
+
+    responsibilities : whether to add the probability of each class.
+    """
+    labels = read_rows(numbered[1]).labels
+    if not len(labels):
+        nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
+        return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
+    probabilities = model._probabilities(labels)
+    named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
+    largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
+    found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
+    return _with_each(found, probabilities, model) if responsibilities else found
+
+
+def _with_each(found: pd.DataFrame, probabilities: np.ndarray, model: Any) -> pd.DataFrame:
+    return found.join(pd.DataFrame(probabilities, columns=[f"class {name}" for name in model.classes_]))

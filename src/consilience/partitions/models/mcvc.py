@@ -1,0 +1,324 @@
+"""`MCVC` and `MECC` fitted to partitions: their in-memory fit, with final sweeps that are sums over partitions.
+
+    survey       annotators, groups, numbers of items                                1 pass over the source
+    sample       of at most `SAMPLE` items: order of the groups, and the search      1 pass over the parts
+    sizes        number of items of each group, products of features                 1
+    start        η of each item, its sums and those of the weights                   3
+    sweeps       weights: 3 to 6 passes; η: 3 to 4                                   6 to 10 a sweep
+    unused       if a view is not followed: its best weights, by L-BFGS              as many as it takes, once
+    sizes        of the clusters, which decide their order                           1
+
+Each sum has the size of the weights, or of the groups × clusters × views. η grows with the items, and stays with them.
+
+Decided here
+------------
+The search, restarts, spectral starts and splits of the best, is that of `mcvc_search` on the items whose hashes are the
+smallest, in memory. Up to `SAMPLE` items these are all, and the fits are the same up to rounding. Beyond, the final
+sweeps start from the weights, views and reliabilities of the sample, and η of a further item is what the groups of the
+sample tell it; the bounds of the restarts are those of the sample.
+
+Clusters of a view that own as many items are in the order of their first items in the sample; in memory, in all.
+The best weights of an unused view are sought from those of the sample, with variances for the number of all items.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.linalg import cho_factor
+from scipy.sparse import csr_array
+from scipy.special import softmax
+
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.memberships import incidence_of
+from consilience.errors import InputError
+from consilience.estimators.pair_notes import notes_on_degenerate_clusters
+from consilience.estimators.traces import keep_trace
+from consilience.estimators.user_order import restore
+from consilience.estimators.views import _by_falling_size
+from consilience.inference.gaussian_softmax import Design, Weights
+from consilience.inference.memberships import Memberships
+from consilience.inference.pair_evidence import GroupedItems, PairEvidence, _n_pairs
+from consilience.inference.parts import Additive, Parts
+from consilience.inference.randomness import spawn_generator
+from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.engine.item_rows import ItemRows
+from consilience.partitions.models import mcvc_sums
+from consilience.partitions.models.mcvc_sums import NO_ITEMS, Messages, Part
+from consilience.partitions.models.mcvc_sweeps import Sweeps, Swept, clusters_bounds
+from consilience.partitions.survey.item_survey import (
+    ItemSurvey,
+    Keys,
+    OwnItems,
+    Sample,
+    Surveyed,
+    group_places,
+    joined_sample,
+    sampled_items,
+)
+from consilience.partitions.survey.label_survey import hashes_of
+from consilience.semisupervised import MCVC, MECC, mapping, mcvc_search
+from consilience.semisupervised.mcvc import Eta, Prior, Problem, State, init
+from consilience.semisupervised.mcvc_estimator import _read_off, views_to_begin_with
+from consilience.semisupervised.mcvc_search import view_weights
+
+SAMPLE = 5_000  # items; at most survey.CHECKED
+OF_ITEMS = ("labels_", "responsibilities_", "view_labels_", "view_responsibilities_")
+
+
+# ---- what is computed on a partition
+
+
+@dataclass(frozen=True)
+class Items:
+    """Items of a partition before the first sweep; see `mcvc_sums.Part`.
+
+    number : of the partition.
+    sampled : places of the items of the sample.
+    """
+
+    number: int
+    x: Float[np.ndarray, "items features"]
+    in_group: csr_array
+    sampled: Int[np.ndarray, " sampled"]
+
+
+def prepared(own: OwnItems, keys: Keys, first: Int[np.ndarray, " partitions"], limit: Any) -> Items:
+    """Return the items with their groups in the order of `keys`; those whose hash is at most `limit` are sampled."""
+    given = own.rows.groupings
+    x = np.column_stack([own.rows.features, np.ones(given.n_items)])
+    in_group = incidence_of(given.item_of_row, group_places(given, keys), given.n_items, len(keys))
+    return Items(own.number, x, in_group, np.flatnonzero(hashes_of(own.names(first)) <= limit))
+
+
+@dataclass(frozen=True)
+class Counted(Additive):
+    """Products of features, and number of items of each group."""
+
+    products: Float[np.ndarray, "features features"]
+    sizes: Int[np.ndarray, " groups"]
+
+
+def counted(items: Items) -> Counted:
+    """Count a partition."""
+    x = np.require(items.x, requirements=["ALIGNED"])  # else BLAS takes another way, with other last digits
+    return Counted(x.T @ x, np.bincount(items.in_group.indices, minlength=items.in_group.shape[1]))
+
+
+def started(
+    items: Items, eta: Eta, first: Int[np.ndarray, " partitions"], weights: Weights, messages: Messages
+) -> Part:
+    """Return the items with the first η: that of the sample; of other items, as the sample tells them.
+
+    eta : of the sample, partition by partition.
+    first : place of the first item of each partition in the sample.
+    """
+    own = np.empty((len(items.x), *eta.shape[1:]))
+    part = Part(items.number, items.x, items.in_group, items.sampled, own)
+    for rows in part.slices(eta.shape[2]):
+        own[rows] = softmax(mcvc_sums.field_of(items.x[rows], items.in_group[rows], weights, messages), axis=1)
+    start = int(first[items.number])
+    own[items.sampled] = eta[start : start + len(items.sampled)]
+    return part
+
+
+def without_eta(items: Items) -> Part:
+    """Return the items before η is known."""
+    return Part(items.number, items.x, items.in_group, items.sampled, np.empty((len(items.x), 0, 0)))
+
+
+# ---- the fit
+
+
+def require_fittable(model: MCVC | MECC, checkpoint: Any) -> None:  # a checkpoint holds the search, too
+    """Raise an InputError unless the parameters are valid."""
+    model._check_parameters()
+
+
+def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
+    """Fit the model to items in partitions.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    table : its parts are forgotten.
+    checkpoint : path, or None; rows of items are kept in a folder beside it.
+    """
+    own, survey, features = table.own, table.survey, table.features
+    _require_pairs(model, survey, len(survey.vocabulary.group_names) > 0)
+    limit = table.limit(SAMPLE)
+    samples = list(own.results(sampled_items, survey.first, limit))
+    first = np.cumsum([0] + [len(one.features) for one in samples])[:-1]
+    sample = joined_sample(samples, survey.nothing())
+    if features:
+        _read_features(model, sample, features)
+    arranged = arrange(sample.groupings, sample.features)
+    items = own.map(prepared, arranged.ordered.vocabulary.group_keys(), survey.first, limit)
+    own.forget()
+    over = _over(model, survey, sample, arranged, items.total(counted))
+    keep_rows = partial(ItemRows.beside, items.map(without_eta), mcvc_sums.rows_of, mcvc_sums.with_rows)
+    runs: Runs[Swept] = runs_at(checkpoint, model, keep_rows=keep_rows, data=_digest(over, survey, limit))
+    trace = runs.run(
+        lambda: _first(model, over, arranged, items, first),
+        over.step,
+        lambda swept: float(swept.own.bounds[0]),
+        max_iter=model.max_iter,
+        tol=float(model.tol),
+    )
+    items.forget()
+    model.restart_bounds_ = trace.state.restart_bounds
+    keep_trace(model, trace)
+    _set_attributes(model, over, trace.state, arranged, survey.n_items)
+    trace.state.parts.forget()
+
+
+def _require_pairs(model: MCVC | MECC, survey: ItemSurvey, any_: bool) -> None:
+    if not any_:
+        raise InputError(
+            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={survey.n_items})."
+        )
+
+
+def _read_features(model: MCVC | MECC, sample: Sample, features: tuple[Any, ...]) -> None:
+    """Read the features of the sample as the fit in memory does, for their names and scales."""
+    columns = pd.Index(features, tupleize_cols=False)
+    model._features(pd.DataFrame(sample.features, index=sample.groupings.items, columns=columns), reset=True)
+
+
+def _over(
+    model: MCVC | MECC, survey: ItemSurvey, sample: Sample, arranged: Arrangement[Groupings], found: Counted
+) -> Sweeps:
+    """Return the model over partitions."""
+    evidence = among_groups(arranged.ordered, found.sizes, model.implied_pairs)
+    _require_pairs(model, survey, bool(evidence.n_pairs.any()))
+    several = isinstance(model, MCVC)
+    prior = Prior(float(model.stick_concentration) if several else 1.0, *map(float, model.reliability_prior))
+    n_clusters = min(model.n_clusters, survey.n_items)
+    of_sample = PairEvidence.of(arranged.ordered, implied=model.implied_pairs)
+    problem = Problem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
+    curvature = cho_factor(found.products / 2 + np.eye(len(found.products)), lower=True)[0]
+    none = problem.design.x[:0]
+    return Sweeps(Problem(Design(none, none, curvature), evidence, prior, n_clusters), problem, survey.n_items)
+
+
+def _digest(over: Sweeps, survey: ItemSurvey, limit: Any) -> str:
+    data = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes, int(limit))).encode())
+    data.update(np.array([over.evidence.n_pairs, over.evidence.n_same]).tobytes())
+    return data.hexdigest()
+
+
+def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied: str) -> GroupedItems:
+    """Evidence of groups of these sizes, with each group in place of its items; see `mcvc_sums`."""
+    n_groups, by = ordered.n_groups, ordered.annotator_of_grouping
+    itself = csr_array((np.ones(n_groups), np.arange(n_groups), np.arange(n_groups + 1)), shape=(n_groups, n_groups))
+    memberships = Memberships.of(replace(ordered, items=pd.RangeIndex(n_groups), incidence=itself))
+    of_group = memberships.grouping_of_group
+    in_all = np.bincount(of_group, sizes, memberships.n_groupings).astype(int)
+    weight = 2 / np.maximum(in_all, 2) if implied == "independent" else np.ones(len(in_all))
+    return GroupedItems(
+        n_items=n_groups,
+        n_annotators=ordered.n_annotators,
+        n_pairs=_n_pairs(in_all, weight, by, ordered.n_annotators),
+        n_same=_n_pairs(sizes, weight[of_group], by[of_group], ordered.n_annotators),
+        memberships=memberships,
+        weight=weight,
+    )
+
+
+def searched(model: MCVC | MECC, problem: Problem, n_views: int) -> tuple[State, Float[np.ndarray, " restarts"]]:
+    """Search as `mcvc_search.run`, up to the splits; return the best state, and the bound of each restart."""
+    rng, max_iter, tol = spawn_generator(model.random_state), model.max_iter, float(model.tol)
+    size = max(mcvc_search.BATCH_ENTRIES // (problem.evidence.n_items * problem.n_clusters * n_views), 1)
+    loosely = mcvc_search.LOOSE_TOL
+    best, bounds = [], []
+    for first in range(0, model.n_init, size):
+        start = init(problem, n_views, min(size, model.n_init - first), rng=rng)
+        ends = mcvc_search.swept(problem, start, max_iter, loosely).state
+        bounds.append(ends.bounds)
+        best.append(mcvc_search.highest(ends, mcvc_search.KEPT))
+    few = [mcvc_search.swept(problem, own, max_iter, tol).state for own in best]
+    if n_spectral := model.n_init // mcvc_search.RANDOM_FOR_SPECTRAL:
+        starts = mcvc_search.spectral_starts(problem, mcvc_search.best_of(few), n_spectral, rng=rng)
+        batches = mcvc_search.in_batches(starts, size)
+        ends = mcvc_search.joined([mcvc_search.swept(problem, own, max_iter, loosely).state for own in batches])
+        bounds.append(ends.bounds)
+        kept = mcvc_search.highest(ends, mcvc_search.KEPT_SPECTRAL)
+        few.append(mcvc_search.swept(problem, kept, max_iter, tol).state)
+    winner = mcvc_search.with_splits(problem, mcvc_search.best_of(few), max_iter)
+    return winner, np.concatenate(bounds)
+
+
+def _first(
+    model: MCVC | MECC,
+    over: Sweeps,
+    arranged: Arrangement[Groupings],
+    items: Parts,
+    first: Int[np.ndarray, " partitions"],
+) -> Swept:
+    """State of all items from the best of the sample."""
+    several = isinstance(model, MCVC)
+    n_views = views_to_begin_with(model.max_views, over.evidence.n_annotators) if several else 1
+    best, bounds = searched(model, over.sample, n_views)
+    ordered, columns = arranged.ordered, np.arange(best.eta.shape[2])
+    sizes = np.bincount(ordered.incidence.indices, minlength=ordered.n_groups)
+    of_sample = mcvc_sums.summed(Part(0, over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
+    evidence = among_groups(ordered, sizes, model.implied_pairs)
+    messages = Messages.of(evidence, of_sample.groups, *view_weights(best))
+    eta = np.empty_like(best.eta)
+    eta[arranged.items] = best.eta
+    parts = items.map(started, eta, first, best.weights, messages)
+    sums, logs = parts.total(mcvc_sums.summed, columns), parts.total(mcvc_sums.log_sums, best.weights)
+    of_views = clusters_bounds(best.weights, sums, logs)
+    return Swept(parts, replace(best, eta=best.eta[:0], of_views=of_views), sums, logs, bounds)
+
+
+def _set_attributes(
+    model: MCVC | MECC, over: Sweeps, state: Swept, arranged: Arrangement[Groupings], n_items: int
+) -> None:
+    ordered, evidence = arranged.ordered, over.evidence
+    of_sample = np.concatenate(list(state.parts.results(mcvc_sums.clusters_of_sample)))[arranged.items]
+    eta = one_of_each(state.parts.total(mcvc_sums.owned), of_sample)
+    nowhere = csr_array((len(eta), ordered.n_groups))
+    named = replace(ordered, items=pd.RangeIndex(len(eta)), incidence=nowhere)
+    _read_off(model, replace(state.own, eta=eta), evidence, named)
+    for name in OF_ITEMS:
+        delattr(model, name)
+    restore(model, arranged)
+    del model.items_
+    if isinstance(model, MECC):
+        model.notes_ = _notes(model, evidence, n_items)
+    kept, _ = _by_falling_size(state.own.phi[:, 0][evidence.n_pairs > 0].argmax(1))
+    same, apart = view_weights(state.own)
+    messages = Messages.of(evidence, state.sums.groups[:, :, kept], same[:, kept], apart[:, kept])
+    model._of_groups = model._weights, mapping.group_index(ordered), messages
+
+
+def _notes(model: MECC, evidence: GroupedItems, n_items: int) -> list[str]:
+    """Notes of the model on one cluster, or as many as items; no others need the clusters of items."""
+    found = model.n_clusters_
+    labels = np.arange(n_items) if found == n_items else np.zeros(n_items if found == 1 else 0, dtype=np.int8)
+    requested = 1 if model.n_clusters == 1 else None
+    return notes_on_degenerate_clusters(labels, evidence.n_same.sum(), evidence.n_pairs.sum(), requested)
+
+
+def one_of_each(sizes: Int[np.ndarray, "clusters columns"], of_sample: Int[np.ndarray, "sampled columns"]) -> Eta:
+    """η of an item of each cluster that owns any, in falling order of their sizes; shorter views repeat the first.
+
+    of_sample : clusters of some items, whose order decides among clusters of one size.
+    """
+    n_clusters, n_views = sizes.shape
+    first = np.full(sizes.shape, len(of_sample))
+    for view in range(n_views):
+        found, place = np.unique(of_sample[:, view], return_index=True)
+        first[found, view] = place
+    order, n_owned = np.lexsort((first, -sizes), axis=0), (sizes > 0).sum(0)
+    rows = np.arange(n_owned.max())[:, None]
+    clusters = np.take_along_axis(order, np.where(rows < n_owned, rows, 0), axis=0)
+    return np.eye(n_clusters)[clusters].transpose(0, 2, 1)

@@ -1,0 +1,402 @@
+"""`PartitionLabelModel` fitted to partitions: its in-memory fit, with sums over partitions in place of arrays of items.
+
+    survey       annotators, groups, numbers of items, ranges of features               1 pass over the source
+    sample       of at most `SAMPLE` items: order of features and groups, a start       1 pass over the parts
+    start        a k-means clustering of the sample, each item at the nearest centre    2 a restart
+    sweeps       (18), (20) here; the steps of (4) and (16) in the partitions           6 to 8 a sweep
+    merging      sweeps from joined clusters                                            as many
+    groupings    clusters that own items; labels that the model predicts                2
+
+Each sum has the size of the weights or of the groups × clusters: nothing here grows with the number of items, but for
+the sample, of a fixed size, and the numbers of items of the partitions.
+
+Decided here
+------------
+The in-memory fit draws its start over features and groups in an order that depends on the values of all items, and
+starts from a k-means clustering of all of them. Here both come from the items whose hashes are the smallest. Up to
+`SAMPLE` items these are all, and the fits are the same up to rounding. Beyond, only the start differs.
+
+A fit is as sensitive to rounding as in memory. The optimiser of (4) stops at a threshold, so that the order of a sum
+can decide on a step; and pairs of clusters whose labels are equal with certainty are alike, so that it decides which of
+them is joined first.
+
+Not found here is what needs all items at once: a prior variance, copies, the row space of more features than items. Nor
+is a requested number of clusters, which restarts from other numbers. The parameters have to say that none is asked for.
+The note on annotators whose groups tell next to nothing is not made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from scipy.special import softmax
+from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
+
+from consilience.annotations import Groupings
+from consilience.annotations.canonical import Arrangement, arrange
+from consilience.annotations.memberships import incidence_of
+from consilience.annotations.names import MISSING
+from consilience.errors import InputError
+from consilience.estimators.forecasts import on_number_of_clusters
+from consilience.estimators.grouping_copies import copies_of
+from consilience.estimators.parameters import is_auto
+from consilience.estimators.traces import keep_trace
+from consilience.estimators.user_order import restore
+from consilience.inference import Trace
+from consilience.inference.clusters import by_falling_size
+from consilience.inference.confusion import Cells
+from consilience.inference.parts import Additive, Parts
+from consilience.inference.randomness import check_random_state, spawn_seeds
+from consilience.inference.softmax import Items, Moments, in_chunks, moments, scores, with_offset
+from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.models.requirements import require_no_copies, require_same_starts
+from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Keys, OwnItems, Surveyed, group_places
+from consilience.partitions.tables.item_table import ItemPartition, read_items
+from consilience.semisupervised import PartitionLabelModel, mapping
+from consilience.semisupervised import partition_label_model as updates
+from consilience.semisupervised.feature_order import order_of_features
+from consilience.semisupervised.partition_label_model import (
+    KMEANS_ROUNDS,
+    SEEDED,
+    Evidence,
+    Prior,
+    Problem,
+    State,
+    expected_accuracy,
+    label_evidence,
+    label_probability,
+    leaning_moments,
+)
+from consilience.semisupervised.partition_label_model_estimator import _on_guessers, _require_information
+
+Coefficients = Float[np.ndarray, "columns clusters"]
+OfLabels = Float[np.ndarray, "groups clusters"]
+
+
+# ---- what is computed on a partition
+
+
+def prepared(own: OwnItems, keys: Keys, columns: Int[np.ndarray, " features"], n_clusters: int) -> list[Items]:
+    """Return the items in chunks, with their features and groups in a given order."""
+    given = own.rows.groupings
+    design = np.hstack([own.rows.features[:, columns], np.ones((given.n_items, 2))])
+    labels = incidence_of(given.item_of_row, group_places(given, keys), given.n_items, len(keys))
+    items = Items(design, labels)
+    chunks = in_chunks(items, n_clusters) or [items]
+    for chunk in chunks:
+        _ = chunk.length  # is kept with the chunk
+    return chunks
+
+
+def leaning(chunks: list[Items], centres: np.ndarray, cells: Cells, n_clusters: int) -> Moments:
+    """Moments of a start from the features, with each item in the cluster of the nearest centre."""
+    design = np.concatenate([chunk.design for chunk in chunks])
+    seeds = pairwise_distances_argmin(design, centres) if len(design) else np.empty(0, dtype=np.intp)
+    return leaning_moments(Evidence(chunks, cells), seeds, 0.0, n_clusters)
+
+
+def group_sizes(chunks: list[Items]) -> Int[np.ndarray, " groups"]:
+    """Return the number of items in each group."""
+    of_chunks = [np.asarray(chunk.labels.sum(0)) for chunk in chunks]
+    return np.sum(of_chunks, axis=0).astype(int)
+
+
+def owned(chunks: list[Items], coefficients: Coefficients, said: OfLabels) -> Int[np.ndarray, " clusters"]:
+    """Return the number of items whose most probable cluster each is."""
+    clusters = np.concatenate([scores(chunk, coefficients, said).argmax(1) for chunk in chunks])
+    return np.bincount(clusters, minlength=said.shape[1])
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums over items and labels.
+
+    correct : labels of each group that the model predicts.
+    together : items of each group whose most probable cluster each is.
+    """
+
+    correct: Int[np.ndarray, " groups"]
+    together: Float[np.ndarray, "groups clusters"]
+
+
+def quality(
+    chunks: list[Items], coefficients: Coefficients, said: OfLabels, probability: OfLabels, nothing: Groupings
+) -> Quality:
+    """Sums for ``groupings_`` and ``notes_``, over the clusters found; `nothing` has the groups."""
+    labels = _stacked(chunks)
+    found = np.concatenate([softmax(scores(chunk, coefficients, said), axis=1) for chunk in chunks])
+    one_of = np.eye(found.shape[1])[found.argmax(1)]
+    correct = mapping.correct_labels(replace(nothing, incidence=labels), found, probability)
+    return Quality(correct, labels.T @ one_of)
+
+
+def _stacked(chunks: list[Items]) -> csr_array:
+    group = np.concatenate([chunk.labels.indices for chunk in chunks])
+    given = np.concatenate([np.diff(chunk.labels.indptr) for chunk in chunks])
+    shape = (len(given), chunks[0].labels.shape[1])
+    return csr_array((np.ones(len(group)), group, np.append(0, np.cumsum(given))), shape=shape)
+
+
+# ---- evidence
+
+
+@dataclass(frozen=True)
+class ItemsInParts:
+    """Items in partitions, as the updates of the model read them: `partition_label_model.Observations`.
+
+    parts : of `prepared`.
+    """
+
+    parts: Parts
+    cells: Cells
+
+    def moments(self, coefficients: Coefficients, said: OfLabels | None = None) -> Moments:
+        """Moments of π, or with what labels say those of ρ, (16)."""
+        total: Moments = self.parts.total(moments, coefficients, said)
+        return total
+
+    def leaning(self, state: State, centres: np.ndarray) -> State:
+        """Return the state with posteriors close to clusters around centres."""
+        seen = self.parts.total(leaning, centres, self.cells, state.weights.shape[1])
+        return replace(state, moments=replace(seen, log_normalizer=state.moments.log_normalizer))
+
+
+# ---- the fit
+
+
+def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
+    """Raise an InputError unless the parameters are valid, and need neither all items at once nor another seed."""
+    model._check_parameters()
+    remedies = {
+        "prior_variance": (is_auto(model.prior_variance), "a number, such as that found in memory on a sample"),
+        "n_clusters": (not is_auto(model.n_clusters), '"auto", and max_clusters the largest number'),
+    }
+    for name, (refused, remedy) in remedies.items():
+        if refused:
+            raise InputError(
+                f"Over partitions, the {name!r} parameter of PartitionLabelModel must be {remedy}. "
+                f"Got {getattr(model, name)!r} instead."
+            )
+    require_no_copies(model)
+    require_same_starts(model, checkpoint)
+
+
+def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, checkpoint: Any) -> None:
+    """Fit the model to items in partitions.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    table : its parts are forgotten.
+    checkpoint : path, or None.
+    """
+    own, survey, features = table.own, table.survey, table.features
+    n_clusters = model._n_clusters(survey.n_items)
+    _require_features(survey, features)
+    sample = table.sample(SAMPLE)
+    X = pd.DataFrame(sample.features, index=sample.groupings.items, columns=pd.Index(features, tupleize_cols=False))
+    columns, arranged = _arranged(model._features(X, reset=True), sample.groupings)
+    ordered = arranged.ordered
+    keys = ordered.vocabulary.group_keys()
+    parts = own.map(prepared, keys, columns, n_clusters)
+    own.forget()
+    counts = parts.total(group_sizes)
+    counted = with_counts(ordered, counts)
+    _require_information(np.empty((survey.n_items, 0)), counted)
+    runs: Runs[State] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
+
+    model.features_used_ = np.ones(len(features), dtype=bool)
+    model.prior_variance_search_ = model.feature_search_ = None
+    model.prior_variance_ = float(model.prior_variance)
+    copies_of(model, ordered)
+    problem = _problem(survey, ordered)
+    evidence, prior = ItemsInParts(parts, problem.cells), model._prior(problem, model.prior_variance_)
+    starts = Problem.of(sample.features[:, columns][arranged.items], ordered)
+    best, bounds = _best(model, evidence, prior, starts, runs, n_clusters)
+    keep_trace(model, best)
+    model.restart_bounds_ = np.array(bounds)
+    read_off(model, evidence, prior, best.state, columns, arranged, counted)
+    parts.forget()
+
+
+def _require_features(survey: ItemSurvey, features: tuple[Any, ...]) -> None:
+    n_features, n_items = len(features), survey.n_items
+    if n_features + 1 > n_items:
+        raise InputError(
+            f"Over partitions, PartitionLabelModel needs more items than features. Got {n_items} items and "
+            f"{n_features} features: fit it in memory."
+        )
+    if not (survey.highest - survey.lowest).any():
+        raise InputError(
+            f"All {n_features} features are constant over the {n_items} items, so they do not distinguish any. Give "
+            "features that vary."
+        )
+
+
+def _arranged(
+    features: Float[np.ndarray, "items features"], groupings: Groupings
+) -> tuple[Int[np.ndarray, " features"], Arrangement[Groupings]]:
+    """Order of the features, and of all else, that depends on the content alone, as in the fit in memory."""
+    columns = order_of_features(features, groupings.incidence)
+    return columns, arrange(groupings, features[:, columns])
+
+
+def with_counts(ordered: Groupings, counts: Int[np.ndarray, " groups"]) -> Groupings:
+    """Return groupings with one row, the number of items of each group, for what needs only sums over items."""
+    row = csr_array(counts[None, :].astype(float))
+    return replace(ordered, items=pd.RangeIndex(1), incidence=row)
+
+
+def _digest(survey: ItemSurvey, keys: list[Any], counts: Int[np.ndarray, " groups"]) -> str:
+    arrays = (survey.lowest, survey.highest, counts)
+    named = hashlib.sha256(repr((keys, survey.n_items)).encode())
+    for array in arrays:
+        named.update(np.ascontiguousarray(array).tobytes())
+    return named.hexdigest()
+
+
+def _problem(survey: ItemSurvey, ordered: Groupings) -> Problem:
+    """Return the problem of all items, with their number and the groups; the design takes no memory."""
+    design = np.broadcast_to(np.zeros(len(survey.lowest) + 2), (survey.n_items, len(survey.lowest) + 2))
+    cells = Cells.of(ordered.grouping_of_group)
+    return Problem(design, None, ordered.incidence[:0], cells, ordered.annotator_of_group, ordered.n_annotators)
+
+
+def _best(
+    model: PartitionLabelModel,
+    evidence: ItemsInParts,
+    prior: Prior,
+    starts: Problem,
+    runs: Runs[State],
+    n_clusters: int,
+) -> tuple[Trace[State], list[float]]:
+    """Return the best restart with its clusters joined, and the bounds of all restarts."""
+    limits: dict[str, Any] = {"max_iter": model.max_iter, "tol": model.tol}
+
+    def restarted(seed: int) -> Trace[State]:
+        return runs.run(
+            lambda: _start(model, evidence, prior, starts, n_clusters, seed),
+            lambda state: updates.step(state, evidence, prior),
+            lambda state: updates.lower_bound(state, evidence, prior),
+            **limits,
+        )
+
+    traces = [restarted(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
+    best = max(traces, key=lambda trace: trace.lower_bound)
+    if model.merge:
+        best = updates.merge(best, evidence, prior, **limits, loop=runs.run)
+    return best, [trace.lower_bound for trace in traces]
+
+
+def _start(
+    model: PartitionLabelModel, evidence: ItemsInParts, prior: Prior, starts: Problem, n_clusters: int, seed: int
+) -> State:
+    """First state of a restart, `Problem.start_from_features` or `Problem.start_at_random` of the model."""
+    state = starts.start_at_random(evidence, prior, n_clusters, seed)
+    if model.init == "random":
+        return state
+    k = max(round(SEEDED * n_clusters), 1)
+    found = KMeans(k, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed).fit(starts.design)
+    return evidence.leaning(state, found.cluster_centers_)
+
+
+# ---- results
+
+
+def read_off(
+    model: PartitionLabelModel,
+    evidence: ItemsInParts,
+    prior: Prior,
+    state: State,
+    columns: Int[np.ndarray, " features"],
+    arranged: Arrangement[Groupings],
+    counted: Groupings,
+) -> None:
+    """Set the attributes, as `PartitionLabelModel._read_off` does.
+
+    Parameters
+    ----------
+    columns : order of the features in the state.
+    counted : the groups in the order of the state, with the numbers of their items.
+    """
+    coefficients, cells = with_offset(state.weights, prior.richness), evidence.cells
+    said = label_evidence(state.assignment, state.expected, cells)
+    kept = by_falling_size(evidence.parts.total(owned, coefficients, said))
+    assignment, probability = state.assignment[:, kept], label_probability(state, cells)[:, kept]
+    nothing = replace(counted, items=pd.RangeIndex(0), incidence=counted.incidence[:0])
+    found = evidence.parts.total(quality, coefficients[:, kept], said[:, kept], probability, nothing)
+
+    model.n_clusters_ = len(kept)
+    model.coef_ = coefficients[:-2, kept].T
+    model.intercept_ = coefficients[-2:, kept].sum(0)
+    index = mapping.group_index(counted)
+    model.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
+    model.label_probabilities_ = pd.DataFrame(probability, index=index)
+    model.annotator_mapping_ = mapping.mapping_table(counted, assignment)
+    model.groupings_ = mapping.grouping_quality(counted, found.correct, expected_accuracy(state, cells))
+    model.annotators_ = mapping.annotator_quality(counted, model.groupings_)
+    model.annotators_.insert(3, "reliability", state.reliability)
+    model._restore_features(columns)
+    restore(model, arranged)
+    del model.items_
+    model.annotator_mapping_ = model.annotator_mapping_.reset_index(drop=True)
+    guessers = _on_guessers(model.annotators_["reliability"])
+    model.notes_ = [*guessers, *_on_number_of_clusters(counted, found.together)]
+    model._of_labels = model.coef_, pd.DataFrame(said[:, kept], index=index)
+
+
+def _on_number_of_clusters(groupings: Groupings, together: Float[np.ndarray, "groups clusters"]) -> list[str]:
+    """`on_number_of_clusters`, from an item for each group and cluster that have one in common."""
+    group, cluster = np.nonzero(together)
+    items = np.arange(len(group))
+    incidence = incidence_of(items, group, len(items), groupings.n_groups)
+    return on_number_of_clusters(replace(groupings, items=pd.RangeIndex(len(items)), incidence=incidence), cluster)
+
+
+def results_of_items(
+    numbered: tuple[int, ItemPartition], model: Any, first: Int[np.ndarray, " partitions"], responsibilities: bool
+) -> pd.DataFrame:
+    """Return the cluster of each item of a partition.
+
+    Parameters
+    ----------
+    first : number of the first item of each partition, if items are numbered.
+    responsibilities : whether to add the probability of each cluster.
+    """
+    number, partition = numbered
+    rows = read_items(partition)
+    given = rows.groupings
+    said = model._of_labels[1]
+    place = group_places(given, said.index.tolist())
+    if (place == MISSING).any():
+        annotator, _, name = given.vocabulary.group_keys()[given.incidence.indices[int(np.argmax(place == MISSING))]]
+        raise InputError(f"{partition.name}: the group {name!r} of annotator {annotator!r} was not fitted.")
+    labels = incidence_of(given.item_of_row, place, given.n_items, len(said))
+    found = softmax(rows.features @ model.coef_.T + model.intercept_ + labels @ said.to_numpy(), axis=1)
+    table = pd.DataFrame(
+        {
+            "item": OwnItems(number, rows).names(first),
+            "cluster": found.argmax(1),
+            "probability": found.max(1, initial=0.0),
+        }
+    )
+    if not responsibilities:
+        return table
+    return table.join(pd.DataFrame(found, columns=[f"cluster {cluster}" for cluster in range(found.shape[1])]))
+
+
+def require_results(model: PartitionLabelModel) -> None:
+    """Raise an InputError unless the last fit of the model was one to partitions, which left the evidence of groups."""
+    coefficients, _ = vars(model).get("_of_labels", (None, None))
+    if coefficients is None or coefficients is not model.coef_:
+        raise InputError(
+            "Clusters of items in partitions come from a PartitionLabelModel that was fitted to partitions, by "
+            "consilience.partitions.fit. This one was fitted in memory: see its labels_ and predict."
+        )

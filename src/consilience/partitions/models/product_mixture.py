@@ -1,0 +1,196 @@
+"""`ProductMixture` fitted to partitions: its in-memory fit, with sums over partitions in place of arrays of items.
+
+    survey       names of annotators and classes, numbers of items and labels        1 pass over the source
+    start        shares of the votes; or a sample of at most `SAMPLE` items          1 pass over the parts
+    sweeps       the E-step of each partition; the M-step here                       1 a sweep and restart
+    annotators   labels that are right, sizes of the components                      1
+
+Decided here
+------------
+Random responsibilities are drawn for evenly spaced items. Up to `SAMPLE` items these are all, in canonical order, and
+the fits are the same up to rounding; beyond, the first M-step knows the sample alone.
+
+Copies are merged item by item, which changes the labels themselves: ``copies=None`` has to be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations.canonical import arrange
+from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.mixture_result import as_confusion, keep_best
+from consilience.consensus.labels.product_mixture import (
+    RANDOM_CONCENTRATION,
+    Mixture,
+    matched,
+    run,
+)
+from consilience.consensus.labels.product_mixture_estimator import ProductMixture
+from consilience.consensus.labels.stagewise_evidence import encode_labels
+from consilience.errors import InputError
+from consilience.estimators.labels import information
+from consilience.estimators.parameters import require
+from consilience.inference.parts import Additive, LabelsInParts, Parts
+from consilience.inference.product_distributions import (
+    Expectation,
+    LogTable,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    posterior,
+    vote_shares,
+)
+from consilience.inference.randomness import check_random_state, spawn_seeds
+from consilience.partitions.engine.checkpoint import Runs, runs_at
+from consilience.partitions.models import label_parts
+from consilience.partitions.models.label_parts import tabulate_matrices
+from consilience.partitions.models.requirements import require_no_copies, require_same_starts
+from consilience.partitions.survey.label_survey import LabelPart, Survey, digest_of
+
+SAMPLE = 100_000  # items
+
+
+# ---- what is computed on a partition
+
+
+def encoded(part: LabelPart, n_components: int) -> OneHotLabels:
+    """Encode the labels for the E-step."""
+    return encode_labels(part.labels, n_components)
+
+
+def first_sums(part: LabelPart) -> Expectation:
+    """Sums of the shares of the votes."""
+    return encoded(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
+
+
+@dataclass(frozen=True)
+class Quality(Additive):
+    """Sums over items and labels under the posterior.
+
+    sizes : of each component.
+    right : expected number of labels of each annotator that are right.
+    """
+
+    n_items: int
+    sizes: Weights
+    right: Float[np.ndarray, " annotators"]
+
+
+def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quality:
+    """Sums for `annotators_`; labels are right if they are the number of the item's component."""
+    q, labels = posterior(encoded(part, len(log_weights)), log_weights, log_table), part.labels
+    named = labels.label < q.shape[1]
+    right = np.bincount(labels.annotator[named], q[labels.item[named], labels.label[named]], labels.n_annotators)
+    return Quality(len(q), q.sum(0), right.astype(float))
+
+
+# ---- the fit
+
+
+def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
+    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
+    model._check_parameters()
+    require_no_copies(model)
+    if not isinstance(model.init, str):
+        raise InputError(
+            "Over partitions, the 'init' parameter of ProductMixture must be 'auto', 'votes' or 'random': an array "
+            "would need a row for each item."
+        )
+    if model.init != "votes":
+        require_same_starts(model, checkpoint)
+
+
+def fit_product_mixture(
+    model: ProductMixture, parts: Parts, survey: Survey, checkpoint: Any, counts: Int[np.ndarray, "annotators labels"]
+) -> None:
+    """Fit the model to parts over the annotators and classes of the survey.
+
+    Parameters
+    ----------
+    model : gets the attributes of its in-memory fit that have no axis of items.
+    parts : of `LabelPart`.
+    survey : of the same table.
+    checkpoint : path, or None.
+    counts : number of labels of each annotator, of each class.
+    """
+    n_components = model._n_components(label_parts.no_labels_by(survey.annotators, survey.classes))
+    label_parts.require_table(model, survey, n_components)
+    runs: Runs[Mixture] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
+    starts = _starts(model, parts, survey, n_components)
+    onehot, n_labels = parts.map(encoded, n_components), len(survey.classes)
+    evidence = LabelsInParts(onehot, n_components)
+    settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
+    best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
+    onehot.forget()
+    model.log_likelihood_ = best.state.expected.log_likelihood
+    copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes))
+    read_off(model, parts, survey, best.state, counts.sum(1))
+
+
+def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
+    """Sums of the first responsibilities, of each restart."""
+    votes = model.init == "votes" or (model.init == "auto" and n_components == len(survey.classes))
+    if votes:
+        named = n_components == len(survey.classes)
+        require(model, "init", f"'random': votes give no start for {n_components} components", named)
+        return [parts.total(first_sums)]
+    first = np.cumsum([0, *parts.results(label_parts.count_items)])
+    share = min(SAMPLE / max(survey.n_items, 1), 1.0)
+    sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
+    arranged = arrange(label_parts.name_labels(sample, survey.annotators, survey.classes))
+    rows, concentration = np.argsort(arranged.items), np.full(n_components, RANDOM_CONCENTRATION)
+    onehot = encoded(LabelPart(0, sample), n_components)
+
+    def sums(seed: int) -> Expectation:
+        drawn: Responsibilities = np.random.default_rng(seed).dirichlet(concentration, len(sample))
+        return onehot.expectation_of(drawn[rows])
+
+    return [sums(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
+
+
+def read_off(
+    model: Any,
+    parts: Parts,
+    survey: Survey,
+    state: Mixture,
+    n_given: Int[np.ndarray, " annotators"],
+    deciding: Sequence[int] | None = None,
+    evidence: LogTable | None = None,
+) -> None:
+    """Set the attributes, as `mixture_result.read_off` does; `n_given` is the number of labels of each annotator."""
+    n_labels, n_components = len(survey.classes), len(state.log_weights)
+    named = n_components == n_labels
+    shape = (len(survey.annotators), n_labels, n_components)
+    who = np.arange(shape[0]) if deciding is None else np.asarray(deciding, dtype=int)
+    order: Int[np.ndarray, " components"] = np.argsort(-state.log_weights, kind="stable")
+    if named:
+        order = matched(state.expected.counts.reshape(shape)[who])
+    classes: pd.Index = survey.classes if named else pd.RangeIndex(n_components)
+    table = np.zeros(shape)
+    table[who] = (state.log_table if evidence is None else evidence).reshape(shape)[who]
+    log_weights, log_table = state.log_weights[order], table[:, :, order].reshape(-1, n_components)
+    confusion = as_confusion(state.log_table.reshape(shape)[:, :, order])
+    found = parts.total(quality, log_weights, log_table)
+    missing = np.full(shape[0], np.nan)
+    share = found.sizes / found.n_items
+    model.weights_ = np.exp(log_weights)
+    model._log_weights, model._log_table = log_weights, log_table
+    model._label_names = survey.classes
+    model.classes_, model.n_clusters_ = classes.to_numpy(), n_components
+    model.confusion_matrices_ = tabulate_matrices(confusion, survey.annotators, classes, survey.classes)
+    model.annotators_ = pd.DataFrame(
+        {
+            "n_labels": n_given,
+            "agreement": np.divide(found.right, n_given, out=missing.copy(), where=n_given > 0) if named else missing,
+            "accuracy": np.einsum("akk,k->a", confusion, share) if named else missing,
+            "information": information(share, confusion),
+        },
+        index=survey.annotators.rename("annotator"),
+    )

@@ -1,0 +1,126 @@
+"""The models that partitions fit: what each needs, how it is fitted, and what it then tells of items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
+from consilience.errors import InputError
+from consilience.partitions.models import (
+    dawid_skene,
+    kcc,
+    label_parts,
+    mcvc,
+    mcvc_results,
+    partition_label_model,
+    product_mixture,
+    stagewise_em,
+    subset_fusion,
+    subset_fusion_results,
+)
+from consilience.partitions.tables.item_table import PartitionedItems
+from consilience.partitions.tables.label_table import PartitionedTable
+from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
+
+
+def require_nothing(model: Any) -> None:
+    """Accept any fitted model."""
+
+
+@dataclass(frozen=True)
+class PartitionedModel:
+    """How partitions fit a model.
+
+    require_fittable : model, checkpoint → None; raises an InputError for parameters that partitions do not allow.
+    fit : to parts of labels, or of items with their groups.
+    results_of_items : numbered partition, model, number of the first item of each partition, whether to add all
+        probabilities → DataFrame with a row for each item.
+    tables : kinds of tables.
+    reads_labels : whether labels of different annotators have the same meaning.
+    of_items : attributes of a fit in memory that have an axis of items and that no other model has.
+    require_results : model → None; raises an InputError unless it can tell of items in partitions.
+    """
+
+    require_fittable: Callable[[Any, Any], None]
+    fit: Callable[..., None]
+    results_of_items: Callable[..., pd.DataFrame]
+    tables: tuple[type, ...] = (PartitionedTable,)
+    reads_labels: bool = False
+    of_items: tuple[str, ...] = ()
+    require_results: Callable[[Any], None] = require_nothing
+
+    def require_table(self, table: Any, model: Any, kinds: tuple[type, ...] | None = None) -> None:
+        """Raise an InputError unless the table is of a kind that the model reads; by default of any of these."""
+        kinds = self.tables if kinds is None else kinds
+        if not isinstance(table, kinds):
+            raise InputError(
+                f"The table of a {type(model).__name__} must be a {' or a '.join(kind.__name__ for kind in kinds)}. "
+                f"Got a {type(table).__name__}."
+            )
+
+    def require_table_of_results(self, table: Any, model: Any) -> None:
+        """Raise an InputError unless the table has features if the model was fitted to some, and none otherwise."""
+        self.require_results(model)
+        kind = PartitionedItems if hasattr(model, "n_features_in_") else PartitionedTable
+        self.require_table(table, model, (kind,) if kind in self.tables else None)
+
+
+VIEWS = PartitionedModel(
+    mcvc.require_fittable,
+    mcvc.fit_views,
+    mcvc_results.results_of_items,
+    (PartitionedItems, PartitionedTable),
+    of_items=mcvc.OF_ITEMS,
+    require_results=mcvc_results.require_results,
+)
+
+MODELS: dict[type, PartitionedModel] = {
+    DawidSkene: PartitionedModel(
+        dawid_skene.require_fittable, dawid_skene.fit_dawid_skene, label_parts.results_of_items, reads_labels=True
+    ),
+    KCC: PartitionedModel(kcc.require_fittable, kcc.fit_kcc, kcc.results_of_items),
+    MCVC: VIEWS,
+    MECC: VIEWS,
+    PartitionLabelModel: PartitionedModel(
+        partition_label_model.require_fittable,
+        partition_label_model.fit_partition_label_model,
+        partition_label_model.results_of_items,
+        (PartitionedItems,),
+        require_results=partition_label_model.require_results,
+    ),
+    ProductMixture: PartitionedModel(
+        product_mixture.require_fittable,
+        product_mixture.fit_product_mixture,
+        label_parts.results_of_items,
+        reads_labels=True,
+    ),
+    StagewiseEM: PartitionedModel(
+        stagewise_em.require_fittable, stagewise_em.fit_stagewise_em, label_parts.results_of_items, reads_labels=True
+    ),
+    SubsetFusion: PartitionedModel(
+        subset_fusion.require_fittable,
+        subset_fusion.fit_subset_fusion,
+        subset_fusion_results.results_of_items,
+        of_items=subset_fusion.OF_ITEMS,
+        require_results=subset_fusion_results.require_results,
+    ),
+}
+
+
+def how_to_fit(model: Any) -> PartitionedModel:
+    """Return how partitions fit a model.
+
+    Raises
+    ------
+    InputError
+        They do not.
+    """
+    for kind, how in MODELS.items():
+        if isinstance(model, kind):
+            return how
+    *most, last = (kind.__name__ for kind in MODELS)
+    raise InputError(f"Partitions can be fitted by {', '.join(most)} and {last}. Got a {type(model).__name__}.")

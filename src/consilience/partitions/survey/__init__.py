@@ -1,0 +1,1 @@
+"""What all partitions of a table hold together: names, numbers, samples."""

@@ -1,0 +1,1 @@
+"""Tables in partitions, each read on its own: labels, and items with features."""
