@@ -177,9 +177,14 @@ def said_again(annotations):
 def fit(name, X, annotations, **parameters):
     """Fit to groupings, or to the labels that the same names are."""
     model = registry.estimator(name)(**(QUICK.get(name, {}) | parameters))
-    if registry.ESTIMATORS[name].kind == "semisupervised":
-        return model.fit(X, annotations)
-    return model.fit(Labels.from_matrix(annotations.to_matrix()) if answers_in_classes(name) else annotations)
+    said = said_to(name, annotations)
+    return model.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else model.fit(said)
+
+
+def said_to(name, annotations):
+    """Return groupings, or labels of the same names, as a model reads them."""
+    takes_labels = registry.ESTIMATORS[name].kind != "semisupervised" and answers_in_classes(name)
+    return Labels.from_matrix(annotations.to_matrix()) if takes_labels else annotations
 
 
 @cache
@@ -211,7 +216,7 @@ class TestContract:
         names = getattr(model, "classes_", range(model.n_clusters_))
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
-        assert set(tables_of(findings(model, annotations, certainty=None))) < set(possible_files(name))
+        assert set(tables_of(findings(model, said_to(name, annotations), certainty=None))) < set(possible_files(name))
 
     def test_labels_as_a_series_by_item(self, name):
         X, annotations, _ = small_study()
