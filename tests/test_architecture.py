@@ -1,6 +1,7 @@
 """The rules that a reader of the source may rely on: layers, no cycles, no prints, one loop, few bases."""
 
 import ast
+import re
 from graphlib import TopologicalSorter
 
 import pytest
@@ -25,6 +26,8 @@ LAYERS = [
     {"registry", "atomic_files"},
     {"errors", "_version"},
 ]
+PRINCIPLES = ROOT.parents[1] / "docs" / "developer" / "principles.md"
+WITHOUT_FILES = {"collect", "partitions"}  # whose rows are of their own
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}
 ROOMS = {"consensus", "semisupervised", "deep"}  # of models
 
@@ -49,6 +52,16 @@ def test_imports_go_downwards():
         if mine != "consilience" and target.split(".")[1] != mine.split(".")[1] and layer(target) <= layer(mine)
     }
     assert below == set()
+
+
+def test_the_layers_are_those_of_the_principles_with_files_to_read_first():
+    rows = re.findall(r"^\| \d+ \| (.+) \| .+ \| (.*) ?\|$", PRINCIPLES.read_text(encoding="utf-8"), re.MULTILINE)
+    described = [set(re.findall(r"`(\w+)`", packages)) for packages, _ in rows]
+    assert described == [members - {"__main__", "_version"} for members in LAYERS if members != {"__main__"}]
+    rooms = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert rooms <= set().union(*described)
+    named = {path.partition("/")[0] for _, files in rows for path in re.findall(r"`([\w/]+\.py)`", files)}
+    assert rooms - WITHOUT_FILES <= named  # that files exist is tested in test_docs
 
 
 def test_no_import_cycles_even_inside_functions():

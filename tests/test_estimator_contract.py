@@ -10,12 +10,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from consilience import Groupings, Labels, Pairs, registry
+from consilience.analysis import findings
 from consilience.annotations import concat
 from consilience.consensus import KCC
 from consilience.errors import InputError
 from consilience.persistence import load, save
 from consilience.workflows.result_folder import possible_files
-from consilience.workflows.results import files_of
+from consilience.workflows.results import tables_of
 from tests.quick_cases import COMPILED, REPRESENTATIVES, is_quick
 
 QUICK = {
@@ -176,9 +177,14 @@ def said_again(annotations):
 def fit(name, X, annotations, **parameters):
     """Fit to groupings, or to the labels that the same names are."""
     model = registry.estimator(name)(**(QUICK.get(name, {}) | parameters))
-    if registry.ESTIMATORS[name].kind == "semisupervised":
-        return model.fit(X, annotations)
-    return model.fit(Labels.from_matrix(annotations.to_matrix()) if answers_in_classes(name) else annotations)
+    said = said_to(name, annotations)
+    return model.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else model.fit(said)
+
+
+def said_to(name, annotations):
+    """Return groupings, or labels of the same names, as a model reads them."""
+    takes_labels = registry.ESTIMATORS[name].kind != "semisupervised" and answers_in_classes(name)
+    return Labels.from_matrix(annotations.to_matrix()) if takes_labels else annotations
 
 
 @cache
@@ -201,7 +207,7 @@ class TestContract:
         assert share == 1 if features_decide(name) else share >= 0.9  # else items may follow what was wrongly said
 
     def test_common_attributes(self, name):
-        X, _, _ = small_study()
+        X, annotations, _ = small_study()
         model = fitted(name)
         assert model.labels_.shape == (40,)
         assert model.responsibilities_.shape == (40, model.n_clusters_)
@@ -210,7 +216,7 @@ class TestContract:
         names = getattr(model, "classes_", range(model.n_clusters_))
         assert set(np.unique(model.labels_)) == set(names)
         np.testing.assert_array_equal(model.labels_, np.array(names)[model.responsibilities_.argmax(1)])
-        assert set(files_of(model)) <= set(possible_files(name))
+        assert set(tables_of(findings(model, said_to(name, annotations), certainty=None))) < set(possible_files(name))
 
     def test_labels_as_a_series_by_item(self, name):
         X, annotations, _ = small_study()

@@ -14,8 +14,18 @@ from consilience import Groupings, Labels
 
 SOURCE = str(Path(consilience.__file__).parents[1])
 ENVIRONMENT = os.environ | {"MYPYPATH": SOURCE, "PYTHONPATH": SOURCE}
-PUBLIC = ["active", "annotations", "consensus", "datasets", "errors", "inspection", "metrics", "persistence"]
-PUBLIC += ["registry", "selection", "semisupervised", "simulation", "sites", "subsets"]
+PUBLIC = [
+    "active",
+    "analysis",
+    "annotations",
+    "consensus",
+    "datasets",
+    "errors",
+    "inspection",
+    "metrics",
+    "persistence",
+]
+PUBLIC += ["registry", "selection", "semisupervised", "simulation", "sites", "subsets", "workflows"]
 
 PROGRAM = """
 import consilience as c

@@ -114,7 +114,8 @@ def reports(folder):
         found[name] = {"said": digest(done.stdout.replace(str(out), "").encode()), "exit": done.returncode}
         if done.returncode:
             sys.stderr.write(f"{name}: {done.stderr}\n")
-        found[name] |= {path.name: digest(path.read_bytes()) for path in sorted(out.glob("*.*")) if path.is_file()}
+        files = sorted(path for path in out.glob("*.*") if path.is_file())
+        found[name] |= {path.name: digest(path.read_bytes().replace(str(out).encode(), b"")) for path in files}
         found[name].pop("model.zip", None)  # holds times of writing
     return found
 

@@ -68,7 +68,7 @@ def test_half_of_the_items_is_not_enough_for_a_name():
     )
     groupings = Groupings.from_matrix(cells)
     codes = np.array([0, 0, 1, 1])
-    assert names_chosen_for(groupings, codes, 2) == ["", "fish"]
+    assert names_chosen_for(groupings, cluster_names(groupings, codes, 2, above_half=True), 2) == ["", "fish"]
     assert set(cluster_names(groupings, codes, 2).query("cluster == 0 and n_annotators == 3")["name"]) == {
         "bird",
         "snake",

@@ -87,9 +87,9 @@ def without_drawing(monkeypatch):
     """Replace the report by a short text, and return what it is asked to show."""
     calls = Reports()
 
-    def report(model, groupings, *, X=None, scores=None, path=None, **more):
-        calls.append((model, groupings, X, scores))
-        calls.keywords.append(more)
+    def report(found, *, scores=None, path=None, **more):
+        calls.append((found.model, found.as_written, found.features, scores))
+        calls.keywords.append(vars(found) | more)
         Path(path).write_text("report")
 
     monkeypatch.setattr("consilience.workflows.fitting.report", report)

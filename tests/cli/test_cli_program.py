@@ -183,7 +183,7 @@ def test_an_interruption_exits_130_without_a_traceback(study, run, monkeypatch):
 def test_an_interrupted_process_exits_130():
     waiting = (
         "import time; from consilience.cli import main; import consilience.workflows.data_sets as s; "
-        "s.datasets = lambda *_, **__: (print('ready', flush=True), time.sleep(60)); main(['datasets'])"
+        "s.describe_data_sets = lambda *_, **__: (print('ready', flush=True), time.sleep(60)); main(['datasets'])"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", waiting], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -160,7 +160,7 @@ def test_messages_name_options_that_exist():
 def test_messages_of_the_library_contain_no_options():
     root = Path(consilience.__file__).parent
     for module in root.rglob("*.py"):
-        if not module.is_relative_to(root / "cli"):
+        if module.relative_to(root).parts[0] not in {"cli", "workflows"}:  # whose requests have fields of these names
             tree = ast.parse(module.read_text(encoding="utf-8"))
             prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
             texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from consilience import Labels
+from consilience.analysis import Findings
+from consilience.analysis.facts import _examples
+from consilience.analysis.findings_text import LINE
 from consilience.analysis.names import width
 from consilience.semisupervised import SemiCrowd
-from consilience.workflows.summary import LINE, _examples
 
 FRUIT = ["apple", "pear", "plum", "fig", "date"]
 ROOTS = ["carrot", "leek", "onion", "radish", "yam"]
@@ -56,7 +58,7 @@ def test_most_probable_items_come_first():
     probability = np.array([[0.4, 0.6], [0.9, 0.1], [0.00004, 0.99996], [0.7, 0.3], [0.90001, 0.09999]])
     model.items_, model.n_clusters_ = labels.items, 2
     model.labels_, model.responsibilities_ = probability.argmax(1), probability
-    assert _examples(model) == [[1, 4, 3], [2, 0]]
+    assert _examples(Findings(model, model, labels)) == [[1, 4, 3], [2, 0]]
 
 
 @pytest.mark.parametrize("model", [*MODELS, "MCVC", "PartitionLabelModel", "DawidSkene"])

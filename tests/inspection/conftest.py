@@ -150,7 +150,8 @@ def sketches(thorough):
             patch.setattr(subject, "inline_svg", sketch)
             for name in LAYOUT:
                 patch.setattr(Sheet, name, lambda sheet: None)
-            patch.setattr(sys.modules["consilience.inspection.report.page"], "N_DRAWS", 10)  # `page` is no attribute
+            module = sys.modules["consilience.analysis.findings"]  # the name in the package is the function
+            patch.setattr(module, "N_DRAWS", 10)
             for module in (panels, fusion_sections, sensory_sections):
                 patch.setattr(module, "N_SIMULATIONS", 39)
         yield

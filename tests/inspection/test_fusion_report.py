@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
+from consilience.analysis.annotator_frames import frame_of_fusion
 from consilience.analysis.group_names import cluster_names
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, plot_clusters, report
-from consilience.inspection.report import fusion_tables
 from consilience.metrics.clusterings import ari
 from tests.inspection.conftest import draw
 from tests.inspection.test_report import (
@@ -109,11 +109,11 @@ def test_outliers_are_below_the_fence_and_groupings_of_two_have_no_agreement():
     names = pd.Index(list("abcdefg"), name="annotator")
     model = SimpleNamespace(annotators_=pd.DataFrame(columns, index=names), refined_=True)
     groupings = Groupings.from_matrix([list("ppppppp"), list("qqqqqqq")], annotators=names)
-    frame = fusion_tables.annotator_frame(model, groupings, annotator_agreement(groupings))
+    frame = frame_of_fusion(model, groupings, annotator_agreement(groupings))
     assert frame["agreement"].isna().tolist() == [False] * 6 + [True]
     assert frame["remark"].tolist() == [""] * 6 + ["every item alone"]
     model.annotators_.loc["g", "n_items"] = 6
-    frame = fusion_tables.annotator_frame(model, groupings, annotator_agreement(groupings))
+    frame = frame_of_fusion(model, groupings, annotator_agreement(groupings))
     assert frame["remark"].tolist() == [""] * 6 + ["outlier: far less weight than most"]
 
 

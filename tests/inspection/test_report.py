@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import consilience
 from consilience import Groupings, Labels
+from consilience.analysis import findings
 from consilience.analysis.clustering import FoundClusters
 from consilience.errors import InputError
 from consilience.inspection import annotator_agreement, report
@@ -396,7 +397,7 @@ def test_prior_variance_is_drawn_where_it_was_searched(sorts_page):
 
 def test_only_some_of_many_annotators_are_drawn(crowd, monkeypatch):
     monkeypatch.setattr(sections, "MOST_DRAWN", 70)
-    figure = sections._agreement(Subject.of(*crowd, None, None))
+    figure = sections._agreement(Subject.of(findings(*crowd, certainty=None)))
     assert "Only the 70 of 120 annotators with the most items are drawn." in figure.caption
     content = base64.b64decode(figure.download.address.partition("base64,")[2])
     file = pd.read_csv(io.BytesIO(content)).set_index("annotator")

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings
-from consilience.analysis import panels
+from consilience.analysis import findings, panels
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_spread import spread
 from consilience.analysis.rv import ScalarProducts, Sorts
@@ -107,7 +107,7 @@ def test_a_file_of_words_that_would_be_too_large_has_those_that_were_said(sorts,
     assert 0 < len(said) < len(found.tests)
     most = (len(said.round(5).to_csv()) + len(found.tests.round(5).to_csv())) // 2
     monkeypatch.setattr(sensory_sections, "download", partial(download, most=most))
-    subject = Subject.of(fitted[0], None, None, None)
+    subject = Subject.of(findings(fitted[0], certainty=None))
     table = sensory_sections.words_section(subject).blocks[0]
     assert table.download.address
     assert table.download.n_rows == len(said)

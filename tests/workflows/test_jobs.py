@@ -40,7 +40,7 @@ def test_a_fit_from_python_is_that_of_the_command(sorts):
     assert printed.exit_code == 0, printed.stderr
     assert str(result).replace("python", "program") + "\n" == printed.stdout
     assert result.summary == json.loads(Path("python/summary.json").read_text(encoding="utf-8"))
-    assert result.annotations == Groupings.from_matrix(pd.DataFrame(SORTS, index=list("abcdef")))
+    assert result.findings.annotations == Groupings.from_matrix(pd.DataFrame(SORTS, index=list("abcdef")))
     assert result.estimator.n_clusters_ == 3
     assert result.warnings == result.summary["warnings"]
     assert not result.is_undecided
@@ -49,7 +49,7 @@ def test_a_fit_from_python_is_that_of_the_command(sorts):
 def test_what_a_fit_cannot_use_is_an_error(sorts):
     with pytest.raises(InputError, match="has no parameter 'colour'"):
         fit(FitRequest(annotations="sorts.csv", settings={"colour": 1}))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="There is no file none"):
         fit(FitRequest(annotations="none.csv"))
     assert not Path("consilience-report").exists()
 
@@ -76,7 +76,7 @@ def test_every_option_of_fit_is_a_field_of_its_request():
     """An option is named beside its help, and reaches the request by that name; a few stand for settings."""
     of_options = {name for parameter in main.commands["fit"].params if (name := parameter.name) is not None}
     gathered = {"feature_item", "categorical", "impute", "leave_out", "names", "seconds", "seed", "jobs"}
-    only_printed = {"as_json", "no_standardize", "help"}
+    only_printed = {"as_json", "no_standardize", "traceback", "help"}
     reading = {"kind", "item", "item_b", "annotator", "grouping", "group", "label", "same", "ignore", "transpose"}
     reading |= {"missing", "same_if", "encoding", "sheet"}
     known = {entry.name for entry in fields(FitRequest)}

@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.capabilities import Capabilities
-from consilience.analysis.group_names import names_chosen_for
+from consilience.analysis.group_names import cluster_names, names_chosen_for
 from consilience.analysis.names import name_text, width
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.names import MISSING
@@ -48,10 +48,13 @@ class FoundClusters:
     called: Sequence[str] = ()
 
     @classmethod
-    def of(cls, estimator: Any, annotations: Any = None) -> FoundClusters:
-        """Read the clusters off a fitted estimator, and what people call them off annotations of its items."""
+    def of(cls, estimator: Any, annotations: Any = None, can: Capabilities | None = None) -> FoundClusters:
+        """Read the clusters off a fitted estimator, and what people call them off annotations of its items.
+
+        can : capabilities of the estimator, if they are known.
+        """
         words = ("cluster", "clusters", "cluster", "clusters.csv")
-        can = Capabilities.of(estimator)
+        can = Capabilities.of(estimator) if can is None else can
         if can.names_classes:
             words = ("class", "classes", "label", "labels.csv")
         measure = "share of votes" if can.counts_votes else "probability"
@@ -61,9 +64,14 @@ class FoundClusters:
         is_theirs = isinstance(annotations, Groupings) and annotations.items.equals(estimator.items_)
         return found.as_called(annotations) if is_theirs and not found.is_named else found
 
-    def as_called(self, groupings: Groupings) -> FoundClusters:
-        """Return the clusters as annotators call them, by their groupings of the same items."""
-        chosen = names_chosen_for(groupings, self.codes, len(self.index))
+    def as_called(self, groupings: Groupings, names: pd.DataFrame | None = None) -> FoundClusters:
+        """Return the clusters as annotators call them, by their groupings of the same items.
+
+        names : `cluster_names` of these above half, if they were counted.
+        """
+        if names is None:
+            names = cluster_names(groupings, self.codes, len(self.index), above_half=True)
+        chosen = names_chosen_for(groupings, names, len(self.index))
         return replace(self, called=chosen) if any(chosen) else self
 
     @property

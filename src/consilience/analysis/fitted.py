@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.analysis.capabilities import Capabilities, attributes
@@ -186,3 +188,19 @@ def _require_same(given: pd.Index, fitted: pd.Index) -> None:
         if len(odd):
             left = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
             raise InputError(f"Annotator {odd[0]!r} is not in the {where}{left}. Give the annotations of the fit.")
+
+
+def is_standardized(estimator: Any) -> bool:
+    """Whether features are standardised before the model sees them."""
+    steps = [step for _, step in estimator.steps[:-1]] if hasattr(estimator, "steps") else []
+    parts = [part for step in steps for part in parts_of(step)]
+    return any(isinstance(part, StandardScaler) for part in parts)
+
+
+def parts_of(step: Any) -> list[Any]:
+    """Return the transformers in a step, including the step itself."""
+    if isinstance(step, ColumnTransformer):
+        return [part for _, inner, _ in step.transformers for part in parts_of(inner)]
+    if isinstance(step, Pipeline):
+        return [part for _, inner in step.steps for part in parts_of(inner)]
+    return [step]

@@ -139,12 +139,11 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     return chosen
 
 
-def names_chosen_for(groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int) -> list[str]:
-    """Choose a name for each cluster by the groups of which more than half are in both; see `chosen_names`.
+def names_chosen_for(groupings: Groupings, names: pd.DataFrame, n_clusters: int) -> list[str]:
+    """Choose a name for each cluster by the names of `cluster_names` above half; see `chosen_names`.
 
     At least a tenth of the annotators who name groups must use it.
     """
-    names = cluster_names(groupings, codes, n_clusters, above_half=True)
     says = np.array([_is_word(name_text(name)) for name in groupings.group_names], dtype=bool)
     n_who_name = len(np.unique(groupings.annotator_of_group[says]))
     fewest = math.ceil(SHARE * n_who_name)

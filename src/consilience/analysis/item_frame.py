@@ -12,14 +12,14 @@ from consilience.analysis.capabilities import Capabilities
 from consilience.annotations import Annotations
 
 
-def item_frame(estimator: Any, annotations: Annotations) -> pd.DataFrame:
+def item_frame(estimator: Any, annotations: Annotations, can: Capabilities) -> pd.DataFrame:
     """Return for each item the code of its cluster, the probability of that, and the next best; one row per item.
 
     Items of no cluster have the code -1, no next best and no probability, since nothing is known about them. If the
     model gives probabilities of 0 and 1 only, there are none at all.
     """
     codes = estimator._cluster_codes()
-    return items_by(estimator.items_, codes, _probabilities(estimator, codes), annotations)
+    return items_by(estimator.items_, codes, _probabilities(estimator, codes, can), annotations)
 
 
 def items_by(
@@ -42,9 +42,10 @@ def items_by(
     return frame
 
 
-def _probabilities(estimator: Any, codes: Int[np.ndarray, " items"]) -> Float[np.ndarray, "items clusters"] | None:
+def _probabilities(
+    estimator: Any, codes: Int[np.ndarray, " items"], can: Capabilities
+) -> Float[np.ndarray, "items clusters"] | None:
     """Return the probabilities of the clusters; None if the model has none, or 0 and 1 only."""
-    can = Capabilities.of(estimator)
     if not can.has_probabilities:
         return None
     probability: np.ndarray = estimator.responsibilities_

@@ -46,8 +46,8 @@ def complete_settings_of_models(ctx: click.Context, param: click.Parameter, inco
     """Complete a model followed by a dot, then its parameters."""
     model, dot, _ = incomplete.partition(".")
     if not dot:
-        named = [name.strip() for name in (ctx.params.get("models") or "").split(",")]
-        return _items({f"{name}.": "" for name in registry.ESTIMATORS if named == [""] or name in named}, incomplete)
+        named = ctx.params.get("models")
+        return _items({f"{name}.": "" for name in registry.ESTIMATORS if not named or name in named}, incomplete)
     return _items({f"{model}.{key}=": "" for key in _parameters(model)}, incomplete)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from consilience.analysis.findings import Findings
 from consilience.analysis.name_corrections import NAME, STANDARD, corrections_from, require_known
 from consilience.analysis.names import counted
-from consilience.analysis.standardisation import StandardNames, standard_names, written_names
+from consilience.analysis.standardisation import standard_names, written_names
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
@@ -174,25 +175,18 @@ def read_corrections(path: Path) -> dict[str, str]:
         raise InputError(f"{path}: {error}") from error
 
 
-def found_names(annotations: Any, card_sort: CardSort) -> StandardNames | None:
-    """Return the standard names of the groups, or the labels; None for judgements of pairs, which have none."""
-    return None if isinstance(annotations, Pairs) else standard_names(annotations, card_sort.corrections)
+def write_names(found: Findings, annotations: Any, folder: Path) -> list[str]:
+    """Write the grid of standard names and the results matrix to a folder; return the names of the files.
 
-
-def as_corrected(annotations: Any, card_sort: CardSort, found: StandardNames | None) -> Any:
-    """Return the annotations with the standard names of their groups, if corrections of these were given."""
-    if not card_sort.corrections or found is None or not isinstance(annotations, Groupings):
-        return annotations
-    return found.renamed(annotations)
-
-
-def write_names(found: StandardNames | None, annotations: Any, folder: Path) -> list[str]:
-    """Write the grid of standard names and the results matrix to a folder; return the names of the files."""
-    if found is None or not worth_showing(annotations, found):
+    annotations : as they were read; labels have other standard names than the groupings for which a model takes them.
+    """
+    is_same = isinstance(found.as_written, type(annotations))
+    names = found.standard_names if is_same else standard_names(annotations)
+    if names is None or isinstance(annotations, Pairs) or not worth_showing(annotations, names):
         return []
-    files = {PLACEMENTS: found.placements.reset_index()}
+    files = {PLACEMENTS: names.placements.reset_index()}
     if isinstance(annotations, Groupings):
-        files = {NAMES_FILE: found.grid} | files
+        files = {NAMES_FILE: names.grid} | files
     for name, table in files.items():
         write_table(table, folder / name)
     return list(files)

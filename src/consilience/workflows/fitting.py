@@ -10,16 +10,18 @@ from typing import Any
 
 import pandas as pd
 
+import consilience
 from consilience import registry
-from consilience.analysis.certainty import Certainty, certainty_of_report
-from consilience.analysis.label_quality import LabelQuality, in_words, label_quality
+from consilience.analysis.certainty import certainty_of_report
+from consilience.analysis.findings import Findings, gather
+from consilience.analysis.findings_text import as_lines
+from consilience.analysis.label_quality import in_words, label_quality
 from consilience.analysis.names import listed
 from consilience.analysis.words import Words, use_words
-from consilience.annotations import Groupings, Labels, Pairs
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import report
-from consilience.workflows.card_sorts import as_corrected, found_names, read_card_sort, write_names
+from consilience.workflows.card_sorts import read_card_sort, write_names
 from consilience.workflows.caveats import suggestions, verdict
 from consilience.workflows.comparing import choose_by_comparing
 from consilience.workflows.inputs import Evidence, Material, evidence_for, read_material
@@ -29,10 +31,17 @@ from consilience.workflows.model_choice import choose, make_estimator, reason_fo
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encoded, require_no_input
 from consilience.workflows.preprocessing import as_shown, behind, legible, steps_for
-from consilience.workflows.result_folder import SUMMARY, checksums_in, possible_files, replaced_folder, require_free
+from consilience.workflows.result_folder import (
+    MODEL,
+    REPORT,
+    SUMMARY,
+    checksums_in,
+    possible_files,
+    replaced_folder,
+    require_free,
+)
 from consilience.workflows.results import write_results
 from consilience.workflows.saved_models import last_step
-from consilience.workflows.summary import as_lines, summary
 from consilience.workflows.tables import read_scores
 
 AUTO = "auto"
@@ -50,20 +59,14 @@ class FitResult(Result):
     text : str
         What the command prints.
     estimator : fitted estimator, or a Pipeline that ends in one
-    annotations : Groupings, Labels or Pairs
-        Those that it was fitted to, with corrected names of groups.
-    certainty : Certainty or None
-        What another group of people would repeat.
-    label_quality : LabelQuality or None
-        What is known of the labels that came with the items.
+    findings : Findings
+        What model and annotations tell together; see `consilience.analysis.findings`.
     is_undecided : bool
         Whether judgements of pairs alone did not separate items.
     """
 
     estimator: Any
-    annotations: Groupings | Labels | Pairs
-    certainty: Certainty | None
-    label_quality: LabelQuality | None
+    findings: Findings
     is_undecided: bool
 
     @property
@@ -126,41 +129,44 @@ def fit(request: FitRequest) -> FitResult:
     quality = None if given is None else label_quality(shown, evidence.annotations, given)
     for text in () if quality is None else in_words(quality):
         note(text)
-    standard = found_names(evidence.annotations, sort)
-    named = as_corrected(evidence.annotations, sort, standard)
+    found = gather(
+        shown,
+        evidence.annotations,
+        table,
+        certainty=sure,
+        given_labels=quality,
+        words=spoken,
+        function="fit",
+        **sort.keywords,
+    )
     with replaced_folder(request.out) as folder:
-        write_results(estimator, folder, named, quality, sure)
-        files = write_names(standard, evidence.annotations, folder)
-        report(
-            shown,
-            evidence.annotations,
-            X=table,
-            scores=rated,
-            certainty=sure,
-            words=spoken,
-            given_labels=quality,
-            pictures=pictures,
-            warnings=judged.warnings,
-            path=folder / "report.html",
-            **sort.keywords,
-        )
-        results = summary(
-            estimator,
-            material,
-            replace(evidence, annotations=named),
-            request.out,
-            more=more,
-            certainty=sure,
-            words=spoken,
-            quality=quality,
-            further_files=files,
-            left_out=sort.left_out,
-        )
-        found = {"warnings": judged.warnings, "why": why} | results | {"why_no_certainty": why_none}
-        found |= {"checksums": checksums_in(folder)}
+        files = [*write_results(estimator, folder, found), *write_names(found, evidence.annotations, folder)]
+        files = [REPORT, *files, MODEL, SUMMARY]
+        facts = found.facts  # before the report, which takes over what is computed by then
+        report(found, scores=rated, pictures=pictures, warnings=judged.warnings, path=folder / REPORT)
+        summary = {
+            "warnings": judged.warnings,
+            "why": why,
+            "consilience": consilience.__version__,
+            "model": name,
+            "read_as": material.read_as,
+            **facts,
+            **_told_by_files(evidence, facts),
+            "notes": [*material.notes, *evidence.notes, *more],
+            "files": {Path(file).stem: str(request.out / file) for file in files},
+            "why_no_certainty": why_none,
+            "checksums": checksums_in(folder),
+        }
         with replacing(folder / SUMMARY) as file:
-            file.write(encoded(found))
-    return FitResult(found, as_lines(found), estimator, named, sure, quality, judged.is_undecided)
+            file.write(encoded(summary))
+    return FitResult(summary, as_lines(summary), estimator, found, judged.is_undecided)
+
+
+def _told_by_files(evidence: Evidence, facts: Mapping[str, Any]) -> dict[str, int]:
+    """Return what only the files tell: how many labels and features they hold, and known classes of labels."""
+    n_features = 0 if evidence.features is None else evidence.features.shape[1]
+    known = {"n_known_classes": len(evidence.known.get("gold", ()))} if "n_known_classes" in facts else {}
+    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features} | known
 
 
 def require_folder_for(model: str, out: Path, inputs: Iterable[Path | None]) -> None:

@@ -157,19 +157,3 @@ def _wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> An
 def file_of(found: LabelQuality | None) -> dict[str, pd.DataFrame]:
     """Return the table of given labels by its file name, if any were checked."""
     return {} if found is None else {GIVEN_FILE: quality_file(found).reset_index()}
-
-
-def figures_of(found: LabelQuality | None) -> dict[str, Any] | None:
-    """Return the figures on given labels for the summary."""
-    if found is None:
-        return None
-    states = found.items["state"].value_counts()
-    return {
-        "n_checked": found.n_checked,
-        "n_wrong": found.n_wrong,
-        "low": found.low,
-        "high": found.high,
-        "n_doubtful": found.n_doubtful,
-        "n_unchecked": {str(state): int(number) for state, number in states.items() if state != "checked"},
-        "n_other_items": len(found.others),
-    }

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    FilePath: TypeAlias = Path
+else:  # text becomes a path
+    FilePath = Any
 
 ALL_COLUMNS = "all"
 CERTAINTY_DRAWS = 100
@@ -22,7 +27,7 @@ class Request:
     def __post_init__(self) -> None:
         for entry in fields(self):  # type: ignore[arg-type]
             value = getattr(self, entry.name)
-            if isinstance(value, str) and str(entry.type).startswith("Path"):
+            if isinstance(value, str) and str(entry.type).startswith("FilePath"):
                 object.__setattr__(self, entry.name, Path(value))
 
 
@@ -53,8 +58,8 @@ class CardSortOptions(Request):
     """People to leave out, and files of corrections of names and of people's times."""
 
     leave_out: Sequence[str] = ()
-    names: Path | None = None
-    seconds: Path | None = None
+    names: FilePath | None = None
+    seconds: FilePath | None = None
 
     @property
     def paths(self) -> list[Path]:
@@ -66,11 +71,11 @@ class CardSortOptions(Request):
 class ReportedRequest(Request):
     """What is shown of a fit, whether it is new or saved; see `FitRequest`."""
 
-    annotations: Path
+    annotations: FilePath
     reading: Mapping[str, Any] = field(default_factory=dict)
-    features: Path | None = None
+    features: FilePath | None = None
     feature_options: FeatureOptions = FeatureOptions()
-    scores: Path | None = None
+    scores: FilePath | None = None
     given_labels: str | None = None
     pictures: str | None = None
     card_sort: CardSortOptions = CardSortOptions()
@@ -128,10 +133,10 @@ class FitRequest(ReportedRequest):
     model: str | None = None
     clusters: NumberOfClusters | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    gold: Path | None = None
-    history: Path | None = None
+    gold: FilePath | None = None
+    history: FilePath | None = None
     standardize: bool = True
-    out: Path = Path("consilience-report")
+    out: FilePath = Path("consilience-report")
 
     @property
     def known(self) -> dict[str, Path | None]:
@@ -158,8 +163,8 @@ class ReportRequest(ReportedRequest):
         HTML file to write.
     """
 
-    saved: Path
-    out: Path = Path("report.html")
+    saved: FilePath
+    out: FilePath = Path("report.html")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,12 +187,12 @@ class PredictionRequest(Request):
         CSV, TSV or Parquet file to write, if any.
     """
 
-    saved: Path
-    table: Path
+    saved: FilePath
+    table: FilePath
     proba: bool = False
     feature_item: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
-    out: Path | None = None
+    out: FilePath | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,9 +232,9 @@ class ComparisonRequest(Request):
         CSV, TSV or Parquet file for the table, if any.
     """
 
-    annotations: Path
+    annotations: FilePath
     reading: Mapping[str, Any] = field(default_factory=dict)
-    features: Path | None = None
+    features: FilePath | None = None
     feature_options: FeatureOptions = FeatureOptions()
     models: Sequence[str] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -241,7 +246,7 @@ class ComparisonRequest(Request):
     standardize: bool = True
     words: str | None = None
     seed: int = 0
-    out: Path | None = None
+    out: FilePath | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +278,7 @@ class PlanRequest(Request):
         Files for the table and for the curve, if any.
     """
 
-    pilot: Path | None = None
+    pilot: FilePath | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     n_items: int | None = None
     n_clusters: int | None = None
@@ -285,8 +290,8 @@ class PlanRequest(Request):
     draws: int = 10
     words: str | None = None
     seed: int = 0
-    out: Path | None = None
-    plot: Path | None = None
+    out: FilePath | None = None
+    plot: FilePath | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,8 +321,8 @@ class DifferenceRequest(Request):
         Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.
     """
 
-    first: Path
-    second: Path
+    first: FilePath
+    second: FilePath
     reading: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] | None = None
     same_people: bool = False
@@ -326,7 +331,7 @@ class DifferenceRequest(Request):
     certainty_draws: int = CERTAINTY_DRAWS
     words: str | None = None
     seed: int = 0
-    out: Path = Path("consilience-difference")
+    out: FilePath = Path("consilience-difference")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,7 +359,7 @@ class PartitionsRequest(Request):
         Folder to write to. An earlier fit in it is replaced as a whole; other files in it stay.
     """
 
-    table: Path
+    table: FilePath
     model: str = "DawidSkene"
     settings: Mapping[str, Any] = field(default_factory=dict)
     features: Sequence[str] | None = None
@@ -363,8 +368,8 @@ class PartitionsRequest(Request):
     jobs: int | None = None
     workers: int | None = None
     scheduler: str | None = None
-    checkpoint: Path | None = None
-    out: Path = Path("consilience-report")
+    checkpoint: FilePath | None = None
+    out: FilePath = Path("consilience-report")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,16 +401,16 @@ class SiteSummaryRequest(Request):
     seed : int or None
     """
 
-    table: Path
+    table: FilePath
     name: str
-    out: Path
+    out: FilePath
     feature_options: FeatureOptions = FeatureOptions()
     groups: int | Sequence[int] | Literal["auto"] = "auto"
     groups_from: str | None = None
-    only: Path | None = None
+    only: FilePath | None = None
     min_group_size: int = 5
     epsilon: float | None = None
-    key_file: Path | None = None
+    key_file: FilePath | None = None
     seed: int | None = None
 
 
@@ -430,11 +435,11 @@ class SiteFusionRequest(Request):
 
     summaries: Sequence[Path]
     clusters: NumberOfClusters | None = None
-    key_file: Path | None = None
-    items: Path | None = None
+    key_file: FilePath | None = None
+    items: FilePath | None = None
     keep_all: bool = False
     seed: int = 0
-    out: Path = Path("consilience-sites")
+    out: FilePath = Path("consilience-sites")
 
 
 @dataclass(frozen=True)

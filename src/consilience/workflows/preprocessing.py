@@ -28,6 +28,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from consilience.analysis.fitted import parts_of
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
@@ -91,22 +92,6 @@ def legible(steps: list[tuple[str, Any]], table: pd.DataFrame | None) -> pd.Data
     return table if table is None or encode is None else encode.fit_transform(table)
 
 
-def is_standardized(estimator: Any) -> bool:
-    """Whether features are standardised before the model sees them."""
-    steps = [step for _, step in estimator.steps[:-1]] if hasattr(estimator, "steps") else []
-    parts = [part for step in steps for part in _parts(step)]
-    return any(isinstance(part, StandardScaler) for part in parts)
-
-
-def _parts(step: Any) -> list[Any]:
-    """Return the transformers in a step, including the step itself."""
-    if isinstance(step, ColumnTransformer):
-        return [part for _, inner, _ in step.transformers for part in _parts(inner)]
-    if isinstance(step, Pipeline):
-        return [part for _, inner in step.steps for part in _parts(inner)]
-    return [step]
-
-
 def as_shown(estimator: Any, table: pd.DataFrame | None) -> tuple[Any, pd.DataFrame | None]:
     """Return a fitted estimator without the step that fills and encodes features, and its output, for the report.
 
@@ -156,7 +141,7 @@ def needs_of(estimator: Any) -> Needs:
     prepares = False
     for _, inner, chosen in first.transformers_:
         columns = _named(chosen, names)
-        for part in _parts(inner):
+        for part in parts_of(inner):
             prepares |= isinstance(part, SimpleImputer | OneHotEncoder)
             if isinstance(part, SimpleImputer):
                 may_miss.update(columns)

@@ -13,6 +13,7 @@ import pandas as pd
 from consilience import load, registry
 from consilience.analysis.certainty import certainty_of_report
 from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.findings import gather
 from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
@@ -157,19 +158,17 @@ def report_again(request: ReportRequest) -> Path:
     given = places.given_labels(loaded, options)
     pictures = places.read_pictures(model.items_, options)
     sure, _ = certainty_of_report(shown, loaded, table, request.certainty_draws)
-    write_report(
+    found = gather(
         shown,
         loaded,
-        X=table,
-        scores=rated,
+        table,
         certainty=sure,
-        words=spoken,
         given_labels=given,
-        pictures=pictures,
-        warnings=warnings,
-        path=out,
+        words=spoken,
+        function="report",
         **sort.of_fitted(loaded).keywords,
     )
+    write_report(found, scores=rated, pictures=pictures, warnings=warnings, path=out)
     renew_report(out)
     return out
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
 
+from consilience.analysis.annotator_frames import is_named
 from consilience.analysis.names import counted, name_text, shortened
 from consilience.analysis.words import current_words
 from consilience.inspection.report.tables import (
@@ -117,12 +117,6 @@ def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, str] | None]:
     return pd.concat([frame.iloc[:half], frame.iloc[-half:]]), gap
 
 
-def remarks(*rules: tuple[Any, str]) -> list[str]:
-    """Return for each annotator the text of the first rule that holds; "" where none does."""
-    holds, texts = zip(*rules, strict=True)
-    return np.select([np.asarray(each, dtype=bool) for each in holds], texts, "").tolist()
-
-
 def _count(value: Any) -> str:
     return f"{int(value):,}"
 
@@ -138,11 +132,6 @@ def minutes(seconds: Any) -> str:
 
 def _several(frame: pd.DataFrame) -> bool:
     return bool((frame["n_groupings"] > 1).any())
-
-
-def is_named(frame: pd.DataFrame) -> bool:
-    """Whether classes have the names of labels, so that a label can be right."""
-    return bool(frame["accuracy"].notna().all())
 
 
 def _error(label: Any, instead_of: Any, times: float) -> str:
@@ -310,14 +299,6 @@ def of_labels(entropy: float) -> Ranking:
     """Return the ranking of annotators who label classes; `entropy` is that of the classes, in bits."""
     tells = f"what one label tells about the class; a label that is always right would tell {number(entropy)}."
     return replace(OF_LABELS, closing=f"Information: {tells}")
-
-
-def mean_with_others(agreement: pd.DataFrame) -> Float[np.ndarray, " annotators"]:
-    """Return the mean agreement of each annotator with the others, NaN where it is unknown."""
-    others = agreement.to_numpy(copy=True)
-    np.fill_diagonal(others, np.nan)
-    known = np.isfinite(others).sum(1)
-    return np.divide(np.nansum(others, 1), known, out=np.full(len(known), np.nan), where=known > 0)
 
 
 def agreement_sentences(agreement: pd.DataFrame) -> list[str]:

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM
 from consilience.analysis.cuts import Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import groupings_of
@@ -38,7 +39,7 @@ GIVEN = (
     "the groupings and the other items' clusters, so that many groupings of an item make its cluster all but certain"
 )
 OUTLIERS = 5  # names in the findings
-REMARKS_OF_CHANCE = (fusion_tables.NO_BETTER, fusion_tables.APART)
+REMARKS_OF_CHANCE = (SORTED_AT_RANDOM, APART)
 READABLE = 720  # CSS pixels that names of items need
 MOST_ON_MAP = 1500  # items that a map shows
 MOST_LEAVES = 80  # items that a dendrogram shows

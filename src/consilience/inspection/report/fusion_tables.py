@@ -12,43 +12,14 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import AT_LEAST
 from consilience.analysis.names import name_text
 from consilience.analysis.words import current_words
-from consilience.annotations import Groupings
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
-from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
 HALF = 8  # groupings shown at each end
-NO_BETTER = "probably sorted at random"  # by the test of random sorters
-APART = "disagrees with the clusters: agreement of 0 or less"
-FAR_BELOW = 1.5  # interquartile ranges below the lower quartile: Tukey's fence
-
-
-def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures of every annotator, the highest weight first.
-
-    The columns are those of ``annotators_``, the agreement NaN if groupings hold two items; `with_others`, the mean
-    adjusted Rand index with the other annotators; and `remark`.
-    """
-    words = current_words()
-    frame = estimator.annotators_.copy()
-    place = groupings.annotators.get_indexer(frame.index)
-    # a grouping of two items has a single pair, so its agreement equals that expected by chance
-    frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
-    frame["with_others"] = mean_with_others(agreement)[place]
-    each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
-    low, high = np.quantile(each, [0.25, 0.75])
-    frame["remark"] = remarks(
-        (frame["n_items"] == 0, f"no {words.items}"),
-        (frame["n_groups"] == frame["n_groupings"], "one group only"),
-        (frame["n_groups"] == frame["n_items"], f"every {words.item} alone"),
-        (frame["agreement"] <= 0, APART),
-        (each < low - FAR_BELOW * (high - low), "outlier: far less weight than most"),
-    )
-    return frame
 
 
 def grouping_frame(estimator: Any) -> pd.DataFrame:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.capabilities import Capabilities
+from consilience.analysis.annotator_frames import NO_BETTER_THAN_GUESSING
 from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
-from consilience.inspection.report.annotators import remarks
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
@@ -18,10 +15,6 @@ from consilience.inspection.report.tables import (
     percent,
     row,
 )
-
-RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
-NO_BETTER = "no better than guessing"
-NO_ANNOTATIONS = "no annotations"
 
 
 def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
@@ -51,24 +44,6 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
     return Table("given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows])
 
 
-def annotator_frame(estimator: Any) -> pd.DataFrame:
-    """Return ``annotators_`` with a remark on each, by view, the weakest last."""
-    frame = estimator.annotators_.copy()
-    counts = frame.reindex(columns=["n_pairs", "n_items", "n_labels"])
-    known = frame.reindex(columns=["sensitivity", "specificity", "agreement"])
-    frame["remark"] = remarks(
-        ((counts == 0).any(axis=1), NO_ANNOTATIONS),
-        ((known["sensitivity"] + known["specificity"] <= 1) | (known["agreement"] <= 0), NO_BETTER),
-    )
-    by = next((name for name in RANKED_BY if name in frame), None)
-    if by is not None:
-        frame = frame.sort_values(by, ascending=False, kind="stable", na_position="last")
-    if Capabilities.of(estimator).has_views:
-        frame["holds"] = estimator.view_probabilities_.max(axis=1)
-        return frame.sort_values("view", kind="stable")
-    return frame.drop(columns="view", errors="ignore")
-
-
 def in_short(frame: pd.DataFrame) -> list[str]:
     """Say how reliable the judgements are in a sentence; none if the model has no rates."""
     words = current_words()
@@ -85,7 +60,7 @@ def in_short(frame: pd.DataFrame) -> list[str]:
         f"{words.Annotators} put together {rates[0]} of the pairs of one {cluster}, and keep apart {rates[1]} of the "
         "others"
     )
-    odd = int((frame["remark"] == NO_BETTER).sum())
+    odd = int((frame["remark"] == NO_BETTER_THAN_GUESSING).sum())
     if odd:
-        text += f"; {words.n_annotators(odd)} {'is' if odd == 1 else 'are'} {NO_BETTER}"
+        text += f"; {words.n_annotators(odd)} {'is' if odd == 1 else 'are'} {NO_BETTER_THAN_GUESSING}"
     return [text + "."]

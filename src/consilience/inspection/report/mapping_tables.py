@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from consilience.analysis.annotator_frames import MIN_ACCURACY
 from consilience.analysis.names import counted, name_text
 from consilience.analysis.words import current_words
-from consilience.annotations import Groupings
-from consilience.inspection.report.annotators import mean_with_others, remarks
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
@@ -24,8 +22,6 @@ from consilience.inspection.report.tables import (
     row,
 )
 
-MIN_ACCURACY = 0.8
-NO_BETTER_THAN_GUESSING = "no better than guessing"
 GUESS = 0.7  # q(t) below which a mapping is a guess: a single label gives about 0.8
 DISTINCTIONS = 10
 NAMINGS = 8
@@ -151,28 +147,3 @@ def unmatched_table(estimator: Any) -> Table | None:
         ),
         more=f"{left:,} more, with no more {words.items} each{IN_FILE}" if left > 0 else "",
     )
-
-
-def annotator_frame(estimator: Any, groupings: Groupings, agreement: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures of every annotator, those first whose accuracy is the furthest above that of guessing.
-
-    The columns are those of ``annotators_``, ``by_guessing`` (accuracy of always predicting the largest group),
-    ``agreement`` (mean adjusted Rand index with the others) and ``remark``.
-    """
-    frame = estimator.annotators_.copy()
-    sizes = pd.Series(np.asarray(groupings.incidence.sum(0)), index=groupings.grouping_of_group)
-    largest = sizes.groupby(level=0).max().reindex(range(groupings.n_groupings), fill_value=0.0).to_numpy()
-    common = np.bincount(groupings.annotator_of_grouping, largest, groupings.n_annotators)
-    place = groupings.annotators.get_indexer(frame.index)
-    frame["by_guessing"] = common[place] / frame["n_labels"].replace(0, np.nan)
-    frame["agreement"] = mean_with_others(agreement)[place]
-    frame["remark"] = remarks(
-        (frame["accuracy"].isna(), "no labels"),
-        (frame["by_guessing"] == 1, "one group only"),
-        (frame["accuracy"] <= frame["by_guessing"], NO_BETTER_THAN_GUESSING),
-        (frame["accuracy"] < MIN_ACCURACY, f"below {MIN_ACCURACY:.0%}"),
-    )
-    above = (frame["accuracy"] - frame["by_guessing"]) / (1 - frame["by_guessing"]).where(frame["by_guessing"] < 1)
-    order = pd.DataFrame({"above": above, "accuracy": frame["accuracy"]}).reset_index(drop=True)
-    places = order.sort_values(["above", "accuracy"], ascending=False, kind="stable", na_position="last").index
-    return frame.iloc[places]

@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.findings import findings
 from consilience.analysis.words import Words, current_words, use_words
 from consilience.errors import InputError
+from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
-from consilience.inspection.report.page import with_certainty
 from consilience.inspection.report.participants import random_reading
 from consilience.inspection.report.sections import key_findings, ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
@@ -72,7 +73,8 @@ def overview(
     most_people : int, default=50
         Rows of the ranking of annotators.
     """
-    subject = with_certainty(Subject.of(model, annotations, None, None, stability, words=words), "auto")
+    curve = None if stability is None else stability_rows(stability)
+    subject = Subject.of(findings(model, annotations, words=words), stability=curve)
     with plain_text(), use_words(subject.words):
         people = _people(subject)
         return Overview(

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from consilience.analysis.certainty import Certainty, certainty_of_report
-from consilience.analysis.durations import durations_of
-from consilience.analysis.name_corrections import corrections_of
+from consilience.analysis.certainty import Certainty
+from consilience.analysis.findings import Findings, gather
+from consilience.analysis.fitted import rows_of_items, unwrap
 from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, use_words
-from consilience.annotations import Groupings
-from consilience.annotations.name_lists import listed as listed_names
-from consilience.annotations.names import plain
 from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
+from consilience.inspection.pictures import pictures_of
+from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
@@ -29,7 +29,6 @@ from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
 
-N_DRAWS = 100  # at most, of the certainty
 # in a notebook: the page's script can save files, but not reach the notebook
 FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads" style="border: 1px solid #ccc"'
 
@@ -74,7 +73,9 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Findings
+        With `Findings` of `consilience.analysis.findings`, which hold all about the fit, the page takes only scores,
+        stability, pictures, title and warnings in addition.
     groupings : Groupings, Labels, Pairs or array
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models need them here.
     X : DataFrame or array, shape (n_items, n_features), optional
@@ -137,10 +138,24 @@ def report(
     """
     if isinstance(X, str | Path):
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
-    subject = Subject.of(
-        model, groupings, X, scores, stability, words=words, given_labels=given_labels, pictures=pictures
-    )
-    subject = with_seconds(with_card_sort(with_certainty(subject, certainty), names, left_out), seconds)
+    if isinstance(model, Findings) and not (groupings is X is None):
+        raise InputError("The findings given to report hold annotations and features already; leave these out.")
+    shown = _shown(model.model if isinstance(model, Findings) else model, scores, stability, pictures)
+    found = model
+    if not isinstance(found, Findings):
+        found = gather(
+            model,
+            groupings,
+            X,
+            certainty=certainty,
+            given_labels=given_labels,
+            words=words,
+            names=names,
+            left_out=left_out,
+            seconds=seconds,
+            function="report",
+        )
+    subject = Subject.of(found, **shown)
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
         page = template.render(
@@ -171,36 +186,15 @@ def environment() -> Environment:
     )
 
 
-def with_card_sort(subject: Subject, names: Any, left_out: Iterable[Any]) -> Subject:
-    """Return the subject with corrections of names, which fit its groups, and the names of people left out."""
-    missing = tuple(listed_names(left_out, "left_out"))
-    there = [name for name in missing if name in subject.annotations.annotators]
-    if there:
-        raise InputError(f"The annotator {plain(there[0])!r} is said to be left out, but has annotations here.")
-    found = replace(subject, corrections=corrections_of(names), left_out=missing)
-    if names is not None and found.standard_names is None:
-        raise InputError("Judgements of pairs have no groups whose names could be corrected; leave out 'names'.")
-    if found.corrections and found.standard_names is not None and isinstance(subject.annotations, Groupings):
-        standard = found.standard_names.renamed(subject.annotations)
-        return replace(found, annotations=standard, written=subject.annotations)
-    return found
-
-
-def with_seconds(subject: Subject, seconds: Any) -> Subject:
-    """Return the subject with how long people took; those left out may be among them."""
-    return replace(subject, seconds=durations_of(subject.annotations.annotators, seconds, subject.left_out))
-
-
-def with_certainty(subject: Subject, certainty: Any) -> Subject:
-    """Return the subject with its certainty, which is computed if it is "auto"."""
-    if isinstance(certainty, str) and certainty == "auto":
-        found, _ = certainty_of_report(subject.model, subject.annotations, subject.features, N_DRAWS)
-        return replace(subject, certainty=found)
-    if certainty is not None and not isinstance(certainty, Certainty):
-        raise InputError(
-            "The 'certainty' parameter of report must be 'auto', None or what consilience.inspection.certainty "
-            f"returned. Got {certainty!r} instead."
-        )
-    if certainty is not None and not certainty.items.index.equals(subject.estimator.items_):
-        raise InputError("The certainty given to report is of other items than the model.")
-    return replace(subject, certainty=certainty)
+def _shown(model: Any, scores: Any, stability: Any, pictures: Any) -> dict[str, Any]:
+    """Bring scores and pictures into the order of the fitted items, and check the curve of stability."""
+    estimator = unwrap(model)
+    if isinstance(scores, pd.Series):
+        scores = scores.to_frame(0 if scores.name is None else scores.name)
+    elif scores is not None and np.ndim(scores) == 1:
+        scores = np.reshape(np.asarray(scores), (-1, 1))
+    return {
+        "scores": None if scores is None else rows_of_items(estimator, scores, "The table of scores"),
+        "stability": None if stability is None else stability_rows(stability),
+        "pictures": None if pictures is None else pictures_of(estimator.items_, pictures),
+    }

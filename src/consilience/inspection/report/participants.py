@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
+from consilience.analysis.annotator_frames import mean_with_others
 from consilience.analysis.names import listed, name_text
 from consilience.analysis.panels import are_compared
 from consilience.analysis.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
-from consilience.inspection.report.annotators import TIME, mean_with_others, minutes
+from consilience.inspection.report.annotators import TIME, minutes
 from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from sklearn.pipeline import Pipeline
 
 import consilience
+from consilience.analysis.annotator_frames import MIN_ACCURACY
 from consilience.analysis.capabilities import attributes
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import called
@@ -277,7 +278,7 @@ def _meaning(subject: Subject) -> Section:
     estimator = subject.estimator
     tables = mapping_tables.distinction_tables(estimator)
     unmatched = mapping_tables.unmatched_table(estimator)
-    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
+    share = f"{MIN_ACCURACY:.0%}"
     sentences = [
         "A distinction is a way to divide the clusters. Groupings that divide them in the same way are listed "
         "together, whatever they call the parts; each column has their names for one part. A question mark means that "
@@ -448,9 +449,9 @@ def _names_in_short(subject: Subject) -> list[str]:
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:
     words = current_words()
-    weak = frame[frame["accuracy"] < mapping_tables.MIN_ACCURACY][::-1]
-    good = int((frame["accuracy"] >= mapping_tables.MIN_ACCURACY).sum())
-    share = f"{mapping_tables.MIN_ACCURACY:.0%}"
+    weak = frame[frame["accuracy"] < MIN_ACCURACY][::-1]
+    good = int((frame["accuracy"] >= MIN_ACCURACY).sum())
+    share = f"{MIN_ACCURACY:.0%}"
     text = f"The clusters predict at least {share} of the labels of {good:,} of {words.n_annotators(len(frame))}"
     if weak.empty:
         return text + "."

@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.names import listed, name_text
-from consilience.analysis.votes import doubtful_first, item_votes
+from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
 from consilience.inspection.report.item_tables import cluster_cell
@@ -27,7 +27,7 @@ FILE = "votes.csv"
 def section(subject: Subject) -> Section:
     """Return the section."""
     labels = cast(Labels, subject.annotations)
-    table = item_votes(subject.model, labels)
+    table = cast(pd.DataFrame, subject.votes)
     words = current_words()
     heading = words.told("Each item and its labels")
     return Section("votes", heading, _sentences(subject, table), [_table(subject, table, labels)])

@@ -1,0 +1,211 @@
+"""What was found, as lines of text: what the command line prints, and Python shows of `Findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from consilience.analysis.copies import sentences_on_copies
+from consilience.analysis.names import as_text, counted, shortened, width
+from consilience.analysis.words import Words, current_words, use_words
+
+MOST_RANDOM = 12  # annotators who sorted at random, in a line
+LONGEST = 40  # letters of a name in a line
+MOST_CLUSTERS, FIRST_CLUSTERS = 60, 20  # most that are all shown, and how many of more
+LONGEST_EXAMPLE = 24  # letters of each in a line
+LINE = 100  # letters of a line with items of a cluster
+FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
+
+
+def as_lines(found: Mapping[str, Any]) -> str:
+    """Write the facts of a fit as lines of text, in the words that they were found with.
+
+    found : `Findings.facts`; ``warnings`` and ``files`` may be among them.
+    """
+    with use_words(Words(**found["words"])):
+        return _as_lines(found)
+
+
+def _as_lines(found: Mapping[str, Any]) -> str:
+    write = (
+        _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
+    )
+    warnings = found.get("warnings", [])
+    lines = [*warnings, *([""] if warnings else []), *write(found), *_of_certainty(found["certainty"])]
+    if marked := found["random_annotators"]:
+        names = [_short(person["annotator"]) for person in marked[:MOST_RANDOM]]
+        names += [f"and {len(marked) - MOST_RANDOM:,} more"] if len(marked) > MOST_RANDOM else []
+        lines.append(f"No better than chance: {', '.join(names)}")
+    if found["left_out"]:
+        lines.append(f"Left out of the fit: {', '.join(map(_short, found['left_out']))}")
+    if files := [Path(path) for path in found.get("files", {}).values()]:
+        lines.append(f"Files in {files[0].parent}: {', '.join(path.name for path in files)}")
+    return "\n".join(lines)
+
+
+def _of_certainty(found: Mapping[str, Any] | None) -> list[str]:
+    """Say what another group of people would repeat."""
+    words = current_words()
+    if found is None:
+        return []
+    return [
+        f"Another {found['n_people']:,} people would repeat {found['repeats']:.0%} of the pairs of {words.items}, "
+        f"together or apart ({found['low']:.0%} to {found['high']:.0%}; by chance {found['chance']:.0%})."
+    ]
+
+
+def _lines_of_clusters(found: Mapping[str, Any]) -> list[str]:
+    words = current_words()
+    sizes, worst = found["cluster_sizes"], found["weakest_annotators"]
+    what = _counts(found, "cluster", "item", "annotator", "label")
+    lines = [f"{what[0]} of {what[1]} by {what[2]}"]
+    lines += _with_examples(_rows(_titles(found), sizes, found["n_items"]), found)
+    if "accuracy" not in found:
+        return lines + _lines_of_judges(found)
+    lines.append(
+        f"The clusters predict {found['accuracy']:.1%} of {what[3]}; the mean probability of {words.an_item}'s cluster "
+        f"is {found['mean_probability']:.3f}."
+    )
+    lines.append(f"{words.Annotators} whose labels the clusters predict worst:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    lines += [
+        f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
+        for row in worst
+    ]
+    return lines + found["caveats"]
+
+
+def _lines_of_judges(found: Mapping[str, Any]) -> list[str]:
+    """List views, if there are several, and the figures of the weakest annotators."""
+    words = current_words()
+    lines = []
+    for number, view in enumerate(found.get("views", ())):
+        held = ", ".join(map(_short, view["annotators"])) or "nobody"
+        lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
+    lines.append(f"Weakest {words.annotators}:")
+    worst = found["weakest_annotators"]
+    wide = max((len(_short(row["annotator"])) for row in worst), default=0)
+    for row in worst:
+        figures = ", ".join(f"{name} {row[name]:.2f}" for name in FIGURES if row.get(name) is not None)
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
+    return lines + found["caveats"]
+
+
+def _lines_of_fusion(found: Mapping[str, Any]) -> list[str]:
+    words = current_words()
+    sizes, worst, nowhere = found["cluster_sizes"], found["weakest_annotators"], found["n_items_without_cluster"]
+    what = _counts(found, "cluster", "item", "annotator", "grouping")
+    lines = [f"{what[0]} of {what[1]} by {what[2]} in {what[3]}"]
+    rows = _rows(
+        [*_titles(found), *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
+    )
+    lines += _with_examples(rows, found)
+    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
+    lines.append(f"{words.Annotators} with the lowest weight:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    for row in worst:
+        agreement = "unknown" if row["agreement"] is None else f"{row['agreement']:.2f}"
+        figures = f"weight {row['weight']:.3f}, agreement {agreement}, {words.n_items(row['n_items'])} sorted"
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
+    return lines + found["caveats"]
+
+
+def _how_many(found: Mapping[str, Any]) -> str:
+    """Say how the number of clusters was determined."""
+    number, considered, requested = (
+        found["n_clusters"],
+        found["n_clusters_considered"],
+        found["parameters"]["n_clusters"],
+    )
+    if requested != "auto":
+        return (
+            f"{counted(number, 'cluster')}, {'as' if number == requested else f'where {requested:,} were'} asked for;"
+        )
+    if len(considered) == 1:
+        return f"Found {counted(number, 'cluster')}, the only number considered;"
+    return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
+
+
+def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
+    words = current_words()
+    classes, worst = found["classes"], found["weakest_annotators"]
+    what = _counts(found, "item", "annotator", "label")
+    lines = sentences_on_copies(found["copies"], found["n_items_changed_by_copies"], found["n_items"])
+    lines.append(f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}")
+    names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
+    sizes, means = [row["n_items"] for row in classes], [row["mean_probability"] for row in classes]
+    if nowhere := found["n_items_without_class"]:
+        names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
+    rows = _rows(names, sizes, found["n_items"])
+    lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
+    tells = f"label gives {found['information']:.2f} bits about its {words.item}'s class on average."
+    if found["agreement"] is None:
+        lines.append(f"A {tells}")
+    else:
+        lines.append(f"About {found['agreement']:.1%} of {what[2]} name the {words.item}'s class; a {tells}")
+    lines.append(f"Weakest {words.annotators}:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    for row in worst:
+        accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
+        tells = f"{accuracy}{row['information']:.2f} bits per label"
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
+    return lines
+
+
+def _counts(found: Mapping[str, Any], *things: str) -> list[str]:
+    """Return the numbers of items, annotators and others with their words."""
+    words = current_words()
+    own = {"item": words.n_items, "annotator": words.n_annotators}
+    numbers = {thing: found[f"n_{thing}s"] for thing in things}
+    return [own[thing](number) if thing in own else counted(number, thing) for thing, number in numbers.items()]
+
+
+def _short(name: Any) -> str:
+    return shortened(as_text(name), LONGEST)
+
+
+def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
+    """Return lines of names, numbers of items and their shares, aligned."""
+    shown = [f"{size:,}" for size in sizes]
+    wide, high = max(map(len, names)), max(map(len, shown))
+    return [
+        f"  {name:{wide}s} {count:>{high}s}  {size / n_items:6.1%}"
+        for name, count, size in zip(names, shown, sizes, strict=True)
+    ]
+
+
+def _with_examples(rows: list[str], found: Mapping[str, Any]) -> list[str]:
+    """Add the names of some items to the lines of clusters, of which only the first are shown if there are many.
+
+    Further lines stay as they are.
+    """
+    words = current_words()
+    examples, sizes = found["cluster_examples"], found["cluster_sizes"]
+    named = [
+        f"{row}  {_some(items, size, LINE - width(row) - 2)}".rstrip()
+        for row, items, size in zip(rows, examples, sizes)
+    ]
+    if len(sizes) > MOST_CLUSTERS:
+        others = sizes[FIRST_CLUSTERS:]
+        of_items = f"{min(others):,}" if min(others) == max(others) else f"{min(others):,} to {max(others):,}"
+        named = [*named[:FIRST_CLUSTERS], f"  and {len(others):,} more, of {of_items} {words.items} each"]
+    return named + rows[len(sizes) :]
+
+
+def _some(items: list[Any], size: int, most: int) -> str:
+    """Join as many names as there is room for, at least one, with an ellipsis if there are more."""
+    names = [shortened(as_text(item), LONGEST_EXAMPLE) for item in items]
+    for kept in range(len(names), 0, -1):
+        text = ", ".join([*names[:kept], *(["…"] if kept < size else [])])
+        if kept == 1 or width(text) <= most:
+            return text
+    return ""
+
+
+def _titles(found: Mapping[str, Any]) -> list[str]:
+    """Return the numbers of the clusters, after their names if people gave any, aligned."""
+    names = found["cluster_names"] or [None] * len(found["cluster_sizes"])
+    titles = [f"cluster {i:<3d}" if name is None else f"{_short(name)} ({i})" for i, name in enumerate(names)]
+    wide = max(map(width, titles))
+    return [title + " " * (wide - width(title)) for title in titles]

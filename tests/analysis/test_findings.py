@@ -1,0 +1,142 @@
+"""What was found is computed once, however many surfaces tell it, and printed as the command prints it."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings
+from consilience.analysis import Findings, findings
+from consilience.analysis.findings_text import as_lines
+from consilience.cli import main
+from consilience.consensus import CSPA, MajorityVote, SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import certainty, report, use_words
+from consilience.inspection.report.sections import key_findings
+from consilience.inspection.report.subject import Subject
+from consilience.workflows import FitRequest, fit
+from tests.click_runner import invoke
+from tests.inspection.conftest import Page
+
+COUNTED = {
+    "consilience.analysis.capabilities": "Capabilities",
+    "consilience.analysis.clustering": "FoundClusters",
+}
+FUNCTIONS = ("cluster_names", "random_sorters", "annotator_agreement", "item_votes", "standard_names", "facts_of")
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Count how often statistics are computed: in `findings`, and capabilities and clusters anywhere."""
+    counts, module = Counter(), sys.modules["consilience.analysis.findings"]
+
+    def counting(name, function):
+        def call(*arguments, **options):
+            counts[name] += 1
+            return function(*arguments, **options)
+
+        return call
+
+    for name in FUNCTIONS:
+        monkeypatch.setattr(module, name, counting(name, getattr(module, name)))
+    for home, name in COUNTED.items():
+        made = getattr(sys.modules[home], name)
+        monkeypatch.setattr(made, "of", counting(name, made.of))
+    return counts
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Groupings of 60 items by 8 people."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(6), 10)
+    cells = {
+        who: np.where(rng.random(60) < 0.1, rng.integers(6, size=60), truth).astype(str).astype(object) + " kind"
+        for who in "abcdefgh"
+    }
+    return Groupings.from_matrix(pd.DataFrame(cells))
+
+
+def test_each_thing_is_computed_once_for_text_json_and_the_head_of_the_report(calls, many):
+    found = findings(SubsetFusion(random_state=0).fit(many), many, certainty=None)
+    calls.clear()  # to read annotations asks for capabilities, too
+    for _ in range(2):
+        assert str(found) == as_lines(found.facts)
+        subject = Subject.of(found)
+        with use_words(subject.words):
+            key_findings(subject)
+        found = subject  # which knows all that was computed for the first
+    once = {name: calls[name] for name in ("cluster_names", "random_sorters", "facts_of", "annotator_agreement")}
+    assert once == dict.fromkeys(once, 1)
+    # clusters of the findings, and those of the tree of items, which are read off the model again
+    assert calls["FoundClusters"] <= 2
+    assert calls["Capabilities"] <= 4
+
+
+def test_a_fit_tests_random_sorters_once(calls, many, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many.to_frame().to_csv("sorts.csv", index=False)
+    result = fit(FitRequest(annotations="sorts.csv", certainty_draws=0))
+    page = (tmp_path / "consilience-report" / "report.html").read_text(encoding="utf-8")
+    assert Page(page).root is not None
+    assert calls["random_sorters"] == calls["cluster_names"] == calls["facts_of"] == 1
+    assert result.findings.facts.items() <= result.summary.items()
+
+
+def test_findings_print_what_the_command_prints(many, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many.to_frame().to_csv("sorts.csv", index=False)
+    arguments = ["fit", "sorts.csv", "--certainty-draws", "20", "--seed", "0"]
+    printed = invoke(main, arguments).stdout.splitlines()
+    model = SubsetFusion(random_state=0).fit(many)
+    found = findings(model, certainty=certainty(model, n_draws=20, random_state=0))
+    assert str(found).splitlines() == printed[:-1]  # the last names the files
+    assert printed[-1].startswith("Files in consilience-report: report.html, clusters.csv")
+
+
+def test_a_report_of_findings_is_that_of_their_model(sorts, monkeypatch):
+    model, groupings = sorts
+    found = findings(model, groupings, certainty=None, words="animals,people", left_out=["Zoe"])
+    expected = report(model, groupings, certainty=None, words="animals,people", left_out=["Zoe"])
+    assert report(found) == expected
+    with pytest.raises(InputError, match="hold annotations and features already"):
+        report(found, groupings)
+
+
+def test_facts_are_those_of_the_kind_of_model(sorts, fusion, named):
+    model, groupings = sorts
+    mapped = findings(model, groupings, certainty=None)
+    assert mapped.facts["accuracy"] == pytest.approx(
+        np.average(model.annotators_["accuracy"], weights=model.annotators_["n_labels"])
+    )
+    assert mapped.facts["weakest_annotators"][0]["annotator"] in groupings.annotators
+    fused = findings(fusion[0], certainty=None)
+    assert fused.facts["silhouette"] == fusion[0].silhouette_
+    assert fused.facts["n_items_without_cluster"] == 1  # the yeti
+    labels = findings(*named, certainty=None)
+    assert labels.facts["n_classes"] == 4
+    assert labels.facts["n_known_classes"] is None  # of gold, which the model does not keep
+    assert labels.votes.index.equals(named[0].items_)
+    assert fused.votes is None
+
+
+def test_findings_need_annotations_where_the_model_keeps_none(many):
+    model = CSPA(n_clusters=6, random_state=0).fit(many)
+    with pytest.raises(InputError, match=r"Give them too: findings\(model, groupings\)"):
+        findings(model)
+    with pytest.raises(InputError, match="parameter of findings must be 'auto', None"):
+        findings(model, many, certainty="often")
+    with pytest.raises(InputError, match="is said to be left out, but has annotations here"):
+        findings(model, many, certainty=None, left_out=["a"])
+    other = SubsetFusion(random_state=0).fit(many.restrict(many.items[:30]))
+    with pytest.raises(InputError, match="certainty given to findings is of other items"):
+        findings(model, many, certainty=certainty(other, n_draws=2, random_state=0))
+
+
+def test_findings_are_words_for_the_reader(many):
+    labels = [["cat", "cat", "cat"], ["dog", "cat", "dog"], ["dog", "dog", "dog"]]
+    found = findings(MajorityVote().fit(labels), labels, certainty=None, words="cards,participants")
+    assert isinstance(found, Findings)
+    assert str(found).startswith("3 cards in 2 classes by 3 participants\n")
