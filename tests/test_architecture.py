@@ -23,6 +23,20 @@ LAYERS = [
     {"registry", "atomic_files"},
     {"errors", "_version"},
 ]
+ROOMS_OF_COLLECT = [
+    {"app"},
+    {"api"},
+    {"admin"},
+    {"participant"},
+    {"health"},
+    {"serving", "middleware", "forms"},
+    {"worker"},
+    {"results"},
+    {"creation"},
+    {"store"},
+    {"settings"},
+    {"errors", "instructions", "log", "security"},
+]
 HEAVY = {"jax", "equinox", "optax", "fastapi", "sqlalchemy", "dask"}
 ROOMS = {"consensus", "semisupervised", "deep"}  # of models
 
@@ -32,21 +46,23 @@ def names() -> set[str]:
     return {name_of(path) for path in modules()}
 
 
-def layer(name: str) -> int:
-    """0 is the top."""
-    room = name.split(".")[1]
-    return next(i for i, members in enumerate(LAYERS) if room in members)
-
-
-def test_imports_go_downwards():
-    known = names() - {"consilience"}
-    below = {
+def imports_upwards(package: str, layers: list[set[str]]) -> set[tuple[str, str]]:
+    """Pairs of modules in different rooms of a package of which the first imports the second, and is not above it."""
+    rooms = {name: name.removeprefix(f"{package}.").split(".")[0] for name in names() if name.startswith(f"{package}.")}
+    layer = {room: place for place, members in enumerate(layers) for room in members}
+    return {
         (mine, target)
         for mine, path in zip(map(name_of, modules()), modules())
-        for target in imports_of(path) & known
-        if mine != "consilience" and target.split(".")[1] != mine.split(".")[1] and layer(target) <= layer(mine)
+        for target in imports_of(path) & rooms.keys()
+        if mine in rooms and rooms[target] != rooms[mine] and layer[rooms[target]] <= layer[rooms[mine]]
     }
-    assert below == set()
+
+
+@pytest.mark.parametrize(
+    ("package", "layers"), [("consilience", LAYERS), ("consilience.collect", ROOMS_OF_COLLECT)], ids=["all", "collect"]
+)
+def test_imports_go_downwards(package, layers):
+    assert imports_upwards(package, layers) == set()
 
 
 def test_no_import_cycles_even_inside_functions():
