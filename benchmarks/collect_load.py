@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks import collecting
 from benchmarks.collecting import Browser, Record, Server
-from consilience.collect.model import Study
+from consilience.collect.settings.model import Study
 from consilience.collect.store import Store
 
 GOAL = 0.150  # seconds within which 99 % of the submissions are to be acknowledged

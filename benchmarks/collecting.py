@@ -25,9 +25,8 @@ from urllib.parse import urlencode
 
 from sqlalchemy import func, select
 
-from consilience.collect import tables
-from consilience.collect.model import Study, StudySettings
-from consilience.collect.store import Store
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.store import Store, tables
 
 N_ITEMS, SUBSET_SIZE, SUBSETS_EACH, N_GROUPS = 48, 12, 4, 3
 BOARD = re.compile(rb'id="board-data">(.*?)</script>', re.DOTALL)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score
 
-from consilience.collect.flags import flags_of
+from consilience.collect.results.flags import flags_of
 from consilience.collect.store import Submitted
 from consilience.collect.store.results import groupings_of
 from consilience.consensus import SubsetFusion

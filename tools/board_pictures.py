@@ -20,8 +20,8 @@ from sklearn.datasets import load_digits
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from consilience.collect.model import StudySettings  # noqa: E402
-from consilience.collect.pages import Card  # noqa: E402
+from consilience.collect.participant.pages import Card  # noqa: E402
+from consilience.collect.settings.model import StudySettings  # noqa: E402
 from tests.collect.boards.board_server import Sort, serving  # noqa: E402
 from tests.collect.boards.browsing import RIGHT_TO_LEFT, filled, texts  # noqa: E402
 

@@ -24,7 +24,8 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from consilience.collect import Store, create_app, demo  # noqa: E402
+from consilience.collect import Store, create_app  # noqa: E402
+from consilience.collect.creation import demo  # noqa: E402
 from consilience.collect.security import hashed_password  # noqa: E402
 from tests.collect.test_admin_browser import log_in, sort_by_crowd  # noqa: E402
 

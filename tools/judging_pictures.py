@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from consilience.collect import Store  # noqa: E402
-from consilience.collect.model import Study  # noqa: E402
 from consilience.collect.security import hashed_password  # noqa: E402
+from consilience.collect.settings.model import Study  # noqa: E402
 from tests.collect.judges import ask_judges, judged_animals, judged_digits  # noqa: E402
 from tests.collect.test_admin_browser import log_in  # noqa: E402
 from tools.collect_pictures import FOLDER, served, take  # noqa: E402

@@ -10,7 +10,7 @@ pytest.importorskip("alembic", reason="Needs consilience[collect]")
 pytest.importorskip("PIL", reason="Needs consilience[collect]")
 
 from consilience import read_annotations
-from consilience.collect.model import StudySettings
+from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import Store
 from consilience.collect.worker import Worker
 from tests.collect.collecting import takes_part

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from consilience.collect.model import StudySettings
+from consilience.collect.settings.model import StudySettings
 from consilience.collect.store.database import now
 from consilience.collect.store.requests import request
 

@@ -21,7 +21,7 @@ pytest.importorskip("argon2", reason="argon2-cffi is not installed: pip install 
 from argon2 import PasswordHasher
 from sqlalchemy import create_engine, text
 
-from consilience.collect import demo
+from consilience.collect.creation import demo
 from consilience.collect.security import Rate
 from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS

@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
-from consilience.collect import demo
-from consilience.collect.judging_making import judge_consensus, judge_table
+from consilience.collect.creation import demo
+from consilience.collect.creation.judging import judge_consensus, judge_table
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part

@@ -8,7 +8,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from consilience.collect import demo
+from consilience.collect.creation import demo
 
 from .test_pictures import encoded
 

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from consilience.collect import demo
+from consilience.collect.creation import demo
+from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store import Store
-from consilience.collect.training import RightSort, Training
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part

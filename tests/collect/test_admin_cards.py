@@ -2,8 +2,8 @@
 
 import pytest
 
-from consilience.collect.duplicates import look_alikes, note_on_look_alikes
-from consilience.collect.model import Item
+from consilience.collect.creation.duplicates import look_alikes, note_on_look_alikes
+from consilience.collect.settings.model import Item
 
 from .collecting import begun, takes_part
 from .test_admin import made

@@ -2,11 +2,11 @@
 
 import pytest
 
-from consilience.collect.model import Item
-from consilience.collect.panel import Completion, Panel, Question
-from consilience.collect.panel_forms import fields_of_panel, line_of, panel_in, question_of
-from consilience.collect.training import RightCard, RightSort, Training
-from consilience.collect.training_forms import fields_of_training, lines_of_sort, training_in
+from consilience.collect.admin.panel_forms import fields_of_panel, line_of, panel_in, question_of
+from consilience.collect.admin.training_forms import fields_of_training, lines_of_sort, training_in
+from consilience.collect.settings.model import Item
+from consilience.collect.settings.panel import Completion, Panel, Question
+from consilience.collect.settings.training import RightCard, RightSort, Training
 from consilience.errors import InputError
 
 from .collecting import begun, joined, sort

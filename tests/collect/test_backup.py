@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from sqlalchemy import insert, inspect, select, text
 
-from consilience.collect import tables
-from consilience.collect.model import Item
-from consilience.collect.store import Store, new_picture, schema
+from consilience.collect.settings.model import Item
+from consilience.collect.store import Store, new_picture, schema, tables
 from consilience.collect.store.backup import backup, restore, verify
 from consilience.collect.worker import Worker
 from consilience.errors import InputError

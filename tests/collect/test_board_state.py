@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.collect import board_state
-from consilience.collect.board_state import BoardState, Group, checked, fold, initial, require_submittable
 from consilience.collect.errors import UnsortedError
-from consilience.collect.model import Study, StudySettings
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.store import board_state
+from consilience.collect.store.board_state import BoardState, Group, checked, fold, initial, require_submittable
 from consilience.errors import InputError
 
 ORDER = (4, 0, 2, 1, 3)

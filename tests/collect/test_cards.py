@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.collect.cards import Card, decoded, items_of, read_cards, uploaded
+from consilience.collect.creation.cards import Card, decoded, items_of, read_cards, uploaded
 from consilience.errors import InputError
 
 from .test_pictures import encoded

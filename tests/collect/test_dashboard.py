@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.collect import exporting, flags, overview
-from consilience.collect.consensus import fingerprint, fusion_of
-from consilience.collect.model import StudySettings
-from consilience.collect.progress import quotas_of
+from consilience.collect.results import exporting, flags, overview
+from consilience.collect.results.consensus import fingerprint, fusion_of
+from consilience.collect.results.progress import quotas_of
+from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import overviews
 from consilience.collect.worker import Worker
 from consilience.simulation import simulate_crowd
@@ -188,7 +188,7 @@ def test_a_drawing_that_fails_is_tried_again_when_the_page_is_opened(admin, sqli
     Worker(sqlite_store).run()
     dashboard(admin, study)
     with monkeypatch.context() as patched:
-        patched.setattr("consilience.collect.worker.overview_of", None)
+        patched.setattr("consilience.collect.worker.worker.overview_of", None)
         Worker(sqlite_store).run()
     assert "The drawings could not be computed" in dashboard(admin, study, "progress").text
     assert sqlite_store.at_work(study.id) == set()

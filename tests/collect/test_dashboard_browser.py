@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from consilience import Groupings
-from consilience.collect import demo
-from consilience.collect.model import StudySettings
+from consilience.collect.creation import demo
+from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import Store, overviews
 from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals

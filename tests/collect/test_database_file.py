@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from consilience.collect.model import Item
+from consilience.collect.settings.model import Item
 from consilience.collect.store import Store, new_picture
 from consilience.collect.store.backup import backup, restore
 

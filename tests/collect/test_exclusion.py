@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.collect import flags
+from consilience.collect.results import flags
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part

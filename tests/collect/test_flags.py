@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.collect import flags
-from consilience.collect.flags import flags_of
-from consilience.collect.model import Assignment
+from consilience.collect.results import flags
+from consilience.collect.results.flags import flags_of
+from consilience.collect.settings.model import Assignment
 from consilience.collect.store import Submitted
 from consilience.metrics.agreement import annotator_agreement
 

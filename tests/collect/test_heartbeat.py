@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from consilience.collect import heartbeat
-from consilience.collect.heartbeat import LOOKING, Doing, Listener, state_of, tell
-from consilience.collect.worker import Worker
+from consilience.collect.worker import Worker, heartbeat
+from consilience.collect.worker.heartbeat import LOOKING, Doing, Listener, state_of, tell
 
 from .collecting import begun
 from .test_worker_process import until

@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from consilience.collect.cards import read_cards
-from consilience.collect.judging import Asked, Cluster, composed, next_question, usual_number
-from consilience.collect.judging_checks import checked_clusters
-from consilience.collect.judging_results import guesses
-from consilience.collect.model import JUDGING, Participant, Study, StudySettings
+from consilience.collect.creation.cards import read_cards
+from consilience.collect.results.judging import guesses
+from consilience.collect.settings.model import JUDGING, Participant, Study, StudySettings
 from consilience.collect.store.database import now
+from consilience.collect.store.judging import Asked, Cluster, composed, next_question, usual_number
+from consilience.collect.store.judging_checks import checked_clusters
 from consilience.errors import InputError
 
 CLUSTERS = (Cluster("a", (0, 1, 2, 3, 4)), Cluster("b", (5, 6, 7, 8)), Cluster("c", (9,)))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.collect.judging_results import results_of
+from consilience.collect.results.judging import results_of
 from consilience.metrics import odd_one_out
 
 from .collecting import begun, joined

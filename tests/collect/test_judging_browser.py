@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from consilience.collect.judging_making import judge_consensus
-from consilience.collect.judging_results import results_of
+from consilience.collect.creation.judging import judge_consensus
+from consilience.collect.results.judging import results_of
 
 from .conftest import hurry
 from .judges import ask_judges, judged_animals, judged_digits, judged_sort, odd_place

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.collect.judging_results import results_of
-from consilience.collect.panel import Completion, Panel, Question
+from consilience.collect.results.judging import results_of
+from consilience.collect.settings.panel import Completion, Panel, Question
 from consilience.metrics import odd_one_out
 
 from .collecting import begun, takes_part

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select, update
 
-from consilience.collect import tables
+from consilience.collect.creation.judging import judge_consensus, judge_table
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.judging import Cluster
-from consilience.collect.judging_making import judge_consensus, judge_table
-from consilience.collect.judging_results import results_of
-from consilience.collect.model import Item, StudySettings
-from consilience.collect.panel import Panel
-from consilience.collect.store import new_picture
+from consilience.collect.results.judging import results_of
+from consilience.collect.settings.model import Item, StudySettings
+from consilience.collect.settings.panel import Panel
+from consilience.collect.store import new_picture, tables
 from consilience.collect.store.database import now
+from consilience.collect.store.judging import Cluster
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from consilience.metrics import odd_one_out

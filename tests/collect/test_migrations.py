@@ -8,8 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from consilience.collect import tables
-from consilience.collect.store import Store, schema
+from consilience.collect.store import Store, schema, tables
 from consilience.errors import InputError
 from tests.collect.collecting import NAMES
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from markupsafe import Markup
 
-from consilience.collect import pages
-from consilience.collect.pages import Card
+from consilience.collect.participant import pages
+from consilience.collect.participant.pages import Card
 
 STATE = {
     "assignment": 7,

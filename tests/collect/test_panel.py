@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from consilience.collect import questioning
-from consilience.collect.model import StudySettings
-from consilience.collect.panel import Completion, Panel, Question
-from consilience.collect.panel_checks import checked_panel
-from consilience.collect.texts import TEXTS
+from consilience.collect.participant import questioning
+from consilience.collect.settings.model import StudySettings
+from consilience.collect.settings.panel import Completion, Panel, Question
+from consilience.collect.settings.panel_checks import checked_panel
+from consilience.collect.settings.texts import TEXTS
 from consilience.errors import InputError
 
 AGE = Question("age", "How old are you?", "number", required=True, least=18, most=99)

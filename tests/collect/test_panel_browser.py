@@ -2,8 +2,8 @@
 
 import pytest
 
-from consilience.collect.panel import Completion, Panel, Question
-from consilience.collect.training import RightSort, Training
+from consilience.collect.settings.panel import Completion, Panel, Question
+from consilience.collect.settings.training import RightSort, Training
 
 from .collecting import begun
 from .test_admin_browser import require_no_violation

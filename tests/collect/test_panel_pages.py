@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from consilience import Groupings
-from consilience.collect.exporting import exported
-from consilience.collect.panel import Completion, Panel, Question
+from consilience.collect.results.exporting import exported
+from consilience.collect.settings.panel import Completion, Panel, Question
 
 from .collecting import NAMES, begun, sort, takes_part
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from consilience.collect import tables
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.panel import Panel
+from consilience.collect.settings.panel import Panel
+from consilience.collect.store import tables
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 

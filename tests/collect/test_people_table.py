@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from consilience.collect.exporting import exported
-from consilience.collect.panel import Panel, Question
-from consilience.collect.training import RightSort, Training
+from consilience.collect.results.exporting import exported
+from consilience.collect.settings.panel import Panel, Question
+from consilience.collect.settings.training import RightSort, Training
 from consilience.errors import InputError
 
 from .collecting import begun, joined, kind_of, sort

@@ -10,7 +10,7 @@ from consilience.errors import InputError
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'collect' is not installed")
 
-from consilience.collect import pictures  # noqa: E402
+from consilience.collect.creation import pictures  # noqa: E402
 
 SCRIPT = b"<script>alert(1)</script>"
 

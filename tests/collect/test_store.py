@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from consilience import Groupings, Labels, read_annotations
-from consilience.collect import board_state
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
-from consilience.collect.exporting import safe_csv
-from consilience.collect.model import Item, StudySettings
-from consilience.collect.store import new_picture
+from consilience.collect.results.exporting import safe_csv
+from consilience.collect.settings.model import Item, StudySettings
+from consilience.collect.store import board_state, new_picture
 from consilience.collect.store import work as store_work
 from consilience.collect.store.database import PRAGMAS
 from consilience.errors import InputError

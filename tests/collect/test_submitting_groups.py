@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from consilience.collect.board_state import Group
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
+from consilience.collect.store.board_state import Group
 from consilience.errors import InputError
 
 from .collecting import begun, joined

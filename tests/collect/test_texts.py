@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import consilience.collect
-from consilience.collect.texts import MOST_LETTERS, TEXTS, direction_of, placeholders, texts_of
+from consilience.collect.settings.texts import MOST_LETTERS, TEXTS, direction_of, placeholders, texts_of
 from consilience.errors import InputError
 
 FOLDER = Path(consilience.collect.__file__).parent

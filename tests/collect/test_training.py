@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, cohen_kappa_score
 
-from consilience.collect.feedback import feedback_of
-from consilience.collect.model import Item, StudySettings
-from consilience.collect.scoring import chance_of_passing, score_of, score_of_answer
-from consilience.collect.standing import numbered
-from consilience.collect.training import RightCard, RightSort, Training
-from consilience.collect.training_cards import read_right_sort
-from consilience.collect.training_checks import with_checked_training
+from consilience.collect.creation.training import read_right_sort
+from consilience.collect.participant.feedback import feedback_of
+from consilience.collect.settings.model import Item, StudySettings
+from consilience.collect.settings.training import RightCard, RightSort, Training
+from consilience.collect.settings.training_checks import with_checked_training
+from consilience.collect.store.scoring import chance_of_passing, score_of, score_of_answer
+from consilience.collect.store.standing import numbered
 from consilience.errors import InputError
 
 ITEMS = [Item(number, f"item {number}") for number in range(6)]

@@ -2,8 +2,8 @@
 
 import re
 
-from consilience.collect.scoring import chance_in
-from consilience.collect.training import RightSort, Training
+from consilience.collect.settings.training import RightSort, Training
+from consilience.collect.store.scoring import chance_in
 from tests.collect.collecting import begun, joined, sort
 
 FRUIT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea", "ink"], "Green": ["grass"]})

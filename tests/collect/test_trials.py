@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import Study, StudySettings
-from consilience.collect.standing import gold_plan
-from consilience.collect.training import RightSort, Training
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.settings.training import RightSort, Training
+from consilience.collect.store.standing import gold_plan
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from tests.collect.collecting import NAMES, begun, joined, kind_of, sort, takes_part

@@ -10,10 +10,9 @@ import pytest
 from sqlalchemy import func, select
 
 from consilience import Groupings, Labels
-from consilience.collect import tables
 from consilience.collect.errors import NotFoundError
-from consilience.collect.model import StudySettings
-from consilience.collect.store import Store, studies
+from consilience.collect.settings.model import StudySettings
+from consilience.collect.store import Store, studies, tables
 from consilience.collect.store import work as store_work
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker

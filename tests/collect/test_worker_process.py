@@ -8,13 +8,14 @@ import time
 
 import pytest
 
-from consilience.collect import heartbeat, worker_process
-from consilience.collect.worker_process import COMMAND, WorkerProcess
+from consilience.collect.worker import heartbeat
+from consilience.collect.worker import process as worker_process
+from consilience.collect.worker.process import COMMAND, WorkerProcess
 
 from .collecting import begun, takes_part
 
 SECONDS = 60
-OFTEN = COMMAND.replace("main()", "import consilience.collect.worker_process as own; own.BEAT = 0.2; main()")
+OFTEN = COMMAND.replace("main()", "import consilience.collect.worker.process as own; own.BEAT = 0.2; main()")
 
 
 def until(condition):
@@ -90,7 +91,7 @@ def test_a_job_of_a_worker_that_is_ended_is_done_by_the_next(store, monkeypatch)
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience.collect.worker.Worker._do", end)
+        patch.setattr("consilience.collect.worker.worker.Worker._do", end)
         with pytest.raises(SystemExit):
             worker_process.Worker(store).work()
     assert store.at_work(study.id) == {"subsets"}

@@ -33,8 +33,8 @@ def judge(
     title, n_questions = given.pop("title") or "", given.pop("n_questions")
     settings = read_texts({name: value for name, value in given.items() if value not in (None, ())})
     with opened_store(db, new=study_id is None) as store:
-        from consilience.collect.cards import decoded
-        from consilience.collect.judging_making import judge_consensus, judge_table
+        from consilience.collect.creation.cards import decoded
+        from consilience.collect.creation.judging import judge_consensus, judge_table
 
         asking: dict[str, Any] = {"n_questions": n_questions, "settings": settings}
         if table is None:
@@ -51,7 +51,7 @@ def judge(
 
 def say_judging(store: Any, study: Any, *, as_json: bool) -> None:
     """Say how far strangers see the clusters of a study."""
-    from consilience.collect.judging_results import results_of
+    from consilience.collect.results.judging import results_of
 
     results = results_of(store, study).as_json()
     join = f"/join/{study.join_token}"

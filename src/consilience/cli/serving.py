@@ -23,7 +23,7 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
 
         from consilience.collect import Store, create_app
         from consilience.collect.log import log_to_standard_error
-        from consilience.collect.worker_process import WorkerProcess
+        from consilience.collect.worker.process import WorkerProcess
     store = Store.open(db)
     with closing(store):
         setup_token = _first_password(store, password)
@@ -60,7 +60,7 @@ def _first_password(store: Any, ask: bool) -> str | None:
 
 def _make_demo(store: Any, wanted: bool) -> None:
     if wanted and not store.studies():
-        from consilience.collect import demo
+        from consilience.collect.creation import demo
 
         demo.make(store)
 

@@ -34,7 +34,7 @@ def create(
         raise InputError(f"{images}: There is no such folder of pictures.")
     kind, board = settings.pop("kind"), settings.pop("board")
     with opened_store(db, new=True) as store:
-        from consilience.collect.model import StudySettings
+        from consilience.collect.settings.model import StudySettings
 
         items, pictures = _items(cards, images)
         trained, more = read_training(training, images)
@@ -82,7 +82,7 @@ def set_panel(study_id: str, path: Path, *, db: str) -> None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: This is no JSON: {error}.") from error
     with opened_store(db) as store:
-        from consilience.collect.panel import Panel
+        from consilience.collect.settings.panel import Panel
 
         study = store.study(study_id)
         study = store.update_study(study_id, settings=replace(study.settings, panel=Panel.of_json(values)))
@@ -109,7 +109,7 @@ def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db
     """Write what was sorted to a file."""
     kind = out.suffix.lower().removeprefix(".")
     with opened_store(db) as store:
-        from consilience.collect.exporting import MIMES, exported
+        from consilience.collect.results.exporting import MIMES, exported
 
         if kind not in MIMES:
             raise InputError(f"The file name must end in {', '.join(f'.{name}' for name in MIMES)}. Got {out.name!r}.")
@@ -125,7 +125,7 @@ def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db
 
 def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any]]:
     """Read cards and pictures, and note what was not used, and cards that look the same."""
-    from consilience.collect.cards import decoded, items_of, read_cards
+    from consilience.collect.creation.cards import decoded, items_of, read_cards
 
     read = None if cards is None else read_cards(decoded(cards.read_bytes()))
     files = {} if images is None else pictures_in(images)

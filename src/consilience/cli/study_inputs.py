@@ -67,7 +67,7 @@ def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any,
     InputError
         A file cannot be read, or there is a mark or a number of tries without an admission.
     """
-    from consilience.collect.training import Training
+    from consilience.collect.settings.training import Training
 
     numbers = {name: options[name] for name in ("mark", "tries") if options[name] is not None}
     if numbers and not options["admission"]:
@@ -81,8 +81,8 @@ def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any,
 
 
 def _right_sort(path: Path, files: Mapping[str, bytes]) -> tuple[Any, list[Any]]:
-    from consilience.collect.cards import decoded
-    from consilience.collect.training_cards import read_right_sort
+    from consilience.collect.creation.cards import decoded
+    from consilience.collect.creation.training import read_right_sort
 
     try:
         return read_right_sort(decoded(path.read_bytes()), files)
@@ -98,7 +98,7 @@ def _text(path: Path) -> str:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    from consilience.collect.texts import texts_of
+    from consilience.collect.settings.texts import texts_of
 
     try:
         found = json.loads(_text(path))

@@ -14,28 +14,22 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from consilience import __version__
-from consilience.collect import (
-    admin,
-    admin_cards,
-    admin_dashboard,
-    admin_deletion,
-    admin_judging,
-    admin_panel,
-    admin_people,
-    admin_studies,
-    admin_training,
-    api,
-    api_judging,
-    api_people,
-    api_training,
-    health,
-    panel_routes,
-    participant,
-)
-from consilience.collect.api import API
+from consilience.collect import health
+from consilience.collect.admin import access, cards, dashboard, deletion, studies
+from consilience.collect.admin import judging as admin_judging
+from consilience.collect.admin import panel as admin_panel
+from consilience.collect.admin import people as admin_people
+from consilience.collect.admin import training as admin_training
+from consilience.collect.api import judging as api_judging
+from consilience.collect.api import people as api_people
+from consilience.collect.api import routes as api_routes
+from consilience.collect.api import training as api_training
+from consilience.collect.api.openapi import DESCRIPTION, describe
+from consilience.collect.api.routes import API
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.middleware import Guarded, Message, refusal_in
-from consilience.collect.openapi import DESCRIPTION, describe
+from consilience.collect.participant import panel_routes
+from consilience.collect.participant import routes as participant_routes
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import STATIC, Limits, Served, refusal, see
 from consilience.collect.store import Store
@@ -45,8 +39,8 @@ MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
 MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
 PAGES = (
-    *(participant, panel_routes, admin, admin_studies, admin_cards, admin_panel, admin_training, admin_people),
-    *(admin_dashboard, admin_deletion, admin_judging, health),
+    *(participant_routes, panel_routes, access, studies, cards, admin_panel, admin_training, admin_people),
+    *(dashboard, deletion, admin_judging, health),
 )
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
 
@@ -86,7 +80,7 @@ def create_app(
         How many requests a visitor may send.
     background : bool or worker, default=True
         What composes subsets and computes the consensus while the application is served: a worker with ``start``,
-        ``stop`` and ``state``, such as `~consilience.collect.worker_process.WorkerProcess`; True for a thread of
+        ``stop`` and ``state``, such as `~consilience.collect.worker.process.WorkerProcess`; True for a thread of
         this process, False for nothing.
 
     Returns
@@ -121,7 +115,7 @@ def create_app(
     app.mount("/static", StaticFiles(directory=str(STATIC)))
     for module in PAGES:
         app.include_router(module.router, include_in_schema=False)
-    app.include_router(api.router)
+    app.include_router(api_routes.router)
     app.include_router(api_people.router)
     app.include_router(api_training.router)
     app.include_router(api_judging.router)
@@ -161,7 +155,7 @@ async def _admit(scope: Message, headers: dict[str, str]) -> None:
     if scope["path"].startswith(f"{API}/"):
         scheme, _, secret = headers.get("authorization", "").partition(" ")
         credentials = HTTPAuthorizationCredentials(scheme=scheme, credentials=secret.strip())
-        await run_in_threadpool(api.require_token, Request(scope), credentials)
+        await run_in_threadpool(api_routes.require_token, Request(scope), credentials)
 
 
 def _most_bytes(path: str) -> int:

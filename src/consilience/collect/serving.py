@@ -14,8 +14,8 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from consilience.collect.creation.pictures import Picture, small
 from consilience.collect.instructions import as_html
-from consilience.collect.pictures import Picture, small
 from consilience.collect.security import Rate, RateLimit, RefusedError, visitor
 from consilience.collect.store import Store
 

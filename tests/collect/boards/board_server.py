@@ -21,8 +21,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import consilience.collect
-from consilience.collect import board_state, pages
-from consilience.collect.model import Study, StudySettings
+from consilience.collect.participant import pages
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.store import board_state
 from consilience.errors import InputError
 
 STATIC = Path(consilience.collect.__file__).parent / "static"

@@ -1,7 +1,7 @@
 """What the tests of the boards in a browser have in common."""
 
-from consilience.collect.model import StudySettings
-from consilience.collect.pages import Card
+from consilience.collect.participant.pages import Card
+from consilience.collect.settings.model import StudySettings
 from tests.collect.boards.board_server import Sort
 
 ANIMALS = ["Robin", "Sparrow", "Eagle", "Owl", "Salmon", "Trout", "Shark", "Wolf", "Fox", "Cat"]

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from consilience.collect.model import StudySettings
+from consilience.collect.settings.model import StudySettings
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import both, card, filled, pictures, texts
 

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from consilience.collect.board_state import fold, initial
-from consilience.collect.model import StudySettings
+from consilience.collect.settings.model import StudySettings
+from consilience.collect.store.board_state import fold, initial
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, filled, groups_of, let_forms_come, pictures, settled, texts
 

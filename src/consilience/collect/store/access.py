@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import delete, insert, select, update
 
-from consilience.collect import tables
-from consilience.collect.checks import LONGEST_NAME
-from consilience.collect.cleaning import clean_text
 from consilience.collect.errors import NotFoundError
+from consilience.collect.settings.checks import LONGEST_NAME
+from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.secret import hashed, new_token
 

@@ -23,7 +23,7 @@ from consilience.collect.store.backup_file import (
     write_lines,
 )
 from consilience.collect.store.database import OWNER, Database
-from consilience.collect.tables import metadata
+from consilience.collect.store.tables import metadata
 from consilience.errors import InputError
 
 

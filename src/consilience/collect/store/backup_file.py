@@ -23,7 +23,7 @@ from sqlalchemy import JSON, Column, Float, Table
 from consilience import __version__
 from consilience.collect.store import schema
 from consilience.collect.store.database import now
-from consilience.collect.tables import Moment, metadata
+from consilience.collect.store.tables import Moment, metadata
 from consilience.errors import InputError
 
 FORMAT = "consilience store backup 1"

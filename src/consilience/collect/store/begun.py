@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select
 
-from consilience.collect import tables
 from consilience.collect.errors import NotOpenError
-from consilience.collect.model import JUDGING, Item, Study
+from consilience.collect.settings.model import JUDGING, Item, Study
+from consilience.collect.store import tables
 from consilience.errors import InputError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
-from consilience.collect import tables
 from consilience.collect.errors import NotFoundError
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.studies import study_in
@@ -212,7 +212,7 @@ class Jobs(Database):
             forget_findings(db, study_id)
 
     def consensus(self, study_id: str) -> dict[str, Any] | None:
-        """Return the consensus of a study as the worker wrote it, see `consilience.collect.consensus`."""
+        """Return the consensus of a study as the worker wrote it, see `consilience.collect.results.consensus`."""
         columns = tables.consensuses.c
         query = select(columns.summary).where(columns.study == study_id).order_by(columns.id.desc()).limit(1)
         with self.read() as db:

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from consilience.collect import tables
 from consilience.collect.errors import NotFoundError
-from consilience.collect.judging import Asked, next_question
-from consilience.collect.model import JUDGING, Participant, Study
+from consilience.collect.settings.model import JUDGING, Participant, Study
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
+from consilience.collect.store.judging import Asked, next_question
 from consilience.collect.store.judging_studies import judging_in, odd_questions_in
 from consilience.collect.store.people import participant_in, participants_in, participants_with
 from consilience.collect.store.people_table import parameters_stored, seconds_between

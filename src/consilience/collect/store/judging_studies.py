@@ -8,10 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, literal, select
 
-from consilience.collect import tables
-from consilience.collect.checks import checked_items, checked_settings, checked_title
 from consilience.collect.errors import NotFoundError
-from consilience.collect.judging import (
+from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
+from consilience.collect.settings.model import JUDGING, QUESTIONS, Item, Picture, Study, StudySettings
+from consilience.collect.settings.study_checks import require_pictures
+from consilience.collect.store import tables
+from consilience.collect.store.database import Database, now
+from consilience.collect.store.judging import (
     USUAL_EACH,
     Cluster,
     Judging,
@@ -19,12 +22,9 @@ from consilience.collect.judging import (
     composed,
     usual_number,
 )
-from consilience.collect.judging_checks import checked_clusters, checked_n_questions
-from consilience.collect.model import JUDGING, QUESTIONS, Item, Picture, Study, StudySettings
-from consilience.collect.store.database import Database, now
+from consilience.collect.store.judging_checks import checked_clusters, checked_n_questions
 from consilience.collect.store.secret import new_id, new_seed, new_token
 from consilience.collect.store.studies import insert_items, insert_study, study_in
-from consilience.collect.study_checks import require_pictures
 
 
 class JudgingStudies(Database):
@@ -50,7 +50,7 @@ class JudgingStudies(Database):
         clusters : sequence of Cluster
             Each item must be in one.
         n_questions : int, optional
-            By default eight for each cluster; see `consilience.collect.judging.usual_number`.
+            By default eight for each cluster; see `consilience.collect.store.judging.usual_number`.
         settings : StudySettings, optional
             By default each judge is asked 12 questions.
         pictures : iterable of Picture

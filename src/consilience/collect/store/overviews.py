@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select
 
 from consilience.annotations.types import Real
-from consilience.collect import tables
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import all_there
 from consilience.collect.store.requests import request
@@ -25,7 +25,7 @@ class Overview:
     Attributes
     ----------
     answers : str
-        What it was made of, see `consilience.collect.consensus.fingerprint`.
+        What it was made of, see `consilience.collect.results.consensus.fingerprint`.
     created : datetime
     seconds : float
         How long it took.
@@ -60,7 +60,7 @@ class Overviews(Database):
         return None if row is None else Overview(*row)
 
     def overview_content(self, study_id: str) -> dict[str, Any] | None:
-        """Return what the worker found, see `consilience.collect.overview`."""
+        """Return what the worker found, see `consilience.collect.results.overview`."""
         columns = tables.overviews.c
         with self.read() as db:
             return db.scalar(select(columns.content).where(columns.study == study_id))

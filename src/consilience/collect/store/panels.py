@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from consilience.collect import tables
-from consilience.collect.checks import checked_parameters
 from consilience.collect.errors import NotFoundError
-from consilience.collect.model import Participant, Study
+from consilience.collect.settings.checks import checked_parameters
+from consilience.collect.settings.model import Participant, Study
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.jobs import forget_findings
 from consilience.collect.store.people import (
@@ -148,7 +148,7 @@ class Panels(Database):
             return {name: value for found in db.scalars(query) for name, value in found.items()}
 
     def keep_ending(self, participant_id: str, ending: str, code: str = "") -> None:
-        """Keep how a participant ended, one of `consilience.collect.panel.ENDINGS`, and the code that they were shown.
+        """Keep how a participant ended, one of `panel.ENDINGS` in `settings`, and the code that they were shown.
 
         The last ending stays: somebody who is done can withdraw.
 

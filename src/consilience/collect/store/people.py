@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from consilience.collect import tables
-from consilience.collect.checks import checked_parameters
-from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import Participant, Study
-from consilience.collect.panel import is_unfilled
+from consilience.collect.settings.checks import checked_parameters
+from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.model import Participant, Study
+from consilience.collect.settings.panel import is_unfilled
+from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hashed, new_id, new_token

@@ -11,14 +11,14 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from sqlalchemy import Connection, Table, func, select
 
-from consilience.collect import tables
-from consilience.collect.cleaning import whole
-from consilience.collect.consistency import Consistency
-from consilience.collect.model import JUDGING, Participant, Study
-from consilience.collect.panel import MOMENTS
-from consilience.collect.standing import READY, REFUSED
+from consilience.collect.settings.cleaning import whole
+from consilience.collect.settings.model import JUDGING, Participant, Study
+from consilience.collect.settings.panel import MOMENTS
+from consilience.collect.store import tables
+from consilience.collect.store.consistency import Consistency
 from consilience.collect.store.database import Database
 from consilience.collect.store.people import participants_in
+from consilience.collect.store.standing import READY, REFUSED
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.trials import consistency_in
 
@@ -54,10 +54,10 @@ class PeopleTable(Database):
         Columns are `annotator`, as in `export_frame`; when they `came`, `consented`, `declined` and `withdrew`;
         `preview` and `excluded`; the number of submitted `sorts`, or of `answers` in a judging study; the score of the
         `practice`; the mean score of the last try of the `admission`, how many `tries` they had and whether they were
-        `admitted`; the `ending` that they reached, one of `consilience.collect.panel.ENDINGS`, and the `code` that they
-        were shown; ``seconds:1``, ``seconds:2``, … from the first change to the submission of each sort;
-        ``question:NAME`` for answers; and ``parameter:NAME``. Columns of a practice or an admission are left out where
-        there is none. An answer of several options is a JSON list. Numbers all of which are whole are integers.
+        `admitted`; the `ending` that they reached, one of `consilience.collect.settings.panel.ENDINGS`, and the
+        `code` that they were shown; ``seconds:1``, ``seconds:2``, … from the first change to the submission of each
+        sort; ``question:NAME`` for answers; and ``parameter:NAME``. Columns of a practice or an admission are left out
+        where there is none. An answer of several options is a JSON list. Numbers all of which are whole are integers.
 
         Parameters
         ----------

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Select, func, select
 
-from consilience.collect import tables
-from consilience.collect.model import Participant, Study
+from consilience.collect.settings.model import Participant, Study
+from consilience.collect.settings.training import APART
+from consilience.collect.store import tables
 from consilience.collect.store.jobs import Prepared, prepared_in
-from consilience.collect.training import APART
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
-from consilience.collect import tables
+from consilience.collect.store import tables
 
 
 def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:

@@ -11,16 +11,16 @@ import pandas as pd
 from sqlalchemy import Connection, insert, select
 
 from consilience.annotations import Groupings, Labels
-from consilience.collect import board_state, tables
-from consilience.collect.checks import LONGEST_NAME
-from consilience.collect.cleaning import line, without_apostrophe
-from consilience.collect.model import CLOSED, JUDGING, Item, Participant, Study
+from consilience.collect.settings.checks import LONGEST_NAME
+from consilience.collect.settings.cleaning import line, without_apostrophe
+from consilience.collect.settings.model import CLOSED, JUDGING, Item, Participant, Study
+from consilience.collect.settings.training import APART, ROLES
+from consilience.collect.store import board_state, tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people_table import seconds_between
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id
 from consilience.collect.store.studies import items_in, study_in
-from consilience.collect.training import APART, ROLES
 from consilience.errors import InputError
 
 COLUMNS = [

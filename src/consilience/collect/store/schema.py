@@ -13,7 +13,7 @@ from sqlalchemy import Connection, inspect, text
 
 from consilience.errors import InputError
 
-FOLDER = Path(__file__).parent.parent / "migrations"
+FOLDER = Path(__file__).parent / "migrations"
 LOCK = 7_313_460_215  # of PostgreSQL, held while one of several processes makes the tables
 HEAD, BASE = "head", "base"
 

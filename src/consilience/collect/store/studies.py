@@ -9,11 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from consilience.collect import tables
-from consilience.collect.checks import checked_items, checked_settings, checked_title
-from consilience.collect.cleaning import clean
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
+from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
+from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
+from consilience.collect.settings.study_checks import checked_study, require_pictures
+from consilience.collect.settings.training_checks import with_checked_training
+from consilience.collect.store import tables
 from consilience.collect.store.begun import (
     forget_previews,
     has_begun_in,
@@ -24,8 +26,6 @@ from consilience.collect.store.begun import (
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
-from consilience.collect.study_checks import checked_study, require_pictures
-from consilience.collect.training_checks import with_checked_training
 from consilience.errors import InputError
 
 SAID = 40  # characters of an unknown id in a message

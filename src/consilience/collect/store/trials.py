@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
-from consilience.collect import board_state, tables
-from consilience.collect.consistency import Consistency, consistency_of
 from consilience.collect.errors import NotFoundError
-from consilience.collect.model import CLOSED, Assignment, Item, Participant, Study
-from consilience.collect.scoring import score_of_answer
-from consilience.collect.standing import Standing, Trial, numbered, standing_of
+from consilience.collect.settings.model import CLOSED, Assignment, Item, Participant, Study
+from consilience.collect.settings.training import ADMISSION
+from consilience.collect.store import board_state, tables
+from consilience.collect.store.consistency import Consistency, consistency_of
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
+from consilience.collect.store.scoring import score_of_answer
+from consilience.collect.store.standing import Standing, Trial, numbered, standing_of
 from consilience.collect.store.studies import items_in, study_in
-from consilience.collect.training import ADMISSION
 
 
 class Trials(Database):

@@ -11,18 +11,18 @@ import numpy as np
 from jaxtyping import Int
 from sqlalchemy import Connection, func, insert, select, update
 
-from consilience.collect import board_state, tables
-from consilience.collect.board_state import BoardState, Group
 from consilience.collect.errors import NotFoundError, NotOpenError
-from consilience.collect.model import JUDGING, Assignment, Participant, Study
-from consilience.collect.standing import READY, REFUSED, Standing, Trial, next_gold
+from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study
+from consilience.collect.settings.training import GOLD
+from consilience.collect.store import board_state, tables
+from consilience.collect.store.board_state import BoardState, Group
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.presenting import Chosen, choose, is_left, n_submitted_of_quota, times_presented
 from consilience.collect.store.requests import request
+from consilience.collect.store.standing import READY, REFUSED, Standing, Trial, next_gold
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.trials import give_trial, score_trial, standing_in
-from consilience.collect.training import GOLD
 from consilience.errors import InputError
 
 MOST_CHANGES = 500  # in one request
@@ -146,7 +146,7 @@ class Work(Database):
         client : str
             Random name of the tab.
         changes : list of dict
-            See `consilience.collect.board_state`.
+            See `consilience.collect.store.board_state`.
 
         Returns
         -------

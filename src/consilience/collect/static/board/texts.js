@@ -1,4 +1,4 @@
-// Texts with words in braces, as consilience.collect.texts has them.
+// Texts with words in braces, as consilience.collect.settings.texts has them.
 
 /** A text with its words in braces filled in. */
 export function fill(text, values = {}) {

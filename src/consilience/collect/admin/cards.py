@@ -1,0 +1,76 @@
+"""Administration of the cards of a study: what they show, and corrections of their words until people have begun."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.datastructures import FormData
+
+from consilience.collect.admin.access import SignedIn
+from consilience.collect.creation.duplicates import note_on_look_alikes
+from consilience.collect.errors import NotOpenError
+from consilience.collect.forms import sent_form, text_of
+from consilience.collect.serving import page, see, served
+from consilience.collect.settings.checks import LONGEST_TEXT
+from consilience.collect.settings.model import Item, Study
+from consilience.errors import InputError
+
+ON_A_PAGE = 100
+
+router = APIRouter(dependencies=[SignedIn])
+Form = Annotated[FormData, Depends(sent_form)]
+PageNumber = Annotated[int, Query(alias="page", ge=1, le=10_000)]
+
+
+@router.get("/admin/studies/{study}/cards")
+def show_cards(request: Request, study: str, number: PageNumber = 1) -> Response:
+    """Show the cards, so many on a page."""
+    store = served(request).store
+    found = store.study(study)
+    return _cards_page(request, found, store.items(found.id), number)
+
+
+@router.post("/admin/studies/{study}/cards")
+def change_cards(request: Request, study: str, form: Form, number: PageNumber = 1) -> Response:
+    """Correct what cards say, and what their pictures show in words."""
+    store = served(request).store
+    found = store.study(study)
+    items = [_corrected(item, form) for item in store.items(found.id)]
+    try:
+        store.update_study(found.id, items=items)
+    except NotOpenError:
+        raise
+    except InputError as error:
+        return _cards_page(request, found, items, number, status=422, error=str(error))
+    served(request).notices[found.id] = "The cards are saved."
+    return see(f"/admin/studies/{found.id}/cards?page={number}")
+
+
+def _corrected(item: Item, form: FormData) -> Item:
+    """Return a card with what the form says of it; a card of a page that was not sent stays as it is."""
+    if f"text-{item.number}" not in form:
+        return item
+    kept = "" if item.alt == item.text else item.alt  # an alternative text that is none follows the text
+    alt = text_of(form, f"alt-{item.number}") if item.picture else kept
+    return replace(item, text=text_of(form, f"text-{item.number}"), alt=alt)
+
+
+def _cards_page(request: Request, study: Study, items: list[Item], number: int, **answer: Any) -> Response:
+    use = served(request)
+    n_pages = max(1, -(-len(items) // ON_A_PAGE))
+    number = min(number, n_pages)
+    return page(
+        request,
+        "cards",
+        study=study,
+        items=items[(number - 1) * ON_A_PAGE : number * ON_A_PAGE],
+        number=number,
+        n_pages=n_pages,
+        longest=LONGEST_TEXT,
+        begun=use.store.has_begun(study.id),
+        warning=note_on_look_alikes(items),
+        notice=use.notices.pop(study.id, ""),
+        **answer,
+    )

@@ -1,0 +1,80 @@
+"""Deletion of a study: a page that says what is lost, and a box to tick. Open studies have to be closed first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.datastructures import FormData
+
+from consilience.collect.admin.access import SignedIn
+from consilience.collect.errors import NotOpenError
+from consilience.collect.forms import sent_form, text_of
+from consilience.collect.serving import page, see, served
+from consilience.collect.settings.model import JUDGING, Study
+from consilience.collect.store import Store
+
+router = APIRouter(dependencies=[SignedIn])
+Form = Annotated[FormData, Depends(sent_form)]
+
+
+@router.get("/admin/studies/{study}/delete")
+def ask(request: Request, study: str) -> Response:
+    """Show what would be lost, and ask whether it is meant."""
+    return _asked(request, _deletable(served(request).store, study))
+
+
+@router.post("/admin/studies/{study}/delete")
+def delete(request: Request, study: str, form: Form) -> Response:
+    """Delete a study and all that was collected in it."""
+    store = served(request).store
+    found = _deletable(store, study)
+    if not text_of(form, "confirmed"):
+        return _asked(request, found, status=422, error="To delete the study, please tick the box.")
+    store.delete_study(found.id)
+    return see("/admin")
+
+
+def _deletable(store: Store, study_id: str) -> Study:
+    """Return a study.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such study.
+    NotOpenError
+        It is open: people may be sorting.
+    """
+    found = store.study(study_id)
+    if found.status == "open":
+        raise NotOpenError("The study is open, and people may be sorting. Close it before you delete it.")
+    return found
+
+
+def _asked(request: Request, study: Study, **answer: Any) -> Response:
+    return page(request, "delete", study=study, lost=lost_with(served(request).store, study), **answer)
+
+
+def lost_with(store: Store, study: Study) -> list[str]:
+    """Return what would be lost with a study, in words, with how much of each."""
+    counts = store.progress(study.id)
+    pictures = len({item.picture for item in store.items(study.id)} - {None})
+    counted = [
+        (study.n_items, "card", "cards"),
+        (pictures, "picture", "pictures"),
+        (
+            counts["participants"],
+            "person, with consent and answers to questions",
+            "people, with consent and answers to questions",
+        ),
+        (counts["submitted"], "grouping", "groupings"),
+        (counts["open"] + counts["withdrawn"], "sort that is not handed in", "sorts that are not handed in"),
+        (counts["imported"], "grouping that was brought along", "groupings that were brought along"),
+    ]
+    if study.kind == JUDGING:
+        judged = store.judging_progress(study.id)
+        counted += [
+            (judged["questions"], "question", "questions"),
+            (len(store.answers_frame(study.id)), "answer of judges", "answers of judges"),
+        ]
+    return [f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number]

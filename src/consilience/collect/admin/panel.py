@@ -1,0 +1,63 @@
+"""Administration of what a study asks of people from a panel: consent, questions, codes, and how they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.datastructures import FormData
+
+from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.panel_forms import fields_of_panel, panel_in
+from consilience.collect.forms import sent_form, text_of
+from consilience.collect.serving import page, see, served
+from consilience.collect.settings.model import Study
+from consilience.collect.settings.panel import RETURNING
+from consilience.errors import InputError
+
+ENDINGS = {  # in the words of the page
+    "complete": "Who is done",
+    "not_admitted": "Who does not pass the admission",
+    "declined": "Who does not agree",
+    "closed": "Who finds the study closed or full",
+    "withdrawn": "Who withdraws",
+}
+WORDS = {
+    "resume": "They continue where they were, with cards that are new to them",
+    "restart": "They start again, and what they did before is left out",
+    "turn away": "They are turned away",
+}
+
+router = APIRouter(dependencies=[SignedIn])
+Form = Annotated[FormData, Depends(sent_form)]
+
+
+@router.get("/admin/studies/{study}/panel")
+def show_panel(request: Request, study: str) -> Response:
+    """Show the form of consent, questions and codes."""
+    found = served(request).store.study(study)
+    return _panel_page(request, found, fields_of_panel(found.settings.panel))
+
+
+@router.post("/admin/studies/{study}/panel")
+def change_panel(request: Request, study: str, form: Form) -> Response:
+    """Change consent, questions and codes; the form comes back as it was, with one sentence, if something is wrong."""
+    store = served(request).store
+    found = store.study(study)
+    try:
+        store.update_study(found.id, settings=replace(found.settings, panel=panel_in(form)))
+    except InputError as error:
+        given = {name: text_of(form, name) for name in fields_of_panel(found.settings.panel)}
+        return _panel_page(request, found, given, status=422, error=str(error))
+    served(request).notices[found.id] = "Saved."
+    return see(f"/admin/studies/{found.id}/panel")
+
+
+def _panel_page(request: Request, study: Study, given: Mapping[str, str], **answer: Any) -> Response:
+    notice = served(request).notices.pop(study.id, "")
+    returning = [(word, WORDS[word], "") for word in RETURNING]
+    identifying = [("", "their browser alone"), *((name, name) for name in study.settings.parameters)]
+    choices: dict[str, Any] = {"endings": ENDINGS, "returning": returning, "identifying": identifying}
+    return page(request, "panel", study=study, given=given, notice=notice, **choices, **answer)

@@ -1,0 +1,113 @@
+"""What a study asks of people from a panel, as fields of a form; questions are lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from consilience.collect.forms import lines_of, parameters_of, text_of, whole_of
+from consilience.collect.settings.panel import ENDINGS, MOMENTS, QUESTIONS, Completion, Panel, Question
+from consilience.errors import InputError
+
+REQUIRED = "*"
+CHOICES = ("choice", "choices")
+LIMITS = re.compile(r"(?P<least>-?\d+(?:\.\d+)?)?\s*(?:-|–|to)\s*(?P<most>-?\d+(?:\.\d+)?)?")
+
+
+def panel_in(form: Mapping[str, Any]) -> Panel:
+    """Return the panel that a form says.
+
+    Raises
+    ------
+    InputError
+        A question or a number cannot be read.
+    """
+    endings = {name: Completion(text_of(form, f"code-{name}"), text_of(form, f"url-{name}")) for name in ENDINGS}
+    return Panel(
+        consent=text_of(form, "consent"),
+        endings={name: ending for name, ending in endings.items() if ending.code or ending.url},
+        identified_by=text_of(form, "identified_by"),
+        returning=text_of(form, "returning") or "resume",
+        minutes=whole_of(form, "minutes"),
+        keep_days=whole_of(form, "keep_days"),
+        required_parameters=parameters_of(form, "required_parameters"),
+        **{moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS},
+    )
+
+
+def fields_of_panel(panel: Panel) -> dict[str, str]:
+    """Return what the fields of the form hold."""
+    endings = {name: panel.endings.get(name, Completion()) for name in ENDINGS}
+    return {
+        "consent": panel.consent,
+        **{moment: "\n".join(map(line_of, panel.questions(moment))) for moment in MOMENTS},
+        **{f"code-{name}": ending.code for name, ending in endings.items()},
+        **{f"url-{name}": ending.url for name, ending in endings.items()},
+        "identified_by": panel.identified_by,
+        "returning": panel.returning,
+        "minutes": "" if panel.minutes is None else str(panel.minutes),
+        "keep_days": "" if panel.keep_days is None else str(panel.keep_days),
+        "required_parameters": ", ".join(panel.required_parameters),
+    }
+
+
+def question_of(line: str) -> Question:
+    """Return the question that a line says: name, text, kind, and options or limits, with semicolons between them.
+
+    Examples
+    --------
+    >>> question_of("age*; How old are you?; number; 18 to 99")
+    Question(name='age', text='How old are you?', kind='number', required=True, options=(), least=18.0, most=99.0)
+    >>> question_of("diet; What do you eat?; choices; Meat; Fish").options
+    ('Meat', 'Fish')
+    """
+    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(line), delimiter=";", skipinitialspace=True))]
+    name, text, kind, *rest = [*cells, *[""] * (3 - len(cells))]
+    kind, rest = kind or "text", [cell for cell in rest if cell]
+    if not text:
+        raise InputError(f"A question must be a name, a semicolon and its text. Got {line[:60]!r}.")
+    if kind not in QUESTIONS:
+        raise InputError(
+            f"The kind of the question {name[:60]!r} must be one of {', '.join(QUESTIONS)}. Got {kind[:60]!r}."
+        )
+    required = name.endswith(REQUIRED)
+    name = name.removesuffix(REQUIRED).rstrip()
+    if kind in CHOICES:
+        return Question(name, text, kind, required, tuple(rest))
+    return Question(name, text, kind, required, (), *_limits_of(rest, name))
+
+
+def line_of(question: Question) -> str:
+    """Return a question as a line.
+
+    Examples
+    --------
+    >>> line_of(Question("age", "How old are you?", "number", True, least=18))
+    'age*; How old are you?; number; 18 to'
+    """
+    limits = [question.least, question.most]
+    shown = " ".join(
+        ("" if limits[0] is None else f"{limits[0]:g}", "to", "" if limits[1] is None else f"{limits[1]:g}")
+    )
+    rest = [*question.options, *([shown.strip()] if limits != [None, None] else [])]
+    kind = [question.kind] if rest or question.kind != "text" else []
+    cells = [question.name + REQUIRED * question.required, question.text, *kind, *rest]
+    return "; ".join(_quoted(" ".join(cell.split())) for cell in cells)
+
+
+def _limits_of(cells: list[str], name: str) -> tuple[float | None, float | None]:
+    if not cells:
+        return None, None
+    found = LIMITS.fullmatch(cells[0])
+    if found is None or len(cells) > 1:
+        raise InputError(
+            f"The limits of the question {name[:60]!r} must be such as '18 to 99'. Got {'; '.join(cells)[:60]!r}."
+        )
+    return tuple(None if found[part] is None else float(found[part]) for part in ("least", "most"))  # type: ignore[return-value]
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if ";" in cell or cell.startswith('"') else cell

@@ -1,0 +1,269 @@
+"""Administration of studies: the list, making one, its page with the progress, its settings and texts, and exports."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.datastructures import FormData
+
+from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.judging import answers_of, judging_context
+from consilience.collect.admin.study_forms import fields_of, given_again, settings_of, strategies
+from consilience.collect.creation import cards, demo
+from consilience.collect.errors import FieldsError
+from consilience.collect.forms import files_of, sent_form, text_of, whole_of
+from consilience.collect.participant.routes import begin_preview
+from consilience.collect.results.exporting import exported
+from consilience.collect.results.progress import progress_of
+from consilience.collect.serving import page, see, served, tagged
+from consilience.collect.settings.checks import checked_settings, checked_title
+from consilience.collect.settings.model import CLOSED, JUDGING, Item, Picture, Study, StudySettings
+from consilience.collect.settings.problems import Problems
+from consilience.collect.settings.study_checks import checked_study
+from consilience.collect.settings.texts import TEXTS, texts_of
+from consilience.errors import InputError
+
+MOST_LINKS = 500  # made at once
+
+router = APIRouter(dependencies=[SignedIn])
+Form = Annotated[FormData, Depends(sent_form)]
+
+
+@router.get("/admin")
+def list_studies(request: Request) -> Response:
+    """List all studies."""
+    store = served(request).store
+    rows = []
+    for study in store.studies():
+        counts, wanted = store.progress(study.id), study.settings.groupings_wanted
+        n_groupings = counts["submitted"] + counts["imported"] + answers_of(store, study)
+        n_of_wanted = store.n_submitted_of_quota(study.id) if wanted else 0
+        rows.append({"study": study, "n_groupings": n_groupings, "n_of_wanted": n_of_wanted, "wanted": wanted})
+    return page(request, "studies", here="studies", rows=rows, demo_items=demo.N_ITEMS, demo_size=demo.SIZE)
+
+
+@router.post("/admin/demo")
+def make_demo(request: Request) -> Response:
+    """Make the demo study, and open it."""
+    return see(f"/admin/studies/{demo.make(served(request).store).id}")
+
+
+# ---- a new study
+
+
+@router.get("/admin/new")
+def show_new(request: Request) -> Response:
+    """Show the form of a new study."""
+    return page(request, "new", here="new", given=fields_of(), strategies=strategies())
+
+
+@router.post("/admin/new")
+def make_study(request: Request, form: Form) -> Response:
+    """Make a study; the form comes back as it was, with a sentence at each field that is wrong."""
+    try:
+        study, notes = _made(request, form)
+    except InputError as error:
+        problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
+        given = {"given": given_again(form), "strategies": strategies()}
+        return page(request, "new", status=422, here="new", problems=problems, **given)
+    served(request).notices[study.id] = " ".join(notes)
+    return see(f"/admin/studies/{study.id}")
+
+
+def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
+    problems = Problems()
+    found: tuple[list[Item], list[Picture], tuple[str, ...]] = [], [], ()
+    with problems.at("items"):
+        found = _cards_in(form)
+    items, pictures, notes = found
+    title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems)
+    with problems.at("title"):
+        checked_study(title, items, kind, board, settings, {picture.hash for picture in pictures})
+    problems.require_none()
+    study = served(request).store.create_study(
+        title, items, kind=kind, board=board, settings=settings, pictures=pictures
+    )
+    return study, notes
+
+
+def _cards_in(form: FormData) -> tuple[list[Item], list[Picture], tuple[str, ...]]:
+    """Return the cards of the form of a new study, their pictures, and notes on them."""
+    tables = [cards.decoded(data) for _, data in files_of(form, "items_file")]
+    tables += [text for text in [text_of(form, "items")] if text]
+    if len(tables) > 1:
+        raise InputError("The cards are given twice, in the field and as a file; give them once.")
+    files = cards.uploaded(files_of(form, "pictures"))
+    read = cards.read_cards("".join(tables)) if tables or not files else None
+    return cards.items_of(read, files)
+
+
+# ---- the page of a study
+
+
+@router.get("/admin/studies/{study}")
+def show_study(request: Request, study: str) -> Response:
+    """Show a study: its links, its progress and its results."""
+    return _study_page(request, study)
+
+
+def _study_page(
+    request: Request, study_id: str, personal: Any = (), *, status: int = 200, error: Any = None
+) -> Response:
+    use = served(request)
+    study = use.store.study(study_id)
+    judged = study.kind == JUDGING
+    return page(
+        request,
+        "judging" if judged else "study",
+        status=status,
+        error=error,
+        study=study,
+        link=str(request.url_for("join", token=study.join_token)),
+        personal=list(personal),
+        notice=use.notices.pop(study.id, ""),
+        **(judging_context(use.store, study) if judged else {"progress": progress_of(use.store, study)}),
+    )
+
+
+@router.get("/admin/studies/{study}/progress")
+def show_progress(request: Request, study: str) -> Response:
+    """Return the progress as a part of a page, which is asked for again and again, or 304."""
+    store = served(request).store
+    found = store.study(study)
+    return tagged(request, page(request, "progress", study=found, progress=progress_of(store, found)))
+
+
+@router.post("/admin/studies/{study}/open")
+def open_study(request: Request, study: str) -> Response:
+    """Let people take part."""
+    served(request).store.open_study(study)
+    return see(f"/admin/studies/{study}")
+
+
+@router.post("/admin/studies/{study}/close")
+def close_study(request: Request, study: str) -> Response:
+    """Let nobody begin any more."""
+    served(request).store.close_study(study)
+    return see(f"/admin/studies/{study}")
+
+
+@router.post("/admin/studies/{study}/preview")
+def preview(request: Request, study: str) -> Response:
+    """Go to the board as a participant whose answers do not count."""
+    return begin_preview(request, served(request).store.study(study).id)
+
+
+@router.post("/admin/studies/{study}/participants")
+def make_personal_links(request: Request, study: str, form: Form) -> Response:
+    """Make participants, each with a link that is shown this once."""
+    count = whole_of(form, "count") or 0
+    if not 1 <= count <= MOST_LINKS:
+        raise InputError(f"From 1 to {MOST_LINKS} links can be made at once.")
+    store = served(request).store
+    tokens = [store.new_participant(study)[1] for _ in range(count)]
+    return _study_page(request, study, [str(request.url_for("join", token=token)) for token in tokens])
+
+
+@router.post("/admin/studies/{study}/import")
+def import_groupings(request: Request, study: str, form: Form) -> Response:
+    """Take in groupings that were collected elsewhere."""
+    store = served(request).store
+    found = store.study(study)
+    try:
+        count = _imported(request, found, form)
+    except InputError as error:
+        return _study_page(request, study, status=422, error=str(error))
+    served(request).notices[found.id] = f"{count} grouping{'' if count == 1 else 's'} imported."
+    return see(f"/admin/studies/{found.id}")
+
+
+def _imported(request: Request, study: Study, form: FormData) -> int:
+    from consilience import read_annotations
+
+    files = files_of(form, "groupings")
+    if len(files) != 1:
+        raise InputError("Choose one file of groupings.")
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the importer's notes are for the command line
+        path = Path(folder) / "groupings.csv"
+        path.write_text(cards.decoded(files[0][1]), encoding="utf-8")
+        read = read_annotations(path, kind="labels" if study.kind == CLOSED else "groupings")
+    return served(request).store.import_groupings(study.id, read)
+
+
+# ---- settings and texts
+
+
+@router.get("/admin/studies/{study}/settings")
+def show_settings(request: Request, study: str) -> Response:
+    """Show the form of the settings."""
+    found = served(request).store.study(study)
+    return _settings_page(request, found, fields_of(found))
+
+
+@router.post("/admin/studies/{study}/settings")
+def change_settings(request: Request, study: str, form: Form) -> Response:
+    """Change the settings; the form comes back as it was, with a sentence at each field that is wrong."""
+    store = served(request).store
+    found = store.study(study)
+    problems = Problems()
+    title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems, found.settings)
+    with problems.at("title"):
+        checked_title(title)
+    with problems.at("kind"):
+        checked_settings(settings, kind, board, found.n_items)
+    if problems.found:
+        return _settings_page(request, found, given_again(form), problems=problems.found)
+    try:
+        store.update_study(study, title=title, kind=kind, board=board, settings=settings)
+    except InputError as error:
+        return _settings_page(request, found, given_again(form), error=str(error))
+    return see(f"/admin/studies/{found.id}")
+
+
+def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **wrong: Any) -> Response:
+    counts = served(request).store.progress(study.id)
+    begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
+    context = {"study": study, "given": given, "begun": begun, "strategies": strategies()}
+    return page(request, "settings", status=422 if wrong else 200, **context, **wrong)
+
+
+@router.get("/admin/studies/{study}/texts")
+def show_texts(request: Request, study: str) -> Response:
+    """Show the form of the sentences that participants read."""
+    found = served(request).store.study(study)
+    return page(request, "texts", study=found, texts=TEXTS.items(), given=found.settings.texts)
+
+
+@router.post("/admin/studies/{study}/texts")
+def change_texts(request: Request, study: str, form: Form) -> Response:
+    """Replace sentences that participants read."""
+    store = served(request).store
+    found = store.study(study)
+    texts = {key: text for key in TEXTS if (text := text_of(form, f"text-{key}"))}
+    try:
+        texts_of(texts)
+        settings = StudySettings.of_json(found.settings.as_json() | {"texts": texts})
+        store.update_study(study, settings=settings)
+    except InputError as error:
+        return page(request, "texts", status=422, study=found, texts=TEXTS.items(), given=texts, error=str(error))
+    return see(f"/admin/studies/{found.id}")
+
+
+# ---- results
+
+
+@router.get("/admin/studies/{study}/export/{kind}")
+def export(
+    request: Request, study: str, kind: str, table: str | None = None, identifiers: Literal["yes", "no"] = "yes"
+) -> Response:
+    """Send what was collected as a file to save."""
+    store = served(request).store
+    file = exported(store, store.study(study), kind, table, identifiers=identifiers == "yes")
+    disposition = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.data, media_type=file.mime, headers=disposition)

@@ -1,0 +1,64 @@
+"""Administration of training: the form of practice, admission and gold, and how easily the admission is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.datastructures import FormData
+
+from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.training_forms import fields_of_training, others_in, training_in
+from consilience.collect.forms import sent_form, text_of
+from consilience.collect.serving import page, see, served
+from consilience.collect.settings.model import Study
+from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_CARDS, MOST_GOLD_SORTS, MOST_TRIES
+from consilience.collect.store.scoring import chance_in, measure_of
+from consilience.errors import InputError
+
+MOST = {"admission": MOST_ADMISSION_SORTS, "gold": MOST_GOLD_SORTS, "cards": MOST_CARDS, "tries": MOST_TRIES}
+
+router = APIRouter(dependencies=[SignedIn])
+Form = Annotated[FormData, Depends(sent_form)]
+
+
+@router.get("/admin/studies/{study}/training")
+def show_training(request: Request, study: str) -> Response:
+    """Show the form of practice, admission and gold."""
+    found = served(request).store.study(study)
+    return _training_page(request, found, fields_of_training(found.settings.training))
+
+
+@router.post("/admin/studies/{study}/training")
+def change_training(request: Request, study: str, form: Form) -> Response:
+    """Change practice, admission and gold; the form comes back as it was, with one sentence, if something is wrong."""
+    store = served(request).store
+    found = store.study(study)
+    try:
+        training = training_in(form, store.items(found.id), found.settings.training)
+        store.update_study(found.id, settings=replace(found.settings, training=training))
+    except InputError as error:
+        given = {name: text_of(form, name) for name in fields_of_training(found.settings.training)}
+        return _training_page(request, found, given, status=422, error=str(error))
+    served(request).notices[found.id] = "Saved."
+    return see(f"/admin/studies/{found.id}/training")
+
+
+def _training_page(request: Request, study: Study, given: Mapping[str, str], **answer: Any) -> Response:
+    use = served(request)
+    items = use.store.items(study.id)
+    return page(
+        request,
+        "training",
+        study=study,
+        given=given,
+        items=items,
+        others=others_in(study.settings.training, items),
+        chance=chance_in(study),
+        measure=measure_of(study.kind),
+        most=MOST,
+        notice=use.notices.pop(study.id, ""),
+        **answer,
+    )

@@ -1,0 +1,286 @@
+"""What the API takes and gives, as its OpenAPI document describes it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from consilience.collect.settings import checks, training
+
+Name = Annotated[str, Field(min_length=1, max_length=checks.LONGEST_NAME)]
+MOST_NUMBER = 1_000_000
+
+
+class Strict(BaseModel):
+    """A body in which every key is known."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Problem(BaseModel):
+    """Why a request was not answered as asked."""
+
+    error: str = Field(description="One sentence.")
+
+
+class RightCard(Strict):
+    """A card, and where it belongs."""
+
+    name: Name = Field(description="That of a card of the study, or of another card.")
+    group: Name = Field(description="In a closed sort one of the categories.")
+    text: str = Field(default="", max_length=checks.LONGEST_TEXT, description="What another card says.")
+    picture: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    alt: str = Field(default="", max_length=checks.LONGEST_TEXT)
+
+
+RightSort = Annotated[list[RightCard], Field(min_length=3, max_length=training.MOST_CARDS)]
+
+
+class Training(Strict):
+    """Sorts whose right answer is known; they stay out of the consensus."""
+
+    practice: RightSort | None = Field(default=None, description="Sorted first; then the right answer is shown.")
+    admission: list[RightSort] = Field(
+        default=[], max_length=training.MOST_ADMISSION_SORTS, description="Sorted before the first sort that counts."
+    )
+    mark: float = Field(default=0.6, ge=0, le=1, description="Mean score of the admission that is needed.")
+    tries: int = Field(default=2, ge=1, le=training.MOST_TRIES)
+    gold: list[RightSort] = Field(
+        default=[], max_length=training.MOST_GOLD_SORTS, description="Mixed in among the ordinary subsets."
+    )
+    gold_share: float = Field(default=0.1, ge=0, le=0.5)
+
+
+class Settings(Strict):
+    """How a study is run; what is left out has its default."""
+
+    instructions: str = Field(
+        default="", max_length=checks.LONGEST_INSTRUCTIONS, description="Markdown, shown before all cards."
+    )
+    language: str = Field(default="en", max_length=35, pattern=rf"^{checks.LANGUAGE.pattern}$")
+    direction: Literal["ltr", "rtl"] = "ltr"
+    texts: dict[str, str] = Field(default={}, description="Sentences that participants read, by key.")
+    categories: list[Name] = Field(
+        default=[], max_length=checks.MOST_CATEGORIES, description="For closed and hybrid sorts."
+    )
+    group_names: Literal["none", "optional", "required"] = "optional"
+    all_sorted: bool | Literal["required"] = Field(
+        default=True, description="Whether handing in asks before cards are left unsorted, or forbids it."
+    )
+    subset_size: int | None = Field(
+        default=None, ge=2, le=checks.MOST_ITEMS, description="Items sorted at a time; null for all."
+    )
+    groupings_wanted: int | None = Field(default=None, ge=1, le=MOST_NUMBER)
+    per_participant: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="Subsets that one participant may sort; questions that a judge is asked.",
+    )
+    answers_wanted: int | None = Field(
+        default=None, ge=1, le=MOST_NUMBER, description="In a judging study, of each question; null for no limit."
+    )
+    max_per_item: int | None = Field(default=None, ge=1, le=MOST_NUMBER)
+    strategy: str = Field(default="informative", max_length=50, description="A strategy of consilience.active.")
+    random_share: float = Field(default=0.15, ge=0, le=1)
+    repeat_share: float = Field(default=0.0, ge=0, le=1)
+    stop_rule: Literal["reliability", "none"] = "reliability"
+    parameters: list[str] = Field(
+        default=[], max_length=checks.MOST_PARAMETERS, description="Parameters of links to store."
+    )
+    panel: dict[str, Any] = Field(
+        default={}, description="Consent, questions, endings, and how people come back: see Panels in the docs."
+    )
+    training: Training = Field(default_factory=lambda: Training(), description="Practice, admission and gold.")
+
+
+class NewItem(Strict):
+    """An item of a new study."""
+
+    name: Name
+    text: str = Field(
+        default="", max_length=checks.LONGEST_TEXT, description="By default the name, if there is no picture."
+    )
+    picture: str | None = Field(
+        default=None, pattern=r"^[0-9a-f]{64}$", description="What adding the picture returned."
+    )
+    alt: str = Field(default="", max_length=checks.LONGEST_TEXT, description="The picture in words.")
+
+
+class NewStudy(Strict):
+    """A study to make."""
+
+    title: str = Field(min_length=1, max_length=checks.LONGEST_TITLE)
+    items: list[NewItem] = Field(min_length=2, max_length=checks.MOST_ITEMS)
+    kind: Literal["open", "closed", "hybrid"] = "open"
+    board: Literal["piles", "sheet"] = "piles"
+    settings: Settings = Field(default_factory=Settings)
+
+
+class Study(BaseModel):
+    """A study."""
+
+    id: str
+    title: str
+    kind: Literal["open", "closed", "hybrid", "judging"]
+    board: Literal["piles", "sheet", "questions"]
+    status: Literal["draft", "open", "closed"]
+    n_items: int
+    settings: dict[str, Any]
+    link: str = Field(description="The link by which anybody takes part while the study is open.")
+    created: datetime
+    opened: datetime | None
+    closed: datetime | None
+
+
+class Counts(BaseModel):
+    """How far a study is; previews are not counted."""
+
+    participants: int
+    excluded: int
+    open: int = Field(description="Subsets that somebody is sorting.")
+    withdrawn: int = Field(description="Subsets that nobody has touched for long.")
+    submitted: int
+    imported: int
+
+
+class Item(BaseModel):
+    """An item of a study."""
+
+    number: int
+    name: str
+    text: str
+    picture: str | None
+    alt: str
+
+
+class Picture(BaseModel):
+    """A picture that is kept."""
+
+    picture: str = Field(description="Its SHA-256, by which items name it.")
+    width: int
+    height: int
+
+
+class NewParticipant(Strict):
+    """Somebody who will take part."""
+
+    parameters: dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=500)]] = Field(
+        default={}, max_length=100, description="Those that the settings list are stored."
+    )
+    preview: bool = Field(default=False, description="Whether the answers do not count.")
+
+
+class Participant(BaseModel):
+    """A participant."""
+
+    id: str
+    parameters: dict[str, str]
+    preview: bool
+    link: str = Field(description="Their personal link to the board; it is not shown again.")
+
+
+class Subset(BaseModel):
+    """What a participant sorts next."""
+
+    assignment: int
+    items: list[Item] = Field(description="In the order in which they are presented.")
+    source: str = Field(description="Why these: a strategy, all, repeat, or dry: at random, since none was prepared.")
+
+
+class Chance(BaseModel):
+    """How easily the mark of the admission is reached."""
+
+    measure: str = Field(description="What a score is: the adjusted Rand index, or Cohen's kappa in a closed sort.")
+    mark: float
+    tries: int
+    once: float = Field(description="Chance to pass one try for who puts every card into a random group.")
+    ever: float = Field(description="The same for all tries together.")
+    exact: bool = Field(description="Whether all sorts were counted; else some were drawn at random.")
+    slip_least: float = Field(description="Lowest mean score of who is right but for one card.")
+    slip_most: float = Field(description="Highest mean score of who is right but for one card.")
+    forgives_slip: bool = Field(description="Whether everybody passes who is right but for one card.")
+
+
+class Consistency(BaseModel):
+    """How consistent a participant is: mean scores, null where there is none."""
+
+    participant: str
+    gold: float | None
+    n_gold: int
+    repeats: float | None = Field(description="Agreement of repeated sorts with the first of the same cards.")
+    n_repeats: int
+    practice: float | None
+    admission: float | None = Field(description="Of the last try.")
+    attempts: int
+    standing: Literal["practice", "admission", "ready", "refused"] = Field(description="What they sort next.")
+
+
+class NextSubset(BaseModel):
+    """The subset that a participant sorts next, null if there is none."""
+
+    subset: Subset | None
+
+
+class Group(Strict):
+    """Items that belong together."""
+
+    name: str = Field(
+        default="", max_length=checks.LONGEST_NAME, description="In a closed sort, one of its categories."
+    )
+    items: list[Name] = Field(min_length=1, max_length=checks.MOST_ITEMS, description="Names of items.")
+
+
+class Grouping(Strict):
+    """The answer to a subset; items of it may be left out if the settings do not require all."""
+
+    groups: list[Group] = Field(min_length=1, max_length=300)
+
+
+class Submission(BaseModel):
+    """A grouping that is kept."""
+
+    assignment: int
+    submitted: datetime
+
+
+class Consensus(BaseModel):
+    """What the background worker found last, null if nothing yet."""
+
+    consensus: dict[str, Any] | None
+
+
+class Person(BaseModel):
+    """Somebody who takes part, or whose groupings were brought along."""
+
+    id: str
+    name: str | None = Field(description="What they were called where their groupings come from.")
+    parameters: dict[str, str]
+    created: datetime
+    excluded: bool = Field(description="Whether their answers are left out of the consensus.")
+    submitted: int = Field(description="Sorts that they submitted, or answers of a judge.")
+
+
+class Excluded(BaseModel):
+    """Whether a participant is left out."""
+
+    id: str
+    excluded: bool
+
+
+class Flag(BaseModel):
+    """A reason to look at what somebody did."""
+
+    participant: str
+    annotator: str
+    kind: str
+    sentence: str = Field(description="The evidence.")
+
+
+class Quality(BaseModel):
+    """Who is flagged, and the consensus with everybody and without them."""
+
+    flags: list[Flag]
+    comparison: dict[str, Any] | None

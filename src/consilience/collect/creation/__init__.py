@@ -1,0 +1,1 @@
+"""Making studies of what people bring: cards, pictures, right answers, clusters to judge."""

@@ -1,0 +1,72 @@
+"""A study to try: pictures of handwritten digits, of which each person sorts a few."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from consilience.collect.settings.model import Item, Picture, Study, StudySettings
+from consilience.collect.store import Store, new_picture
+
+N_ITEMS = 120
+SIZE = 24  # of a subset
+SIDE = 128  # pixels
+TITLE = "Demo: handwritten digits"
+INSTRUCTIONS = """Put pictures that show the **same digit** into one group. Make as many groups as you need.
+
+Some are hard to read; put these where you think they belong."""
+
+
+def make(store: Store) -> Study:
+    """Make the study in a store, and open it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store.open(f"sqlite:///{folder}/studies.db")
+    ...     study = make(store)
+    ...     names = [item.name for item in store.items(study.id)]
+    ...     store.close()
+    >>> study.status, study.n_items, names[:2]
+    ('open', 120, ['digit 1', 'digit 2'])
+    """
+    pictures = [picture(image) for image in images()]
+    items = [
+        Item(number, f"digit {number + 1}", picture=one.hash, alt=f"handwritten digit {number + 1}")
+        for number, one in enumerate(pictures)
+    ]
+    settings = StudySettings(instructions=INSTRUCTIONS, subset_size=SIZE, per_participant=N_ITEMS // SIZE)
+    return store.open_study(store.create_study(TITLE, items, settings=settings, pictures=pictures).id)
+
+
+def images() -> Any:
+    """Return the images that the study shows, as many of each digit, in random order; shape (n, 8, 8), 0 to 16."""
+    return _digits()[0]
+
+
+def digits() -> Any:
+    """Return the digit that each image shows."""
+    return _digits()[1]
+
+
+def _digits() -> tuple[Any, Any]:
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    rng = np.random.default_rng(0)
+    each = [rng.choice(np.flatnonzero(data.target == digit), N_ITEMS // 10, replace=False) for digit in range(10)]
+    chosen = rng.permutation(np.concatenate(each))
+    return data.images[chosen], data.target[chosen]
+
+
+def picture(image: Any) -> Picture:
+    """Return an image of 8 × 8 grey values as a picture, black on white."""
+    from PIL import Image
+
+    drawn = Image.fromarray(np.uint8(255 - image * (255 / 16))).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    file = io.BytesIO()
+    drawn.save(file, "PNG")
+    return new_picture(file.getvalue(), "image/png", SIDE, SIDE)

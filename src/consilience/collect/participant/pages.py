@@ -1,0 +1,202 @@
+"""What the pages of a participant show: the templates, and everything that they are given.
+
+The functions here take a study, its cards and the state of a board, and return the context of a template; they read and
+write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, whose ``language``, ``direction``,
+``texts``, ``group_names`` and ``all_sorted`` are read. A state is what the server answers to every change::
+
+    {"assignment": "a1", "version": 4, "groups": [{"id": "g1", "name": "Birds", "items": [3, 5]}], "unsorted": [1, 2]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from consilience.collect.settings.checks import LONGEST_NAME
+from consilience.collect.settings.texts import direction_of, texts_of
+
+N_COLOURS = 9  # of groups, in board.css; more groups take them again
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a participant sees of an item.
+
+    Attributes
+    ----------
+    number : int
+        The item's number in the study.
+    text : str
+        Text of the card; empty if it shows its picture alone.
+    picture, small : str or None
+        Addresses of the picture, whole and small.
+    alt : str
+        What the picture shows, for those who cannot see it.
+    """
+
+    number: int
+    text: str = ""
+    picture: str | None = None
+    small: str | None = None
+    alt: str = ""
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates, which escape all that they are given."""
+    return Environment(
+        loader=PackageLoader("consilience.collect", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render(name: str, context: Mapping[str, Any]) -> str:
+    """Return a page of the participant, by the name of its template without endings."""
+    return environment().get_template(f"participant/{name}.html.j2").render(context)
+
+
+def page_context(study: Any, *, preview: bool = False, notice: str = "") -> dict[str, Any]:
+    """Return what every page shows.
+
+    Parameters
+    ----------
+    study : study
+    preview : bool
+        Whether the page says that answers do not count.
+    notice : str
+        A sentence at the top: why the last form was refused.
+    """
+    settings = study.settings
+    return {
+        "study": study,
+        "t": texts_of(settings.texts),
+        "lang": settings.language,
+        "dir": settings.direction or direction_of(settings.language),
+        "preview": preview,
+        "notice": notice,
+    }
+
+
+def instructions_context(
+    study: Any,
+    instructions: Markup | str = "",
+    *,
+    preview: bool = False,
+    admitted: bool = False,
+    practised: bool = False,
+) -> dict[str, Any]:
+    """Return the context of ``instructions``, the page before the first set.
+
+    ``instructions`` that are `Markup` stand as they are: they must have been sanitised; a string is escaped. To those
+    who were ``admitted``, or have ``practised``, the page says that the sort counts from now on.
+    """
+    page = page_context(study, preview=preview)
+    return {**page, "instructions": instructions, "admitted": admitted, "practised": practised}
+
+
+def thanks_context(study: Any, *, more: bool = False, preview: bool = False) -> dict[str, Any]:
+    """Return the context of ``thanks``, with a button for another set if there are ``more``."""
+    return {**page_context(study, preview=preview), "more": more}
+
+
+def message_context(study: Any, message: str, **words: str) -> dict[str, Any]:
+    """Return the context of ``message``, by its key in the texts, such as ``not_open`` or ``nothing_left``.
+
+    ``words`` are those that the text has in braces.
+    """
+    page = page_context(study)
+    return {**page, "message": message, "text": page["t"][f"{message}_text"].format(**words)}
+
+
+def board_context(
+    study: Any,
+    cards: Sequence[Card],
+    state: Mapping[str, Any],
+    *,
+    number: int = 1,
+    total: int = 1,
+    stage: str = "",
+    instructions: Markup | str = "",
+    preview: bool = False,
+    notice: str = "",
+) -> dict[str, Any]:
+    """Return the context of ``board``, for both boards, with scripts and without.
+
+    Parameters
+    ----------
+    study : study
+    cards : sequence of Card
+        In the order in which they are presented.
+    state : mapping
+        State of the board.
+    number, total : int
+        Which of the participant's sets this is.
+    stage : {"", "practice", "admission"}
+        What it is, if not one of the sort proper.
+    instructions : Markup or str
+        As for `instructions_context`.
+    preview, notice
+        As for `page_context`.
+    """
+    page = page_context(study, preview=preview, notice=notice)
+    texts, settings = page["t"], study.settings
+    shown = [asdict(card) | {"label": label_of(card, place, texts)} for place, card in enumerate(cards, 1)]
+    by_number = {card["number"]: card for card in shown}
+    groups = [
+        {
+            "id": group["id"],
+            "number": place,
+            "colour": (place - 1) % N_COLOURS + 1,
+            "name": group["name"] or "",
+            "title": group["name"] or texts["group"].format(number=place),
+            "named_by_study": named_by_study(group["id"]),
+            "cards": [by_number[item] for item in group["items"]],
+        }
+        for place, group in enumerate(state["groups"], 1)
+    ]
+    may_name = settings.group_names != "none" and study.kind != "closed"
+    data = {
+        "board": study.board,
+        "kind": study.kind,
+        "groupNames": settings.group_names if may_name else "none",
+        "allSorted": settings.all_sorted,
+        "longestName": LONGEST_NAME,
+        "colours": N_COLOURS,
+        "cards": shown,
+        "state": dict(state),
+        "texts": texts,
+    }
+    return page | {
+        "cards": shown,
+        "groups": groups,
+        "group_of": {card["number"]: group for group in groups for card in group["cards"]},
+        "unsorted": [by_number[item] for item in state["unsorted"]],
+        "state": state,
+        "number": number,
+        "total": total,
+        "stage": stage,
+        "instructions": instructions,
+        "may_name": may_name,
+        "may_make": study.kind != "closed",
+        "longest_name": LONGEST_NAME,
+        "next_colour": len(groups) % N_COLOURS + 1,
+        "data": data,
+    }
+
+
+def label_of(card: Card, place: int, texts: Mapping[str, str]) -> str:
+    """Return what a card is called where it cannot be seen: its text, or else what its picture shows, or its place."""
+    return card.text or card.alt or texts["card"].format(number=place)
+
+
+def named_by_study(group: str) -> bool:
+    """Whether a group is one of the study's categories, by its id."""
+    return group.startswith("c")

@@ -1,0 +1,92 @@
+"""What participants send beside their sorts: consent, answers to questions, and that they withdraw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from consilience.collect.forms import text_of
+from consilience.collect.participant import pages, questioning
+from consilience.collect.participant.panel_steps import Consent, Questions, version_of
+from consilience.collect.participant.visit import Form, Known, Visit
+from consilience.collect.serving import see
+from consilience.collect.settings.panel import MOMENTS
+from consilience.collect.settings.texts import texts_of
+from consilience.errors import InputError
+
+router = APIRouter()
+
+
+@router.post("/sort/consent")
+def decide(request: Request, participant: Known, form: Form) -> Response:
+    """Keep whether somebody agreed, when and to which text."""
+    visit = Visit(request, participant)
+    panel, texts = visit.study.settings.panel, texts_of(visit.study.settings.texts)
+    decision = text_of(form, "decision")
+    if not panel.consent:
+        return see("/sort")
+    if decision == "reconsider":
+        visit.store.reconsider(participant.id)
+    elif decision == "decline":
+        visit.store.decide(participant.id, panel.consent, agreed=False)
+    elif text_of(form, "version") != version_of(panel.consent):
+        return _again(replace(visit, notice=texts["consent_changed"], status=422))
+    elif not text_of(form, "agreed"):
+        return _again(replace(visit, notice=texts["consent_missing"], status=422))
+    else:
+        visit.store.decide(participant.id, panel.consent, agreed=True)
+    return see("/sort")
+
+
+def _again(visit: Visit) -> Response:
+    return Consent().page(visit) or see("/sort")
+
+
+@router.post("/sort/questions")
+def answer(request: Request, participant: Known, form: Form) -> Response:
+    """Keep the answers to the questions of a moment; the page comes back if one is missing or wrong."""
+    moment = text_of(form, "moment")
+    if moment not in MOMENTS:
+        raise InputError("The form does not say which questions it answers.")
+    visit = Visit(request, participant)
+    step = Questions(moment)
+    questions = visit.study.settings.panel.questions(moment)
+    if not questions or visit.store.has_answered(participant.id, moment):
+        return see("/sort")
+    texts = texts_of(visit.study.settings.texts)
+    given = questioning.given_in(form, questions)
+    answers, wrong = questioning.answered(questions, given, texts)
+    if wrong:
+        return step.form(replace(visit, notice=texts["answers_wrong"], status=422), given, wrong)
+    visit.store.keep_answers(participant.id, moment, answers)
+    return see("/sort")
+
+
+@router.get("/sort/withdraw")
+def ask_to_withdraw(request: Request, participant: Known) -> Response:
+    """Show what withdrawing means, and ask whether it is meant."""
+    return _withdrawal(Visit(request, participant))
+
+
+@router.post("/sort/withdraw")
+def withdraw(request: Request, participant: Known, form: Form) -> Response:
+    """Delete what somebody gave.
+
+    The page is shown at once: what the link said of them is erased, and may stand in the address to return to.
+    """
+    visit = Visit(request, participant)
+    if visit.store.has_withdrawn(participant.id):
+        return see("/sort")
+    if not text_of(form, "confirmed"):
+        texts = texts_of(visit.study.settings.texts)
+        return _withdrawal(replace(visit, notice=texts["withdraw_missing"], status=422))
+    visit.store.withdraw(participant.id)
+    return visit.message("withdrawn", ending="withdrawn")
+
+
+def _withdrawal(visit: Visit) -> Response:
+    if visit.store.has_withdrawn(visit.participant.id):
+        return see("/sort")
+    preview = visit.participant.preview
+    return visit.render("withdraw", pages.page_context(visit.study, preview=preview, notice=visit.notice))

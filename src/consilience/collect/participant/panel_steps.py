@@ -1,0 +1,98 @@
+"""The steps of a participant's way beside the sorts: withdrawn, study closed, consent, and questions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Response
+from markupsafe import Markup
+
+from consilience.collect.instructions import as_html
+from consilience.collect.participant import pages, questioning
+from consilience.collect.participant.visit import Visit, not_open
+from consilience.collect.settings.model import JUDGING
+
+
+class Withdrawn:
+    """People who withdrew see this and nothing else."""
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return that nothing is kept of them, if they withdrew."""
+        withdrew = visit.store.has_withdrawn(visit.participant.id)
+        return visit.message("withdrawn", ending="withdrawn") if withdrew else None
+
+
+class Closed:
+    """Nobody is asked anything by a study in which they cannot sort or judge."""
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return that the study is closed or full, to those who have not begun."""
+        return None if visit.has_begun else closed_page(visit)
+
+
+def closed_page(visit: Visit) -> Response | None:
+    """Return why a participant cannot begin, with the code for this; None if they can."""
+    if not visit.takes_part:
+        return visit.message(not_open(visit.study), ending="closed")
+    left = "nothing_left_to_judge" if visit.study.kind == JUDGING else "nothing_left"
+    return visit.message(left, ending="closed") if visit.nothing_left else None
+
+
+class Consent:
+    """The page to which people agree before anything else."""
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return the page, or what those see who declined; None if they agreed or need not."""
+        text = visit.study.settings.panel.consent
+        if not text:
+            return None
+        decided = visit.store.consent(visit.participant.id)
+        if decided is not None and decided.agreed:
+            return None
+        context = {
+            **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
+            "consent": Markup(as_html(text)),
+            "version": version_of(text),
+            "keep_days": visit.study.settings.panel.keep_days,
+            "completion": None if decided is None else visit.completion("declined"),
+        }
+        return visit.render("consent" if decided is None else "declined", context)
+
+
+def version_of(text: str) -> str:
+    """Return by what a form says which text was on the page."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Questions:
+    """The questions of a moment, on one page.
+
+    Parameters
+    ----------
+    moment : {"before", "after"}
+    """
+
+    def __init__(self, moment: str) -> None:
+        self.moment = moment
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return the questions, unless there are none or they were answered."""
+        if not visit.study.settings.panel.questions(self.moment):
+            return None
+        if visit.store.has_answered(visit.participant.id, self.moment):
+            return None
+        return self.form(visit)
+
+    def form(
+        self, visit: Visit, given: Mapping[str, Any] | None = None, wrong: Mapping[str, str] | None = None
+    ) -> Response:
+        """Return the page with what was given before, and what is wrong with it."""
+        questions = visit.study.settings.panel.questions(self.moment)
+        context = {
+            **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
+            "moment": self.moment,
+            "questions": questioning.shown(questions, given or {}, wrong or {}),
+        }
+        return visit.render("questions", context)

@@ -1,0 +1,87 @@
+"""The steps of the sort itself: the instructions, the boards, and thanks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Response
+
+from consilience.collect.participant import pages
+from consilience.collect.participant.panel_steps import closed_page
+from consilience.collect.participant.visit import Visit
+from consilience.collect.settings.model import Assignment, Item, Study
+from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE
+from consilience.collect.store.standing import gold_plan
+
+
+class Sorts:
+    """The instructions, a board for each subset, and between two of them a page that offers the next."""
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return what is in progress, or the page from which the next sort begins; None if there are no more."""
+        current = next((one for one in visit.assignments if one.state != "submitted"), None)
+        if current is not None:
+            return visit.render("board", board_of(visit, current))
+        if not visit.sorts:
+            return self._first(visit)
+        more = visit.takes_part and len(visit.sorts) < visit.study.settings.per_participant and not visit.nothing_left
+        if not more:
+            return None
+        return visit.render("thanks", pages.thanks_context(visit.study, more=True, preview=visit.participant.preview))
+
+    def _first(self, visit: Visit) -> Response:
+        closed = closed_page(visit)
+        if closed is not None:
+            return closed
+        shown = {
+            "preview": visit.participant.preview,
+            "admitted": any(one.source == ADMISSION for one in visit.assignments),
+            "practised": any(one.source == PRACTICE for one in visit.assignments),
+        }
+        return visit.render("instructions", pages.instructions_context(visit.study, visit.instructions, **shown))
+
+
+class Thanks:
+    """The end."""
+
+    def page(self, visit: Visit) -> Response:
+        """Return thanks."""
+        return visit.render(
+            "thanks",
+            {
+                **pages.thanks_context(visit.study, preview=visit.participant.preview),
+                "completion": visit.completion("complete"),
+            },
+        )
+
+
+def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
+    """Return what the board of an assignment is given."""
+    study = visit.study
+    cards = [card_of(study, item) for item in visit.store.cards(assignment).values()]
+    number, total = place_of(visit, assignment)
+    return pages.board_context(
+        study,
+        cards,
+        visit.store.board_state(assignment.id).as_json(),
+        number=number,
+        total=total,
+        stage=assignment.source if assignment.source in (PRACTICE, ADMISSION) else "",
+        instructions=visit.instructions,
+        preview=visit.participant.preview,
+        notice=visit.notice,
+    )
+
+
+def card_of(study: Study, item: Item) -> pages.Card:
+    """Return a card as pages show it."""
+    place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
+    return pages.Card(item.number, item.text, place, f"{place}/small" if place else None, item.alt)
+
+
+def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:
+    """Return which set this is for the participant, and how many there are; gold is counted like any other."""
+    mine = [one for one in visit.assignments if one.number > 0 or one.source == GOLD]
+    number = 1 + sum(one.id < assignment.id for one in mine)
+    planned = len(gold_plan(visit.study, visit.participant.id))
+    return number, max(visit.study.settings.per_participant + planned, number)

@@ -1,0 +1,1 @@
+"""What was collected and found: the consensus, who is flagged, progress, exports."""

@@ -1,0 +1,157 @@
+"""What was collected, as files: tables as CSV, Parquet or JSON, and the report on the consensus as HTML."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import pandas as pd
+
+from consilience.annotations import Groupings, Labels
+from consilience.collect.results.consensus import fusion_of
+from consilience.collect.settings.cleaning import FORMULAS
+from consilience.collect.settings.model import CLOSED, JUDGING, Item, Study
+from consilience.collect.store import Store, Submitted
+from consilience.collect.store.people_table import seconds_between
+from consilience.collect.store.results import groupings_of, labels_of
+from consilience.consensus import DawidSkene
+from consilience.errors import InputError, MissingDependencyError
+
+MIMES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+}
+TABLES = ("sorts", "participants", "answers")
+WORDS = "cards,participants"  # of the report
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file to save.
+
+    Attributes
+    ----------
+    data : bytes
+    mime : str
+    name : str
+    """
+
+    data: bytes
+    mime: str
+    name: str
+
+
+def exported(store: Store, study: Study, kind: str, table: str | None = None, *, identifiers: bool = True) -> Export:
+    """Return what was collected in a study, in one of the formats of `MIMES`.
+
+    Parameters
+    ----------
+    store : Store
+    study : Study
+    kind : str
+    table : {"sorts", "participants", "answers"}, optional
+        A row for each card that was presented, for each person, or, in a judging study, for each answer. By default
+        sorts, or the answers of a judging study.
+    identifiers : bool, default=True
+        Whether names and stored parameters of people are in the table.
+
+    Raises
+    ------
+    InputError
+        There is no such format or table, or nothing was submitted yet that a report could be about.
+    """
+    if kind not in MIMES:
+        raise InputError(f"The format must be one of {', '.join(MIMES)}.")
+    judged = study.kind == JUDGING
+    table = table or ("answers" if judged else "sorts")
+    if table not in TABLES:
+        raise InputError(f"The table must be one of {', '.join(TABLES)}.")
+    if table == ("sorts" if judged else "answers"):
+        raise InputError(
+            f"People {'answer questions' if judged else 'sort'} in this study; it has no table of {table}."
+        )
+    if kind == "html" and table != "sorts":
+        raise InputError(f"The report is about sorts; the table of {table} can be had as csv, parquet or json.")
+    if kind == "html":
+        data = _report(store, study, identifiers)
+    else:
+        frames = (store.export_frame, store.participants_frame, store.answers_frame)
+        data = WRITERS[kind](dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers))
+    return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
+
+
+def safe_csv(frame: pd.DataFrame) -> bytes:
+    """Write a table for spreadsheets: text that they would run as a formula gets an apostrophe before it."""
+    safe = frame.map(lambda value: f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value)
+    return safe.to_csv(index=False).encode("utf-8-sig")
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    try:
+        frame.to_parquet(file, index=False)
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Parquet needs pyarrow on the server; install it with: pip install 'consilience[parquet]'"
+        ) from error
+    return file.getvalue()
+
+
+def _json(frame: pd.DataFrame) -> bytes:
+    return json.dumps(rows_of(frame), ensure_ascii=False).encode()
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame], bytes]] = {"csv": safe_csv, "parquet": _parquet, "json": _json}
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as JSON values, a dict a row; times as in ISO 8601, None for what is missing."""
+    found: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso", date_unit="s"))
+    return found
+
+
+ONE_AT_A_TIME = Lock()  # reports and drawings: matplotlib has one set of settings for the process
+
+
+def _report(store: Store, study: Study, identifiers: bool) -> bytes:
+    """Fit the model of the study's kind to what was collected, and write the report on it."""
+    from consilience.inspection import report
+
+    rows = [one for one in store.submitted(study.id) if one.counts]
+    if not rows:
+        raise InputError("Nothing was submitted in this study yet.")
+    if not identifiers:
+        rows = [replace(one, annotator=one.participant) for one in rows]
+    with ONE_AT_A_TIME:
+        model, annotations = fitted(study, rows, store.items(study.id))
+        seconds = seconds_of(rows, annotations.annotators)
+        return str(report(model, annotations, title=study.title, words=WORDS, seconds=seconds)).encode()
+
+
+def seconds_of(rows: Sequence[Submitted], annotators: pd.Index) -> pd.Series:
+    """Return how long annotators took for all their sorts, NaN where that is not known."""
+    spent = [(one.annotator, seconds_between(one.started, one.submitted)) for one in rows]
+    found = pd.DataFrame(spent, columns=["annotator", "seconds"]).dropna().groupby("annotator")["seconds"].sum()
+    return found.astype(float).reindex(annotators)
+
+
+def fitted(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:
+    """Return the model of the study's kind, fitted to answers, and these by the texts of their cards."""
+    names = card_names(items)
+    if study.kind == CLOSED:
+        labels = labels_of(study, rows, names)
+        return DawidSkene().fit(labels), labels
+    groupings = groupings_of(rows, names)
+    return fusion_of(study).fit(groupings), groupings
+
+
+def card_names(items: Sequence[Item]) -> list[str]:
+    """Return what cards say, for a report; what exports call them if two cards say the same."""
+    texts = [" ".join(item.text.split()) or item.name for item in items]
+    return texts if len(set(texts)) == len(texts) else [item.name for item in items]

@@ -1,0 +1,268 @@
+"""Checks of what users send for a study, the limits of each part, and sentences that name what is wrong."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from consilience.active.named_strategies import STRATEGIES
+from consilience.collect.settings.cleaning import brief, clean, clean_text, line
+from consilience.collect.settings.model import (
+    BOARDS,
+    CLOSED,
+    DIRECTIONS,
+    GROUP_NAMES,
+    HYBRID,
+    JUDGING,
+    KINDS,
+    OPEN,
+    QUESTIONS,
+    STOP_RULES,
+    Item,
+    StudySettings,
+)
+from consilience.collect.settings.panel_checks import checked_panel
+from consilience.collect.settings.problems import Problems
+from consilience.collect.settings.texts import texts_of
+from consilience.errors import InputError
+
+MOST_ITEMS = 5000
+MOST_CATEGORIES = 100
+MOST_PARAMETERS = 20
+MOST_TEXTS = 500
+LONGEST_NAME = 200  # characters of the name of an item, a category or a group
+LONGEST_TEXT = 2000  # of the text of an item, its alternative text, or a sentence that a participant reads
+LONGEST_TITLE = 300
+LONGEST_INSTRUCTIONS = 50_000
+LONGEST_PARAMETER = 500  # of the value of an URL parameter
+
+
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+
+
+def checked_title(title: Any) -> str:
+    """Return the title of a study, cleaned.
+
+    Raises
+    ------
+    InputError
+        It is empty or too long.
+    """
+    found = clean_text(title, "The title", LONGEST_TITLE, one_line=True)
+    if not found:
+        raise InputError("The title of a study must not be empty.")
+    return found
+
+
+def checked_items(items: Any) -> list[Item]:
+    """Return items in order, their texts cleaned and numbered from 0.
+
+    Parameters
+    ----------
+    items : iterable of Item, or of str
+
+    Raises
+    ------
+    InputError
+        There are fewer than two or too many, a name is missing, or two items have the same.
+    """
+    found = [_checked_item(item, number) for number, item in enumerate(items)]
+    if not 2 <= len(found) <= MOST_ITEMS:
+        raise InputError(f"A study must have from 2 to {MOST_ITEMS:,} items. Got {len(found):,}.")
+    seen: dict[str, int] = {}
+    for item in found:
+        if item.name in seen:
+            raise InputError(f"Items {seen[item.name] + 1} and {item.number + 1} have the same name: {item.name!r}.")
+        seen[item.name] = item.number
+    return found
+
+
+def _checked_item(item: Any, number: int) -> Item:
+    if isinstance(item, str):
+        item = Item(number, item)
+    if not isinstance(item, Item):
+        raise InputError(f"Item {number + 1} must be an Item or a name. Got {brief(item)}.")
+    where = f"of item {number + 1}"
+    name = clean_text(item.name, f"The name {where}", LONGEST_NAME, one_line=True)
+    if not name:
+        raise InputError(f"The name {where} is empty.")
+    text = clean_text(item.text, f"The text {where}", LONGEST_TEXT)
+    alt = clean_text(item.alt, f"The alternative text {where}", LONGEST_TEXT, one_line=True)
+    return Item(
+        number,
+        name,
+        text or ("" if item.picture else name),
+        item.picture,
+        alt or text or ("" if item.picture else name),
+    )
+
+
+def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: int) -> StudySettings:
+    """Return settings that a study of this kind can have, their texts cleaned.
+
+    Raises
+    ------
+    FieldsError
+        A setting has a wrong value, or two contradict each other; it has a sentence for each.
+    """
+    problems = Problems()
+    allowed: dict[str, tuple[Any, Sequence[str]]] = {
+        "kind": (kind, (*KINDS, JUDGING)),
+        "board": (board, (QUESTIONS,) if kind == JUDGING else BOARDS),
+        "direction": (settings.direction, DIRECTIONS),
+        "group_names": (settings.group_names, GROUP_NAMES),
+        "strategy": (settings.strategy, tuple(STRATEGIES)),
+        "stop_rule": (settings.stop_rule, STOP_RULES),
+    }
+    for name, (value, words) in allowed.items():
+        with problems.at(name):
+            _require_one_of(name, value, words)
+    with problems.at("all_sorted"):
+        if not (isinstance(settings.all_sorted, bool) or settings.all_sorted == "required"):
+            raise InputError(f"'all_sorted' must be true, false or 'required'. Got {brief(settings.all_sorted)}.")
+    with problems.at("language"):
+        _require_language(settings.language)
+    _require_numbers(settings, n_items, problems)
+    _require_possible(settings, kind, n_items, problems)
+    values: dict[str, Any] = {}
+    with problems.at("instructions"):
+        values["instructions"] = clean_text(settings.instructions, "The instructions", LONGEST_INSTRUCTIONS)
+    with problems.at("texts"):
+        values["texts"] = _checked_texts(settings.texts)
+    with problems.at("categories"):
+        values["categories"] = list(_checked_categories(settings.categories, kind))
+    with problems.at("parameters"):
+        values["parameters"] = list(_checked_parameters(settings.parameters))
+    with problems.at("panel"):
+        values["panel"] = checked_panel(settings.panel, values.get("parameters", ())).as_json()
+    problems.require_none()
+    shares = {name: float(getattr(settings, name)) for name in ("random_share", "repeat_share")}
+    return StudySettings.of_json(settings.as_json() | values | shares)
+
+
+def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, str]:
+    """Return the parameters of an address that a study stores, cleaned and cut."""
+    return {
+        name: line(value[:LONGEST_PARAMETER])
+        for name in wanted
+        if isinstance(value := parameters.get(name), str) and line(value)
+    }
+
+
+def _require_one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    if not (isinstance(value, str) and value in allowed):
+        raise InputError(f"{name!r} must be one of {', '.join(allowed)}. Got {brief(value)}.")
+
+
+def _require_language(language: Any) -> None:
+    if not (isinstance(language, str) and LANGUAGE.fullmatch(language)):
+        raise InputError(f"'language' must be a language tag such as 'en' or 'pt-BR'. Got {brief(language)}.")
+
+
+def _require_numbers(settings: StudySettings, n_items: int, problems: Problems) -> None:
+    bounds = {
+        "subset_size": (2, n_items, True),
+        "groupings_wanted": (1, 1_000_000, True),
+        "per_participant": (1, 1000, False),
+        "max_per_item": (1, 1_000_000, True),
+        "answers_wanted": (1, 1_000_000, True),
+    }
+    for name, (least, most, may_be_none) in bounds.items():
+        value = getattr(settings, name)
+        is_whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        with problems.at(name):
+            if not is_whole and not (may_be_none and value is None):
+                raise InputError(f"{name!r} must be a whole number from {least} to {most:,}. Got {brief(value)}.")
+    for name in ("random_share", "repeat_share"):
+        value = getattr(settings, name)
+        with problems.at(name):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InputError(f"{name!r} must be a number from 0 to 1. Got {brief(value)}.")
+
+
+def _require_possible(settings: StudySettings, kind: str, n_items: int, problems: Problems) -> None:
+    """Gather what contradicts itself among settings that are right one by one."""
+    if kind == JUDGING:
+        with problems.at("kind"):
+            _require_no_sorts(settings)
+        return
+    with problems.at("answers_wanted"):
+        if settings.answers_wanted is not None:
+            raise InputError("'answers_wanted' is about questions, which a sort does not ask; use 'groupings_wanted'.")
+    if not problems.any_at("subset_size", "per_participant", "repeat_share"):
+        with problems.at("per_participant"):
+            _require_enough(settings, n_items)
+        with problems.at("repeat_share"):
+            _require_repeats(settings)
+    with problems.at("strategy"):
+        if kind == CLOSED and settings.strategy != "random":
+            raise InputError(
+                f"A closed sort has random subsets: the strategy must be 'random'. Got {brief(settings.strategy)}."
+            )
+    with problems.at("stop_rule"):
+        if kind == CLOSED and settings.stop_rule != "none":
+            raise InputError("There is no stop rule for closed sorts: 'stop_rule' must be 'none'.")
+
+
+def _require_enough(settings: StudySettings, n_items: int) -> None:
+    size = n_items if settings.subset_size is None else settings.subset_size
+    if size * settings.per_participant > n_items and settings.repeat_share == 0:
+        raise InputError(
+            f"Nobody sorts an item twice, and there are {n_items:,} items: {settings.per_participant:,} subsets of "
+            f"{size:,} for each participant are too many."
+        )
+
+
+def _require_repeats(settings: StudySettings) -> None:
+    if settings.repeat_share == 1 or (settings.repeat_share and settings.per_participant == 1):
+        raise InputError(
+            "'repeat_share' must be below 1, and needs participants who may sort at least two subsets "
+            "('per_participant')."
+        )
+
+
+def _require_no_sorts(settings: StudySettings) -> None:
+    """Refuse settings of a judging study that are about sorts."""
+    usual = StudySettings()
+    for name in ("categories", "subset_size", "groupings_wanted", "max_per_item", "repeat_share", "training"):
+        if getattr(settings, name) != getattr(usual, name):
+            raise InputError(f"In a judging study nobody sorts: it has no {name!r}.")
+
+
+def _checked_texts(texts: Any) -> dict[str, str]:
+    if not isinstance(texts, Mapping) or len(texts) > MOST_TEXTS:
+        raise InputError(f"'texts' must be at most {MOST_TEXTS} sentences by their keys.")
+    found = {
+        clean_text(key, "The key of a text", LONGEST_NAME, one_line=True): clean_text(
+            text, f"The text {clean(str(key))!r}", LONGEST_TEXT
+        )
+        for key, text in texts.items()
+    }
+    texts_of(found)  # which refuses what pages could not show
+    return found
+
+
+def _checked_categories(categories: Any, kind: str) -> tuple[str, ...]:
+    if not isinstance(categories, Sequence) or isinstance(categories, str) or len(categories) > MOST_CATEGORIES:
+        raise InputError(f"'categories' must be a list of at most {MOST_CATEGORIES} names.")
+    found = tuple(clean_text(name, "The name of a category", LONGEST_NAME, one_line=True) for name in categories)
+    if not all(found):
+        raise InputError("The name of a category must not be empty.")
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise InputError(f"Two categories have the name {twice!r}.")
+    least = {HYBRID: 1, CLOSED: 2}.get(kind, 0)
+    if len(found) < least:
+        raise InputError(f"A sort of the kind {kind!r} needs at least {least} categories. Got {len(found)}.")
+    if found and kind == OPEN:
+        raise InputError("An open sort has no categories; a hybrid one has some, and participants may add groups.")
+    return found
+
+
+def _checked_parameters(parameters: Any) -> tuple[str, ...]:
+    if not isinstance(parameters, Sequence) or isinstance(parameters, str) or len(parameters) > MOST_PARAMETERS:
+        raise InputError(f"'parameters' must be a list of at most {MOST_PARAMETERS} names.")
+    for name in parameters:
+        if not (isinstance(name, str) and PARAMETER.fullmatch(name)):
+            raise InputError(f"{brief(name)} cannot be the name of a parameter of an address, such as PROLIFIC_PID.")
+    return tuple(dict.fromkeys(parameters))

@@ -1,0 +1,147 @@
+"""Which settings for people from a panel a study can have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.panel import (
+    CODE,
+    ENDINGS,
+    PLACEHOLDER,
+    QUESTIONS,
+    RETURNING,
+    Completion,
+    Panel,
+    Question,
+)
+from consilience.errors import InputError
+
+MOST_QUESTIONS = 50  # at one moment
+MOST_OPTIONS = 100
+LONGEST_CONSENT = 50_000  # characters
+LONGEST_QUESTION = 1000
+LONGEST_OPTION = 200
+LONGEST_ANSWER = 5000
+LONGEST_CODE = 100
+LONGEST_URL = 2000
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+# What follows the host may hold parameters; the host may not, so that no link of a participant leads elsewhere.
+URL = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][^\s\\\"'<>]*)?")
+
+
+def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
+    """Return the settings with their texts cleaned.
+
+    Parameters
+    ----------
+    panel : Panel
+    parameters : sequence of str
+        Those that the study stores.
+
+    Raises
+    ------
+    InputError
+        A value is wrong, or needs a parameter that is not stored.
+    """
+    if not isinstance(panel, Panel):
+        raise InputError("'panel' must be an object.")
+    if panel.returning not in RETURNING:
+        raise InputError(f"'returning' must be one of {', '.join(RETURNING)}. Got {str(panel.returning)[:60]!r}.")
+    if panel.identified_by and panel.identified_by not in parameters:
+        raise InputError(
+            f"People are known again by {str(panel.identified_by)[:60]!r}, which must be one of the stored parameters."
+        )
+    unknown = next((name for name in panel.required_parameters if name not in parameters), None)
+    if unknown is not None:
+        raise InputError(f"A link must have {unknown[:60]!r}, which must be one of the stored parameters.")
+    for name, most in (("minutes", 100_000), ("keep_days", 3650)):
+        value = getattr(panel, name)
+        if value is not None and not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most):
+            raise InputError(f"{name!r} must be a whole number from 1 to {most:,}. Got {str(value)[:60]!r}.")
+    found = replace(
+        panel,
+        consent=clean_text(panel.consent, "The text of the consent page", LONGEST_CONSENT),
+        before=_checked_questions(panel.before),
+        after=_checked_questions(panel.after),
+        endings=_checked_endings(panel.endings, parameters),
+        required_parameters=tuple(dict.fromkeys(panel.required_parameters)),
+    )
+    names = [one.name for one in (*found.before, *found.after)]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"Two questions have the name {twice!r}.")
+    return found
+
+
+def _checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
+    if len(questions) > MOST_QUESTIONS:
+        raise InputError(f"At most {MOST_QUESTIONS} questions can be asked at a time. Got {len(questions)}.")
+    return tuple(_checked_question(one) for one in questions)
+
+
+def _checked_question(question: Question) -> Question:
+    name = question.name
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
+        raise InputError(
+            f"The name of a question must be letters, digits and '_', such as 'age'. Got {str(name)[:60]!r}."
+        )
+    if question.kind not in QUESTIONS:
+        raise InputError(f"The kind of the question {name!r} must be one of {', '.join(QUESTIONS)}.")
+    if not isinstance(question.required, bool):
+        raise InputError(f"'required' of the question {name!r} must be true or false.")
+    text = clean_text(question.text, f"The text of the question {name!r}", LONGEST_QUESTION)
+    if not text:
+        raise InputError(f"The question {name!r} has no text.")
+    _require_limits(question)
+    return replace(question, text=text, options=_checked_options(question))
+
+
+def _checked_options(question: Question) -> tuple[str, ...]:
+    if not isinstance(question.options, tuple):
+        raise InputError(f"The options of the question {question.name!r} must be a list.")
+    what = f"An option of the question {question.name!r}"
+    options = tuple(clean_text(one, what, LONGEST_OPTION, one_line=True) for one in question.options)
+    wanted = question.kind in ("choice", "choices")
+    if wanted and not (2 <= len(options) <= MOST_OPTIONS and all(options) and len(set(options)) == len(options)):
+        raise InputError(f"The question {question.name!r} needs from 2 to {MOST_OPTIONS} options that differ.")
+    if options and not wanted:
+        raise InputError(f"The question {question.name!r} asks for a {question.kind} and has no options.")
+    return options
+
+
+def _require_limits(question: Question) -> None:
+    limits = [one for one in (question.least, question.most) if one is not None]
+    if any(isinstance(one, bool) or not isinstance(one, int | float) or abs(one) > 1e15 for one in limits):
+        raise InputError(f"The limits of the question {question.name!r} must be numbers.")
+    if len(limits) == 2 and limits[0] > limits[1]:
+        raise InputError(f"The limits of the question {question.name!r} leave nothing between them.")
+    if limits and question.kind not in ("number", "text"):
+        raise InputError(f"The question {question.name!r} asks for a choice and has no limits.")
+    if question.kind == "text" and any(one < 0 or one > LONGEST_ANSWER for one in limits):
+        raise InputError(f"The answer to {question.name!r} can have from 0 to {LONGEST_ANSWER:,} characters.")
+
+
+def _checked_endings(endings: Mapping[str, Completion], parameters: Sequence[str]) -> dict[str, Completion]:
+    unknown = next((name for name in endings if name not in ENDINGS), None)
+    if unknown is not None:
+        raise InputError(f"People can end as {', '.join(ENDINGS)}. Got {str(unknown)[:60]!r}.")
+    return {name: _checked_ending(name, endings[name], parameters) for name in ENDINGS if name in endings}
+
+
+def _checked_ending(name: str, ending: Completion, parameters: Sequence[str]) -> Completion:
+    code = clean_text(ending.code, f"The code of those who end as {name!r}", LONGEST_CODE, one_line=True)
+    url = clean_text(ending.url, f"The address of those who end as {name!r}", LONGEST_URL, one_line=True)
+    if url and not URL.fullmatch(url):
+        raise InputError(f"The address to return to must begin with https:// and the name of a server. Got {url!r}.")
+    if re.search("[{}]", PLACEHOLDER.sub("", url)):
+        raise InputError(f"The braces in the address {url!r} do not belong together.")
+    missing = next((one for one in PLACEHOLDER.findall(url) if one not in (*parameters, CODE)), None)
+    if missing is not None:
+        raise InputError(f"The address {url!r} needs {missing!r}, which must be one of the stored parameters.")
+    if CODE in PLACEHOLDER.findall(url) and not code and CODE not in parameters:
+        raise InputError(f"The address {url!r} needs a code.")
+    return Completion(code, url)

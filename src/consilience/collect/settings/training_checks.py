@@ -1,0 +1,131 @@
+"""Whether a study can have its training: practice, admission and gold whose right answers mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from typing import Any
+
+from consilience.annotations.types import Real
+from consilience.collect.settings.checks import LONGEST_NAME, LONGEST_TEXT
+from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.model import CLOSED, Item, StudySettings
+from consilience.collect.settings.training import (
+    ADMISSION,
+    GOLD,
+    MOST_ADMISSION_SORTS,
+    MOST_CARDS,
+    MOST_GOLD_SORTS,
+    MOST_TRIES,
+    PRACTICE,
+    ROLES,
+    RightCard,
+    RightSort,
+    Training,
+)
+from consilience.errors import InputError
+
+CALLED = {PRACTICE: "The practice sort", ADMISSION: "Admission sort", GOLD: "Gold sort"}
+
+
+def with_checked_training(
+    settings: StudySettings, kind: str, items: Sequence[Item], pictures: Container[str]
+) -> StudySettings:
+    """Return settings with their training checked and its texts cleaned.
+
+    Parameters
+    ----------
+    settings : StudySettings
+    kind : {"open", "closed", "hybrid"}
+    items : sequence of Item
+        Those of the study.
+    pictures : container of str
+        Hashes of the pictures that the study holds.
+
+    Raises
+    ------
+    InputError
+        A number is out of its bounds, or a sort cannot be scored.
+    """
+    training = settings.training
+    if not isinstance(training, Training):
+        raise InputError(f"'training' must be a Training. Got {training!r:.60}.")
+    _require_number("mark", training.mark, 0, 1)
+    _require_number("gold_share", training.gold_share, 0, 0.5)
+    if isinstance(training.tries, bool) or not isinstance(training.tries, int) or not 1 <= training.tries <= MOST_TRIES:
+        raise InputError(f"'tries' of the training must be a whole number from 1 to {MOST_TRIES}.")
+    for role, most in ((ADMISSION, MOST_ADMISSION_SORTS), (GOLD, MOST_GOLD_SORTS)):
+        if len(training.sorts(role)) > most:
+            raise InputError(f"There can be at most {most} {role} sorts. Got {len(training.sorts(role))}.")
+    names = {item.name for item in items}
+    categories = settings.categories if kind == CLOSED else None
+    found = {
+        role: [
+            _checked_sort(sort, _called(role, place), names, categories, pictures)
+            for place, sort in enumerate(training.sorts(role), 1)
+        ]
+        for role in ROLES
+    }
+    checked = replace(
+        training,
+        practice=next(iter(found[PRACTICE]), None),
+        admission=tuple(found[ADMISSION]),
+        gold=tuple(found[GOLD]),
+        mark=float(training.mark),
+        gold_share=float(training.gold_share),
+    )
+    return replace(settings, training=checked)
+
+
+def _called(role: str, place: int) -> str:
+    return CALLED[role] if role == PRACTICE else f"{CALLED[role]} {place}"
+
+
+def _require_number(name: str, value: Any, least: Real, most: Real) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InputError(f"{name!r} of the training must be a number from {least:g} to {most:g}.")
+
+
+def _checked_sort(
+    sort: RightSort,
+    called: str,
+    names: Container[str],
+    categories: Sequence[str] | None,
+    pictures: Container[str],
+) -> RightSort:
+    cards = tuple(
+        _checked_card(card, f"card {n} of {called[0].lower()}{called[1:]}", names)
+        for n, card in enumerate(sort.cards, 1)
+    )
+    if not 3 <= len(cards) <= MOST_CARDS:
+        raise InputError(f"{called} must have from 3 to {MOST_CARDS} cards. Got {len(cards)}.")
+    seen = [card.name for card in cards]
+    twice = next((name for name in seen if seen.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{called} holds the card {twice!r} twice.")
+    checked = RightSort(cards)
+    if len(checked.sizes) < 2 or checked.sizes[0] < 2:
+        raise InputError(
+            f"{called} needs at least two groups, one of them of two cards or more: else no score says much."
+        )
+    for card in cards:
+        if categories is not None and card.group not in categories:
+            raise InputError(f"{called} puts {card.name!r} into {card.group!r}, which is no category of the study.")
+        if card.picture is not None and card.picture not in pictures:
+            raise InputError(
+                f"The picture of the card {card.name!r} of {called[0].lower()}{called[1:]} is not in the study."
+            )
+    return checked
+
+
+def _checked_card(card: RightCard, where: str, names: Container[str]) -> RightCard:
+    name = clean_text(card.name, f"The name of {where}", LONGEST_NAME, one_line=True)
+    group = clean_text(card.group, f"The group of {where}", LONGEST_NAME, one_line=True)
+    if not name or not group:
+        raise InputError(f"{where[0].upper()}{where[1:]} needs a name and the group in which it belongs.")
+    if name in names:  # shown as it is in the study
+        return RightCard(name, group)
+    text = clean_text(card.text, f"The text of {where}", LONGEST_TEXT)
+    alt = clean_text(card.alt, f"The alternative text of {where}", LONGEST_TEXT, one_line=True)
+    shown = text or ("" if card.picture else name)
+    return RightCard(name, group, shown, card.picture, alt or shown)
