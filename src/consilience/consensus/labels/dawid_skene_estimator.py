@@ -27,7 +27,7 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.labels.accuracy_interval import accuracy_interval, doubted_labels
+from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import (
@@ -390,8 +390,7 @@ class DawidSkene(LabelAggregator):
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))
         low, high = accuracy_interval(state.model, q.mean(0), doubted)
-        bits = self.annotators_.pop("information")
-        self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
+        self.annotators_ = add_interval(self.annotators_, low, high)
         self.n_subtypes_ = evidence.n_subtypes
         if self.n_subtypes_ > 1:
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
