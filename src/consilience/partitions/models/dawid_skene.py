@@ -34,7 +34,6 @@ from jaxtyping import Float, Int
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval
-from consilience.consensus.labels.annotator_models import of_newcomer
 from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import as_constant, constant_among, warn_of_constant
 from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
@@ -201,21 +200,16 @@ def read_off(
         *accuracy_interval(state.model, share, sums.doubted),
     )
     constant = heard.constant
-    table = state.model.log_table
     if constant.any():
         of_all = parts.total(dawid_skene_sums.calibrated, heard, found, state.log_weights, log_table)
-        confusion, counts, table = confusion.copy(), counts.copy(), table.copy()
-        confusion[constant], table[constant] = as_constant(of_all.counts)[constant], 0.0
+        confusion, counts = confusion.copy(), counts.copy()
+        confusion[constant] = as_constant(of_all.counts)[constant]
         counts[constant] = of_all.counts.transpose(0, 2, 1)[constant]
         annotators = _with_constant(annotators, constant, confusion, of_all)
-    sizes = state.expected.sizes + (model.prior is not None) + imagined
     model.keep_annotators(survey.classes, survey.classes, confusion, annotators)
-    model.class_proportions_ = sizes / sizes.sum()
     model.confusion_counts_ = tabulate_matrices(counts, survey.annotators, survey.classes, survey.classes)
-    model.n_subtypes_, model.temperature_ = 1, found.temperature
-    model._shared, model._shared_confusion = found.shared, found.confusion
-    model._newcomer = of_newcomer(state.model)
-    model._log_weights, model._log_table = state.log_weights, table.reshape(-1, shape[1])
+    model.keep_state(state, found, imagined, 1)
+    model.silence(np.flatnonzero(constant))
 
 
 def _with_constant(

@@ -117,7 +117,7 @@ def fit_product_mixture(
     checkpoint : path, or None.
     counts : number of labels of each annotator, of each class.
     """
-    n_components = model._n_components(label_parts.no_labels_by(survey.annotators, survey.classes))
+    n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
     runs: Runs[Mixture] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     starts = _starts(model, parts, survey, n_components)
