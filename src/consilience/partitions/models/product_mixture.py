@@ -160,11 +160,15 @@ def read_off(
     n_given: Int[np.ndarray, " annotators"],
     deciding: Sequence[int] | None = None,
     evidence: LogTable | None = None,
-) -> None:
-    """Set the attributes, as `mixture_result.read_off` does; `n_given` is the number of labels of each annotator."""
+) -> NamedMixture:
+    """Set the attributes, as `mixture_result.read_off` does, and return the mixture with names.
+
+    n_given : number of labels of each annotator.
+    """
     named = NamedMixture.of(state, survey.classes, deciding, evidence)
     named.keep(model)
     found = parts.total(quality, named.log_weights, named.log_table)
     right = found.right if named.classes.equals(survey.classes) else None
     table = tabulate_quality(n_given, right, found.sizes / found.n_items, named.confusion, survey.annotators)
     model.keep_annotators(named.classes, survey.classes, named.confusion, table)
+    return named
