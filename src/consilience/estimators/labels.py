@@ -334,21 +334,29 @@ class LabelAggregator(CrowdEstimator):
     ) -> None:
         """Set fitted attributes; `annotators` are those of the labels and any further ones, `known` classes or -1."""
         annotators = labels.annotators if annotators is None else annotators
+        named = classes.equals(labels.classes)
+        quality = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
+        self.keep_annotators(classes, labels.classes, confusion, quality)
         self.items_ = labels.items
-        self.classes_ = classes.to_numpy()
-        self.n_clusters_ = len(classes)
         self.responsibilities_ = responsibilities
         labelled = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
         self.labels_ = self._named(labels, responsibilities, labelled)
-        self._label_names = labels.classes
-        # built from its parts, since from_product sorts names, and not all names can be sorted
-        levels: Any = [annotators, classes]
-        rows: Any = np.indices(confusion.shape[:2]).reshape(2, -1)
-        index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
-        table = confusion.reshape(-1, confusion.shape[2])
-        self.confusion_matrices_ = pd.DataFrame(table, index=index, columns=labels.classes.rename("label"))
-        named = classes.equals(labels.classes)
-        self.annotators_ = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
+
+    def keep_annotators(
+        self,
+        classes: pd.Index,
+        label_names: pd.Index,
+        confusion: Float[np.ndarray, "annotators classes labels"],
+        quality: pd.DataFrame,
+    ) -> None:
+        """Set what is told of classes and annotators, none of which has an axis of items.
+
+        quality : see `tabulate_quality`.
+        """
+        self.classes_, self.n_clusters_ = classes.to_numpy(), len(classes)
+        self._label_names = label_names
+        self.confusion_matrices_ = tabulate_matrices(confusion, quality.index, classes, label_names)
+        self.annotators_ = quality
 
     def _named(
         self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
@@ -414,13 +422,30 @@ def annotator_quality(
         ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
         no names.
     """
-    n_annotators = len(annotators)
-    share = responsibilities.mean(0)
-    n_labels = np.bincount(labels.annotator, minlength=n_annotators)
-    agreement = accuracy = np.full(n_annotators, np.nan)
+    n_labels, right = np.bincount(labels.annotator, minlength=len(annotators)), None
     if named:
-        right = np.bincount(labels.annotator, responsibilities[labels.item, labels.label], n_annotators)
-        agreement = np.divide(right, n_labels, out=np.full(n_annotators, np.nan), where=n_labels > 0)
+        right = np.bincount(labels.annotator, responsibilities[labels.item, labels.label], len(annotators))
+    return tabulate_quality(n_labels, right, responsibilities.mean(0), confusion, annotators)
+
+
+def tabulate_quality(
+    n_labels: Int[np.ndarray, " annotators"],
+    right: Float[np.ndarray, " annotators"] | None,
+    share: Float[np.ndarray, " classes"],
+    confusion: Float[np.ndarray, "annotators classes labels"],
+    annotators: pd.Index,
+) -> pd.DataFrame:
+    """Tabulate annotators from sums over items; see `annotator_quality`.
+
+    Parameters
+    ----------
+    n_labels : number of labels of each annotator
+    right : expected number of those that are the item's class; None if classes have no names
+    share : mean probability of each class
+    """
+    agreement = accuracy = np.full(len(n_labels), np.nan)
+    if right is not None:
+        agreement = np.divide(right, n_labels, out=np.full(len(n_labels), np.nan), where=n_labels > 0)
         accuracy = np.einsum("akk,k->a", confusion, share)
     return pd.DataFrame(
         {
@@ -431,6 +456,17 @@ def annotator_quality(
         },
         index=annotators.rename("annotator"),
     )
+
+
+def tabulate_matrices(
+    values: Float[np.ndarray, "annotators classes labels"], annotators: pd.Index, classes: pd.Index, labels: pd.Index
+) -> pd.DataFrame:
+    """Return a row for each annotator and class, and a column for each label."""
+    # built from its parts, since from_product sorts names, and not all names can be sorted
+    levels: Any = [annotators, classes]
+    rows: Any = np.indices(values.shape[:2]).reshape(2, -1)
+    index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
+    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))
 
 
 def information(

@@ -21,6 +21,7 @@ The quantiles are those at 5 and 95 %. Maximum likelihood has no distribution of
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from scipy.stats import beta
 
@@ -62,6 +63,12 @@ def accuracy_interval(
     tail = (1 - LEVEL) / 2
     low, high = (beta.ppf(end, mean * size, (1 - mean) * size) for end in (tail, 1 - tail))
     return low, high
+
+
+def add_interval(table: pd.DataFrame, low: PerAnnotator, high: PerAnnotator) -> pd.DataFrame:
+    """Return the table of annotators with the interval after the accuracy."""
+    others = table.drop(columns="information")
+    return others.assign(accuracy_low=low, accuracy_high=high, information=table["information"])
 
 
 def doubted_labels(

@@ -27,7 +27,7 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.labels.accuracy_interval import accuracy_interval, doubted_labels
+from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import (
@@ -40,7 +40,7 @@ from consilience.consensus.labels.constant_annotators import (
 )
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.dawid_skene import Evidence, first_guess, imagined_sizes, labels_of, run
+from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, imagined_sizes, labels_of, run
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS
 from consilience.consensus.labels.subtypes import (
@@ -395,32 +395,45 @@ class DawidSkene(LabelAggregator):
         known: Int[np.ndarray, " items"] | None,
     ) -> None:
         n_classes, state, evidence = labels.n_classes, fit.trace.state, fit.evidence
-        self._log_weights = state.log_weights
-        self._log_table = state.model.log_table.reshape(-1, len(state.log_weights))
+        self.keep_state(state, calibrated, evidence.sizes, evidence.n_subtypes)
         q = fit.responsibilities()
         in_classes = of_classes(q, n_classes)
-        sizes = of_classes(state.expected.sizes, n_classes) + (self.prior is not None) + evidence.sizes
-        self.class_proportions_ = sizes / sizes.sum()
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))
         low, high = accuracy_interval(state.model, q.mean(0), doubted)
-        bits = self.annotators_.pop("information")
-        self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
-        self.n_subtypes_ = evidence.n_subtypes
+        self.annotators_ = add_interval(self.annotators_, low, high)
         if self.n_subtypes_ > 1:
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
         self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
-        self.temperature_, self._shared = calibrated.temperature, calibrated.shared
-        self._shared_confusion = calibrated.confusion
         self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
-        self._newcomer = of_newcomer(state.model)
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         table = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
+
+    def keep_state(
+        self, state: State, calibrated: Calibration, imagined: Float[np.ndarray, " classes"] | float, n_subtypes: int
+    ) -> None:
+        """Set what is told of the classes, and what gives the probabilities of items.
+
+        imagined : items of each class in the prior of the proportions.
+        """
+        n_components = len(state.log_weights)
+        sizes = of_classes(state.expected.sizes, n_components // n_subtypes) + (self.prior is not None) + imagined
+        self.class_proportions_, self.n_subtypes_ = sizes / sizes.sum(), n_subtypes
+        self._log_weights, self._log_table = state.log_weights, state.model.log_table.reshape(-1, n_components)
+        self._newcomer = of_newcomer(state.model)
+        self.temperature_, self._shared = calibrated.temperature, calibrated.shared
+        self._shared_confusion = calibrated.confusion
+
+    def silence(self, annotators: Int[np.ndarray, " silent"]) -> None:
+        """Take their influence on the classes of items from some annotators."""
+        table = self._log_table.copy()
+        table.reshape(-1, len(self._label_names), table.shape[1])[annotators] = 0.0
+        self._log_table = table
 
     def _add_constant(
         self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
@@ -429,8 +442,7 @@ class DawidSkene(LabelAggregator):
         n_classes, rows = labels.n_classes, np.flatnonzero(constant)
         here = counts_of(labels, self.responsibilities_, constant)
         counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
-        self._log_table = self._log_table.copy()
-        self._log_table.reshape(-1, n_classes, self._log_table.shape[1])[rows] = 0.0
+        self.silence(rows)
         if self.n_subtypes_ > 1:
             of_components = np.repeat(as_constant(counts).transpose(0, 2, 1), self.n_subtypes_, axis=2)
             self._subtype_rows.reshape(-1, n_classes, of_components.shape[2])[rows] = of_components[rows]

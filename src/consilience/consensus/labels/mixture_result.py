@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,52 @@ def as_confusion(log_table: Float[np.ndarray, "annotators labels components"]) -
     return table / table.sum(2, keepdims=True)
 
 
+@dataclass(frozen=True)
+class NamedMixture:
+    """A mixture whose components have names and an order.
+
+    order : of the components in the mixture.
+    classes : names of the classes, if there are as many, or 0, 1, …
+    log_table : evidence of each label for each component, 0 for annotators who do not decide.
+    confusion : see `as_confusion`.
+    """
+
+    order: Int[np.ndarray, " components"]
+    classes: pd.Index
+    log_weights: Float[np.ndarray, " components"]
+    log_table: Float[np.ndarray, "columns components"]
+    confusion: Float[np.ndarray, "annotators components labels"]
+
+    @classmethod
+    def of(
+        cls,
+        state: Mixture,
+        label_names: pd.Index,
+        deciding: Sequence[int] | None = None,
+        evidence: Float[np.ndarray, "columns components"] | None = None,
+        *,
+        has_gold: bool = False,
+    ) -> NamedMixture:
+        """Name components after classes if there are as many, else by decreasing size; see `read_off`."""
+        n_labels, n_components = len(label_names), len(state.log_weights)
+        table = state.log_table.reshape(-1, n_labels, n_components)
+        who = np.arange(len(table)) if deciding is None else np.asarray(deciding, dtype=int)
+        order = np.argsort(-state.log_weights, kind="stable")
+        classes: pd.Index = pd.RangeIndex(n_components)
+        if n_components == n_labels:
+            order = np.arange(n_labels) if has_gold else matched(state.expected.counts.reshape(table.shape)[who])
+            classes = label_names
+        deciding_table = np.zeros_like(table)
+        deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
+        log_table = deciding_table[:, :, order].reshape(-1, n_components)
+        return cls(order, classes, state.log_weights[order], log_table, as_confusion(table[:, :, order]))
+
+    def keep(self, estimator: LabelAggregator) -> None:
+        """Set the weights, and what gives the probabilities of items."""
+        estimator.weights_ = np.exp(self.log_weights)
+        estimator._log_weights, estimator._log_table = self.log_weights, self.log_table
+
+
 def read_off(
     estimator: LabelAggregator,
     labels: Labels,
@@ -53,20 +100,9 @@ def read_off(
     the evidence of each of their labels for each component; by default its log probability. With gold items, whose
     classes are `known`, components are the classes in their order.
     """
-    n_labels, n_components = labels.n_classes, len(state.log_weights)
-    table = state.log_table.reshape(-1, n_labels, n_components)
-    who = np.arange(len(table)) if deciding is None else np.asarray(deciding, dtype=int)
-    order = np.argsort(-state.log_weights, kind="stable")
-    classes: pd.Index = pd.RangeIndex(n_components)
-    if n_components == n_labels:
-        order = np.arange(n_labels) if known is not None else matched(state.expected.counts.reshape(table.shape)[who])
-        classes = labels.classes
-    deciding_table = np.zeros_like(table)
-    deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
-    estimator.weights_ = np.exp(state.log_weights[order])
-    estimator._log_weights = state.log_weights[order]
-    estimator._log_table = deciding_table[:, :, order].reshape(-1, n_components)
-    estimator._set_result(labels, responsibilities[:, order], classes, as_confusion(table[:, :, order]), known=known)
+    found = NamedMixture.of(state, labels.classes, deciding, evidence, has_gold=known is not None)
+    found.keep(estimator)
+    estimator._set_result(labels, responsibilities[:, found.order], found.classes, found.confusion, known=known)
 
 
 def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies) -> None:

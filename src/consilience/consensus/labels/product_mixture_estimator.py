@@ -175,7 +175,7 @@ class ProductMixture(LabelAggregator):
     def _aggregate(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Responsibilities | None
     ) -> ProductMixture:
-        n_components = self._n_components(labels)
+        n_components = self.number_of_components(labels.classes)
         require_named(known, n_components, labels, type(self).__name__)
         n_starts = 1 if not isinstance(self.init, str) or self.init == "votes" else int(self.n_init)
         if len(labels) * n_components * n_starts > MAX_TABLE_ENTRIES:
@@ -207,10 +207,15 @@ class ProductMixture(LabelAggregator):
     def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """First responsibilities, if they are given."""
         self._check_parameters()
-        return None if isinstance(self.init, str) else _given_start(self.init, labels, self._n_components(labels))
+        return (
+            None
+            if isinstance(self.init, str)
+            else _given_start(self.init, labels, self.number_of_components(labels.classes))
+        )
 
-    def _n_components(self, labels: Labels) -> int:
-        return labels.n_classes if is_auto(self.n_clusters) else int(self.n_clusters)
+    def number_of_components(self, classes: pd.Index) -> int:
+        """Return the number of components that the parameters ask for, given the names of the classes."""
+        return len(classes) if is_auto(self.n_clusters) else int(self.n_clusters)
 
     def _starts(self, labels: Labels, n_components: int, given: np.ndarray | None) -> list[np.ndarray]:
         """First responsibilities, one array for each restart."""

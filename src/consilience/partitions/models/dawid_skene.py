@@ -29,12 +29,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
-from consilience.consensus.labels.accuracy_interval import accuracy_interval
-from consilience.consensus.labels.annotator_models import AnnotatorModel, of_newcomer
+from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval
 from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import as_constant, constant_among, warn_of_constant
 from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
@@ -43,15 +42,14 @@ from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_b
 from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
 from consilience.consensus.labels.samples import MOST_LABELS
 from consilience.errors import AnnotationWarning, InputError
-from consilience.estimators.labels import MAX_TABLE_ENTRIES, information
+from consilience.estimators.labels import MAX_TABLE_ENTRIES, information, tabulate_matrices, tabulate_quality
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
 from consilience.inference.parts import LabelsInParts, Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import dawid_skene_sums, label_parts
-from consilience.partitions.models.dawid_skene_sums import Calibrated, Heard, Quality, Sizes
-from consilience.partitions.models.label_parts import Matrices, tabulate_matrices
+from consilience.partitions.models.dawid_skene_sums import Calibrated, Heard, Sizes
 from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
@@ -196,53 +194,29 @@ def read_off(
     sums = parts.total(dawid_skene_sums.quality, heard, state.log_weights, log_table)
     confusion = state.model.matrices()
     counts = state.expected.counts.reshape(shape).transpose(0, 2, 1)
-    annotators = _annotators(survey.annotators, labels, sums, confusion, state.model)
+    share = sums.sizes / sums.n_items
+    annotators = add_interval(
+        tabulate_quality(labels.sum(1), sums.right, share, confusion, survey.annotators),
+        *accuracy_interval(state.model, share, sums.doubted),
+    )
     constant = heard.constant
-    table = state.model.log_table
     if constant.any():
         of_all = parts.total(dawid_skene_sums.calibrated, heard, found, state.log_weights, log_table)
-        confusion, counts, table = confusion.copy(), counts.copy(), table.copy()
-        confusion[constant], table[constant] = as_constant(of_all.counts)[constant], 0.0
+        confusion, counts = confusion.copy(), counts.copy()
+        confusion[constant] = as_constant(of_all.counts)[constant]
         counts[constant] = of_all.counts.transpose(0, 2, 1)[constant]
         annotators = _with_constant(annotators, constant, confusion, of_all)
-    sizes = state.expected.sizes + (model.prior is not None) + imagined
-    model.classes_, model.n_clusters_ = survey.classes.to_numpy(), shape[1]
-    model.class_proportions_ = sizes / sizes.sum()
-    model.annotators_ = annotators
-    model.confusion_matrices_ = tabulate_matrices(confusion, survey.annotators, survey.classes, survey.classes)
+    model.keep_annotators(survey.classes, survey.classes, confusion, annotators)
     model.confusion_counts_ = tabulate_matrices(counts, survey.annotators, survey.classes, survey.classes)
-    model.n_subtypes_, model.temperature_ = 1, found.temperature
-    model._shared, model._shared_confusion = found.shared, found.confusion
-    model._newcomer = of_newcomer(state.model)
-    model._label_names = survey.classes
-    model._log_weights, model._log_table = state.log_weights, table.reshape(-1, shape[1])
-
-
-def _annotators(
-    names: pd.Index,
-    labels: Int[np.ndarray, "annotators labels"],
-    sums: Quality,
-    confusion: Matrices,
-    model: AnnotatorModel,
-) -> pd.DataFrame:
-    """Tabulate the annotators, as `annotator_quality` does from all items."""
-    share, n_labels = sums.sizes / sums.n_items, labels.sum(1)
-    low, high = accuracy_interval(model, share, sums.doubted)
-    return pd.DataFrame(
-        {
-            "n_labels": n_labels,
-            "agreement": np.divide(sums.right, n_labels, out=np.full(len(names), np.nan), where=n_labels > 0),
-            "accuracy": np.einsum("akk,k->a", confusion, share),
-            "accuracy_low": low,
-            "accuracy_high": high,
-            "information": information(share, confusion),
-        },
-        index=names.rename("annotator"),
-    )
+    model.keep_state(state, found, imagined, 1)
+    model.silence(np.flatnonzero(constant))
 
 
 def _with_constant(
-    annotators: pd.DataFrame, constant: dawid_skene_sums.Annotators, confusion: Matrices, sums: Calibrated
+    annotators: pd.DataFrame,
+    constant: dawid_skene_sums.Annotators,
+    confusion: Float[np.ndarray, "annotators classes labels"],
+    sums: Calibrated,
 ) -> pd.DataFrame:
     """Replace what is told of annotators who were not heard."""
     share = sums.sizes / sums.sizes.sum()

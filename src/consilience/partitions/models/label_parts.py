@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.constant_annotators import count_labels
@@ -15,8 +15,6 @@ from consilience.errors import InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
 from consilience.partitions.survey.label_survey import LabelPart, Survey
 from consilience.partitions.tables.label_table import Partition, read_rows
-
-Matrices = Float[np.ndarray, "annotators classes labels"]
 
 
 def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
@@ -87,14 +85,6 @@ def require_table(model: Any, survey: Survey, n_components: int) -> None:
             f"{name} keeps a probability for each annotator, component and label: {n_annotators} × {n_components} × "
             f"{n_labels}, more than {MAX_TABLE_ENTRIES}. Are the labels names of classes?"
         )
-
-
-def tabulate_matrices(values: Matrices, annotators: pd.Index, classes: pd.Index, labels: pd.Index) -> pd.DataFrame:
-    """Return a row for each annotator and class, and a column for each label."""
-    levels: Any = [annotators, classes]
-    rows: Any = np.indices(values.shape[:2]).reshape(2, -1)
-    index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
-    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))
 
 
 # ---- results of items

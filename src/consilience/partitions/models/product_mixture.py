@@ -20,22 +20,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations.canonical import arrange
 from consilience.consensus.labels.copies_result import copies_of
-from consilience.consensus.labels.mixture_result import as_confusion, keep_best
+from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
 from consilience.consensus.labels.product_mixture import (
     RANDOM_CONCENTRATION,
     Mixture,
-    matched,
     run,
 )
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.consensus.labels.stagewise_evidence import encode_labels
 from consilience.errors import InputError
-from consilience.estimators.labels import information
+from consilience.estimators.labels import tabulate_quality
 from consilience.estimators.parameters import require
 from consilience.inference.parts import Additive, LabelsInParts, Parts
 from consilience.inference.product_distributions import (
@@ -50,7 +48,6 @@ from consilience.inference.product_distributions import (
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import label_parts
-from consilience.partitions.models.label_parts import tabulate_matrices
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey.label_survey import LabelPart, Survey, digest_of
 
@@ -120,7 +117,7 @@ def fit_product_mixture(
     checkpoint : path, or None.
     counts : number of labels of each annotator, of each class.
     """
-    n_components = model._n_components(label_parts.no_labels_by(survey.annotators, survey.classes))
+    n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
     runs: Runs[Mixture] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     starts = _starts(model, parts, survey, n_components)
@@ -163,34 +160,15 @@ def read_off(
     n_given: Int[np.ndarray, " annotators"],
     deciding: Sequence[int] | None = None,
     evidence: LogTable | None = None,
-) -> None:
-    """Set the attributes, as `mixture_result.read_off` does; `n_given` is the number of labels of each annotator."""
-    n_labels, n_components = len(survey.classes), len(state.log_weights)
-    named = n_components == n_labels
-    shape = (len(survey.annotators), n_labels, n_components)
-    who = np.arange(shape[0]) if deciding is None else np.asarray(deciding, dtype=int)
-    order: Int[np.ndarray, " components"] = np.argsort(-state.log_weights, kind="stable")
-    if named:
-        order = matched(state.expected.counts.reshape(shape)[who])
-    classes: pd.Index = survey.classes if named else pd.RangeIndex(n_components)
-    table = np.zeros(shape)
-    table[who] = (state.log_table if evidence is None else evidence).reshape(shape)[who]
-    log_weights, log_table = state.log_weights[order], table[:, :, order].reshape(-1, n_components)
-    confusion = as_confusion(state.log_table.reshape(shape)[:, :, order])
-    found = parts.total(quality, log_weights, log_table)
-    missing = np.full(shape[0], np.nan)
-    share = found.sizes / found.n_items
-    model.weights_ = np.exp(log_weights)
-    model._log_weights, model._log_table = log_weights, log_table
-    model._label_names = survey.classes
-    model.classes_, model.n_clusters_ = classes.to_numpy(), n_components
-    model.confusion_matrices_ = tabulate_matrices(confusion, survey.annotators, classes, survey.classes)
-    model.annotators_ = pd.DataFrame(
-        {
-            "n_labels": n_given,
-            "agreement": np.divide(found.right, n_given, out=missing.copy(), where=n_given > 0) if named else missing,
-            "accuracy": np.einsum("akk,k->a", confusion, share) if named else missing,
-            "information": information(share, confusion),
-        },
-        index=survey.annotators.rename("annotator"),
-    )
+) -> NamedMixture:
+    """Set the attributes, as `mixture_result.read_off` does, and return the mixture with names.
+
+    n_given : number of labels of each annotator.
+    """
+    named = NamedMixture.of(state, survey.classes, deciding, evidence)
+    named.keep(model)
+    found = parts.total(quality, named.log_weights, named.log_table)
+    right = found.right if named.classes.equals(survey.classes) else None
+    table = tabulate_quality(n_given, right, found.sizes / found.n_items, named.confusion, survey.annotators)
+    model.keep_annotators(named.classes, survey.classes, named.confusion, table)
+    return named

@@ -71,7 +71,7 @@ def fit_stagewise_em(
     evidence = Evidence.over(parts, study)
     final = model.learn(evidence, survey.annotators, runs.run)
     mixture, deciding, told = final.mixture, final.deciding, final.evidence
-    product_mixture.read_off(model, parts, survey, mixture, counts.sum(1), deciding, told)
+    named = product_mixture.read_off(model, parts, survey, mixture, counts.sum(1), deciding, told)
     model.keep_members(final, survey.annotators)
-    model.keep_information(evidence, Given(model._log_weights, model._log_table), survey.annotators)
+    model.keep_information(evidence, Given(named.log_weights, named.log_table), survey.annotators)
     evidence.parts.forget()
