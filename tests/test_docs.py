@@ -366,7 +366,7 @@ def test_files_named_for_developers_exist(page):
         for named in re.findall(r"`([\w/]+\.(?:py|rst|md)|[\w/]+/)`", line):
             found = [place / named for place in [*places, *beside] if (place / named).exists()]
             assert found, f"{named} in {line!r}"
-            beside.append(found[0].parent)
+            beside.append(found[0] if named.endswith("/") else found[0].parent)
             n_found += 1
     assert n_found > 3  # else the search has gone wrong
 
