@@ -107,10 +107,10 @@ def require_parameters(estimator: Any) -> None:
     A declaration of a class overrides those of its bases for the same parameter.
     """
     requirements: dict[str, Requirement] = {}
-    for one in reversed(type(estimator).__mro__):
+    for one in reversed(type(estimator).__mro__):  # from base to class, which may declare otherwise
         requirements |= vars(one).get("_requirements", {})
     for name, requirement in requirements.items():
-        if name in vars(estimator):
+        if name in vars(estimator):  # a class need not take every parameter of its base
             require(estimator, name, requirement.expected, requirement.holds(getattr(estimator, name)))
 
 

@@ -61,6 +61,7 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
     n_items = np.bincount(met // max(pairs.n_items, 1), minlength=len(occasion))
     rows = [pairs.item_a, pairs.item_b, pairs.annotator, pairs.grouping]
     repeated = np.logical_and.reduce([row[1:] == row[:-1] for row in rows])  # rows are sorted by these
+    # of no judgements, none is the first
     n_pairs = np.bincount(judged[np.append(True, ~repeated)[: len(judged)]], minlength=len(occasion))
     return np.minimum((n_items - 1) / n_pairs, 1.0)[judged]
 
@@ -113,7 +114,7 @@ def same_by_clusters(
     """
     if place is None:
         return together.astype(np.float64)
-    one = annotators.iloc[place].fillna(0.0)
+    one = annotators.iloc[place].fillna(0.0)  # a rate without judgements is NaN, even times 0
     n_together, n_apart = one["n_together"], one["n_pairs"] - one["n_together"]
     yes = (n_together * one["sensitivity"] + PSEUDO_COUNT) / (n_together + 2 * PSEUDO_COUNT)
     no = (n_apart * one["specificity"] + PSEUDO_COUNT) / (n_apart + 2 * PSEUDO_COUNT)

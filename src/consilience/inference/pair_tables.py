@@ -19,10 +19,11 @@ from consilience.errors import InputError
 Tables = Float[np.ndarray, "pairs labels labels"]
 ItemWeights = Float[np.ndarray, " items"]
 
-TINY = 1e-300
+TINY = 1e-300  # instead of 0, whose logarithm is infinite
 MOST_CELLS = 1 << 24  # of all tables; pairs that do not fit are left out, those with the fewest common items first
 MOST_COLABELS = 1 << 27  # about ten gigabytes while they are listed
 MOST_DENSE = 1 << 26  # entries of a dense one-hot matrix: half a gigabyte
+# rough is enough: they choose between two ways to the same tables
 DENSE_SPEED, LISTED_SPEED = 2e10, 2e8  # multiplications, and co-labels counted, per second
 
 
@@ -44,7 +45,7 @@ class DensePairs:
         if (weights >= 0).all():
             scaled = self.onehot * np.sqrt(weights, dtype=np.float32)[:, None]
             gram = scaled.T @ scaled  # BLAS does half the work for a product of an array with itself
-        else:
+        else:  # negative weights have no roots
             gram = (self.onehot * weights.astype(np.float32)[:, None]).T @ self.onehot
         n_annotators = self.onehot.shape[1] // self.n_labels
         blocks = gram.reshape(n_annotators, self.n_labels, n_annotators, self.n_labels)
@@ -150,6 +151,7 @@ def _listed(
         annotator[one] * n_annotators + annotator[other], return_inverse=True, return_counts=True
     )
     if not first.all():
+        # items in common, however many labels of one item an annotator gives
         common = np.bincount(number[first[one] & first[other]], minlength=len(pair))
     kept = _kept(common, least_common, n_labels)
     place = np.cumsum(kept) - 1
@@ -174,6 +176,7 @@ def mutual_information(tables: Tables) -> tuple[Float[np.ndarray, " pairs"], Flo
     rows, columns = tables @ one, one @ tables
     total = rows @ one
     log_odds = _x_log_x(tables) @ one @ one - _x_log_x(rows) @ one - _x_log_x(columns) @ one + _x_log_x(total)
+    # below 0 by rounding alone
     return np.divide(np.maximum(log_odds, 0.0), total, out=np.zeros_like(total), where=total > 0), total
 
 
