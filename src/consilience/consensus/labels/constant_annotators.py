@@ -51,7 +51,7 @@ def constant_annotators(labels: Labels) -> Bool[np.ndarray, " annotators"]:
     """
     shape = (labels.n_annotators, labels.n_classes)
     counts = np.bincount(labels.annotator * shape[1] + labels.label, minlength=shape[0] * shape[1]).reshape(shape)
-    same = (counts > 0).sum(1) == 1
+    same = (counts > 0).sum(1) == 1  # annotators without labels have 0
     if not same.any() or same.all():
         return np.zeros(len(same), dtype=bool)
     others = ~same[labels.annotator]
@@ -96,7 +96,7 @@ def counts_of(
 
 def as_constant(counts: Counts) -> Float[np.ndarray, "annotators classes labels"]:
     """Return confusion matrices of annotators whose labels do not depend on the class."""
-    said = counts.sum(2) + 1
+    said = counts.sum(2) + 1  # imagined, so that no probability is 0
     return np.repeat((said / said.sum(1, keepdims=True))[:, None], counts.shape[1], axis=1)
 
 

@@ -222,7 +222,7 @@ def common_items(labels: Labels) -> Pairs:
     n_annotators, n_classes = labels.n_annotators, labels.n_classes
     ones = np.ones(labels.n_rows, np.float32)  # counts up to 2 ** 24 are exact
     items = csr_array((ones, (labels.item, labels.annotator)), shape=(len(labels), n_annotators))
-    items.data[:] = 1
+    items.data[:] = 1  # csr_array added up several labels of an item by one annotator
     cell, row = np.unique(labels.item * n_classes + labels.label, return_inverse=True)
     cells = csr_array((ones, (row, labels.annotator)), shape=(len(cell), n_annotators))
     both = triu(items.T @ items, 1).tocoo()
@@ -240,7 +240,7 @@ def common_items(labels: Labels) -> Pairs:
         first.astype(int),
         second.astype(int),
         n_items,
-        np.minimum(same / n_items, 1),
+        np.minimum(same / n_items, 1),  # several labels of one item by one annotator can agree
         chance,
         float(n_further),
         float(further) if n_further else 0.0,
@@ -262,9 +262,10 @@ def evidence_of(
     """
     n_groups = int(group.max(initial=ALONE)) + 1
     rows = np.flatnonzero(group[labels.annotator] >= 0)
-    rows = rows[np.argsort(group[labels.annotator[rows]], kind="stable")]
+    rows = rows[np.argsort(group[labels.annotator[rows]], kind="stable")]  # rows stay in order of items
     edges = np.searchsorted(group[labels.annotator[rows]], np.arange(n_groups + 1))
     closest, indptr = closest_others(pairs, group, n_groups), labels.indptr
+    # those of no group are persons of their own
     person = np.where(unit >= 0, unit, unit.max(initial=ALONE) + 1 + np.arange(len(unit)))
     found = [
         _of_group(labels, rows[start:stop], indptr, group == number, person, closest[number], known)
@@ -291,6 +292,7 @@ def _of_group(
     parts = [Tables.of(labels, of_items[part == number], member, person) for number in range(N_PARTS)]
     whole = reduce(add, parts)
     found = explanations(whole)
+    # of the jackknife over parts of the items
     spread = (N_PARTS - 1) * np.cov(np.array([explanations(whole - one) for one in parts]).T, bias=True)
     value = explained(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
     at_most = explained_at_most(found, spread, whole.members.kappa)
@@ -315,7 +317,7 @@ class Table:
     @property
     def joint(self) -> Float[np.ndarray, "classes classes"]:
         """T."""
-        return self.counts / max(self.total, 1e-300)
+        return self.counts / max(self.total, 1e-300)  # 0 / 0 without pairs
 
     @property
     def beyond(self) -> Float[np.ndarray, "classes classes"]:
@@ -371,6 +373,7 @@ class Tables:
         annotator, someone = labels.annotator, person[labels.annotator]
         key = labels.item.astype(np.int64) * (int(person.max(initial=0)) + labels.n_annotators + 1)
         return cls(
+            # less pairs of one annotator's own labels
             Table(_square(by_item) - _square(_by(labels, s, key + annotator, numbered=True))),
             Table((by_item.T @ of_others).toarray()),
             Table(all_others - _square(_by(labels, r, key + someone, numbered=True))),
@@ -403,6 +406,7 @@ def explanations(tables: Tables) -> Float[np.ndarray, "3"]:
     noise = NOISE / np.sqrt(max(len(across) * tables.n_items, 1))
     by_others = np.trace(across @ inverse_above(tables.others.beyond, noise) @ across.T)
     of_others = np.trace(across.T @ inverse_above(tables.members.beyond, noise) @ across)
+    # 0 / 0 where members agree by chance
     return np.array([by_others / max(1 - tables.members.chance, 1e-9), of_others, np.trace(tables.others.beyond)])
 
 
@@ -486,6 +490,7 @@ def improbable(
     kappa = explained + LIMIT * (1 - explained)
     share = np.clip(chance + (1 - chance) * kappa, 0, 1)
     equal = agreement * n_items
+    # betainc needs positive arguments
     return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
 
 
@@ -499,7 +504,7 @@ def numbered(group: Group) -> Group:
     found, first, place = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(np.where(found >= 0, first, -1), kind="stable")
     rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order)) - int((found < 0).any())
+    rank[order] = np.arange(len(order)) - int((found < 0).any())  # `ALONE` comes first and stays -1
     return rank[place]
 
 
@@ -508,7 +513,7 @@ def first_members(group: Group, labels: Labels) -> Int[np.ndarray, " annotators"
     stands = np.arange(len(group))
     order = np.argsort(-np.bincount(labels.annotator, minlength=len(group)), kind="stable")
     inside = order[group[order] >= 0]
-    _, first = np.unique(group[inside], return_index=True)
+    _, first = np.unique(group[inside], return_index=True)  # the first of a group has most labels
     return np.where(group >= 0, inside[first][group] if len(first) else stands, stands)
 
 

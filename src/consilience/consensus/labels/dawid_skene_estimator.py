@@ -282,7 +282,7 @@ class DawidSkene(LabelAggregator):
         warn_of_constant(labels, constant, type(self).__name__)
         heard, before = without(labels, constant), history
         if isinstance(history, np.ndarray) and constant.any():
-            before = history.copy()
+            before = history.copy()  # the fit without copies reads all of it
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
         wanted = self._wanted_subtypes(heard, history, copies.group)
@@ -382,15 +382,16 @@ class DawidSkene(LabelAggregator):
         self._log_table = state.model.log_table.reshape(-1, len(state.log_weights))
         q = fit.responsibilities()
         in_classes = of_classes(q, n_classes)
+        # of the prior Dirichlet(1 + imagined items); maximum likelihood has none
         sizes = of_classes(state.expected.sizes, n_classes) + (self.prior is not None) + evidence.sizes
         self.class_proportions_ = sizes / sizes.sum()
         matrices = state.model.matrices()
-        of_each_class = mean_rows(matrices, state.expected.sizes + 1)
+        of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))
         low, high = accuracy_interval(state.model, q.mean(0), doubted)
-        bits = self.annotators_.pop("information")
+        bits = self.annotators_.pop("information")  # to come after the interval
         self.annotators_ = self.annotators_.assign(accuracy_low=low, accuracy_high=high, information=bits)
         self.n_subtypes_ = evidence.n_subtypes
         if self.n_subtypes_ > 1:
@@ -412,8 +413,8 @@ class DawidSkene(LabelAggregator):
         n_classes, rows = labels.n_classes, np.flatnonzero(constant)
         here = counts_of(labels, self.responsibilities_, constant)
         counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
-        self._log_table = self._log_table.copy()
-        self._log_table.reshape(-1, n_classes, self._log_table.shape[1])[rows] = 0.0
+        self._log_table = self._log_table.copy()  # so far a view of the state, which is not written into
+        self._log_table.reshape(-1, n_classes, self._log_table.shape[1])[rows] = 0.0  # no evidence for any class
         if self.n_subtypes_ > 1:
             of_components = np.repeat(as_constant(counts).transpose(0, 2, 1), self.n_subtypes_, axis=2)
             self._subtype_rows.reshape(-1, n_classes, of_components.shape[2])[rows] = of_components[rows]

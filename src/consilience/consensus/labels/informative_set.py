@@ -98,6 +98,7 @@ def refine(
         state = mixture.state
         scores = _with_known(np.concatenate(list(log_scores(onehot, state.log_weights, state.log_table))), known)
         statistic, degrees = dependence(labels, scores, members, state.log_table)
+        # chi2.sf is NaN without degrees of freedom; their statistic is 0
         p_values = chi2.sf(statistic, np.maximum(degrees, 1))
         probability = benefit_of_doubt(statistic, degrees, np.bincount(labels.annotator, minlength=len(degrees)))
         proposed = chosen(p_values, probability, level)
@@ -204,7 +205,7 @@ def chosen(
 ) -> tuple[int, ...]:
     """Annotators for whom there is evidence; if fewer than three, the next by p-value."""
     inside = informs(p_values, probability, level)
-    order = np.lexsort([p_values, ~inside])
+    order = np.lexsort([p_values, ~inside])  # by the last key first
     n_kept = max(int(np.count_nonzero(inside)), min(LEAST, len(order)))
     return tuple(sorted(int(annotator) for annotator in order[:n_kept]))
 
@@ -234,6 +235,7 @@ def benefit_of_doubt(
     if testable.any():
         share = (
             brentq(slope, EDGE, 1 - EDGE)
+            # brentq needs a change of sign; without one, the share is at an edge
             if slope(EDGE) > 0 > slope(1 - EDGE)
             else (EDGE if slope(0.5) < 0 else 1 - EDGE)
         )
@@ -245,5 +247,5 @@ def holm(p_values: Float[np.ndarray, " tests"], level: float) -> Bool[np.ndarray
     order = np.argsort(p_values, kind="stable")
     passed = p_values[order] <= level / (len(order) - np.arange(len(order)))
     rejected = np.zeros(len(order), dtype=bool)
-    rejected[order[: len(order) if passed.all() else int(passed.argmin())]] = True
+    rejected[order[: len(order) if passed.all() else int(passed.argmin())]] = True  # the first that is not
     return rejected

@@ -113,6 +113,7 @@ class Study:
         used = np.bincount(column, minlength=n_annotators * n_labels).reshape(-1, n_labels) > 0
         free = used.sum(1) - 1
         degrees = free[tables.first] * free[tables.second]
+        # without degrees of freedom, nothing is significant
         quantile = np.append(np.inf, chi2.isf(level, np.arange(1, degrees.max(initial=1) + 1)))
         rows = (labels.item, labels.annotator, column)
         return cls(onehot, tables, degrees, quantile[degrees], *rows, n_labels, n_annotators)
@@ -232,6 +233,7 @@ def largest_entry(
     if not information.size:
         return None
     bias = np.divide(study.degrees, 2 * total, out=np.zeros_like(total), where=total > 0)
+    # 0 / 0 in a component without pairs
     share = total / (study.onehot.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
     significant = 2 * total * information > study.threshold
     if not significant.any():
@@ -283,6 +285,7 @@ def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: 
     n_labels = direction.shape[1]
     table = np.exp(state.log_table)
     rows = np.array([np.arange(annotator * n_labels, (annotator + 1) * n_labels) for annotator in pair])
+    # no boundary in this direction
     share = np.divide(table[rows, component], np.abs(direction), out=np.full(rows.shape, np.inf), where=direction != 0)
     step = direction * STEP * share.min()
     table[rows, component] += step
@@ -295,7 +298,7 @@ def perturbation(state: Stage, found: Candidate, study: Study) -> Float[np.ndarr
     pair = (int(study.tables.first[found.pair]), int(study.tables.second[found.pair]))
     hessian, used = split_hessian(state, found.component, pair, study, study.tables_among(state.members))
     basis = _tangent(used)
-    _, vectors = np.linalg.eigh(basis.T @ hessian @ basis)
+    _, vectors = np.linalg.eigh(basis.T @ hessian @ basis)  # in rising order
     return (basis @ vectors[:, 0]).reshape(2, -1)
 
 
@@ -340,6 +343,7 @@ def _tangent(used: Bool[np.ndarray, "2 labels"]) -> Float[np.ndarray, "coordinat
     for place, mask in enumerate(used):
         labels = np.flatnonzero(mask)
         centred = np.eye(len(labels)) - 1 / len(labels)
+        # the last direction is that of the sum, whose singular value is 0
         for vector in np.linalg.svd(centred)[0][:, : len(labels) - 1].T:
             column = np.zeros((2, n_labels))
             column[place, labels] = vector

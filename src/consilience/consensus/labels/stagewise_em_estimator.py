@@ -454,7 +454,7 @@ def _end_of(evidence: dawid_skene.Evidence, trace: Trace[dawid_skene.State]) -> 
     state, n_classes = trace.state, evidence.onehot.n_components
     table = state.model.log_table.reshape(-1, n_classes)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
-    weights = state.log_weights - logsumexp(state.log_weights)
+    weights = state.log_weights - logsumexp(state.log_weights)  # E ln π belongs to weights whose sum is below 1
     q = posterior(evidence.chunks, weights, table)
     return End(weights, means, table, q, trace.lower_bound, trace.converged)
 
