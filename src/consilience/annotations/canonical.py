@@ -138,6 +138,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
         Links.of(item + given.item_of_row, group + given.incidence.indices),
     )
     items, annotators, groupings, groups = nodes.orders(links, {item: own})
+    # groupings of one annotator stay together, and below, groups of one grouping
     groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))
@@ -255,7 +256,7 @@ def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " 
     """Return nodes by their position; those that share one by name."""
     order = np.argsort(place, kind="stable")
     same = np.diff(place[order]) == 0
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]  # of no nodes, none is tied
     if len(tied):
         nodes = order[tied]
         order[tied] = nodes[np.lexsort((ranks(nodes), place[nodes]))]

@@ -153,7 +153,7 @@ def _by_chance(values: np.ndarray) -> bool:
     """Whether randomly exchanged cells would have as few gaps, in more than one of a hundred tables."""
     if values.size > MOST_CELLS:
         values = values[: max(MOST_CELLS // values.shape[1], 1)]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # the same answer at every reading
     place = np.flatnonzero(values >= 0)
     exchanged = values.copy()
     for _ in range(N_EXCHANGES):
@@ -170,7 +170,7 @@ def n_with_gaps(values: np.ndarray) -> int:
     distinct = filled[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & filled[:, 1:]).sum(1)
     highest = ordered[:, -1]
     lowest = np.where(filled, ordered, highest[:, None]).min(1)
-    without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
+    without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)  # numbered from 0 or 1
     return int((~without_gaps & (distinct > 0)).sum())
 
 

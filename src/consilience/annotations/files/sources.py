@@ -26,6 +26,7 @@ from consilience.annotations.keywords import written
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError, InputError, MissingDependencyError
 
+# first bytes of files
 GZIP, ZIP, PARQUET, NUMPY, OLE = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\xd0\xcf\x11\xe0"
 STANDARD_INPUT = "-"
 JSON = (".json", ".jsonl", ".ndjson")
@@ -142,6 +143,7 @@ def read_parquet(open_binary: Callable[[], Any]) -> Table:
     pyarrow = import_pyarrow()
     try:
         with open_binary() as file:
+            # texts come as codes, and integers beside blanks stay integers
             frame = pyarrow.parquet.read_table(file).to_pandas(strings_to_categorical=True, integer_object_nulls=True)
     except (ValueError, OSError) as error:
         raise AnnotationError("This is not a Parquet file, or it is damaged.") from error
@@ -165,6 +167,7 @@ def _read_archive(source: Source) -> Records | None:
     try:
         with source.open() as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
             names = [name for name in archive.namelist() if name.lower().endswith((".jsonl", ".ndjson"))]
+            # macOS adds a file of attributes for each
             names = [name for name in names if not name.startswith("__MACOSX/")]
             contents = {name: archive.read(name) for name in names}
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):  # damaged, or encrypted
