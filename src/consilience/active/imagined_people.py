@@ -103,7 +103,7 @@ def map_of(pilot: Groupings, rng: np.random.Generator) -> Float[np.ndarray, "ite
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(centred)
     kept = np.argsort(values)[::-1][:MOST_DIMS]
-    kept = kept[values[kept] > 1e-9 * values.max()]  # positive beyond rounding
+    kept = kept[values[kept] > 1e-9 * values.max()]
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
@@ -147,7 +147,7 @@ def _noise_for(agreed: Callable[[float], float], agreement: float) -> float:
     """Return the noise with which people agree as far as told, by halving the range of its logarithm."""
     low, high = NOISES
     for _ in range(N_HALVINGS):
-        middle = float(np.sqrt(low * high))  # the middle of the logarithms
+        middle = float(np.sqrt(low * high))
         low, high = (middle, high) if agreed(middle) > agreement else (low, middle)
     return float(np.sqrt(low * high))
 

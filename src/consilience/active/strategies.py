@@ -210,7 +210,7 @@ class ExploitOneVsRest(ExploitPairwise):
         """Draw items one after another; see `Strategy.compose`."""
         weights = np.where(situation.allowed, self._weights(situation).of_items(), 0.0)
         items = np.flatnonzero(situation.allowed)
-        log_weights = np.log(np.maximum(weights[items], np.finfo(float).tiny))  # ln 0 is infinite
+        log_weights = np.log(np.maximum(weights[items], np.finfo(float).tiny))
         order = np.argsort(-(log_weights + rng.gumbel(size=len(items))))  # equivalent to drawing without replacement
         return items[order[:size]]
 

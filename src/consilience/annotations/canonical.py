@@ -256,7 +256,7 @@ def _order(place: Int[np.ndarray, " nodes"], ranks: Ranks) -> Int[np.ndarray, " 
     """Return nodes by their position; those that share one by name."""
     order = np.argsort(place, kind="stable")
     same = np.diff(place[order]) == 0
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]  # of no nodes, none is tied
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))[: len(order)]
     if len(tied):
         nodes = order[tied]
         order[tied] = nodes[np.lexsort((ranks(nodes), place[nodes]))]

@@ -111,7 +111,7 @@ def counts_of_clusters(
     for column, n_columns in ((grouping, annotations.n_groupings), (group, annotations.n_groups)):
         n_rows = n_clusters * (1 if annotator is None else annotations.n_annotators)
         table = csr_array((np.ones(len(row)), (row, column)), shape=(n_rows, n_columns))
-        table.sum_duplicates()  # products below need one entry a cell
+        table.sum_duplicates()
         pairs = np.concatenate([_in_common(table, one[some], other[some]) for some in _chunks(len(one))])
         own = np.asarray(table.sum(axis=1))[one]
         found.append(np.where(one == other, (pairs - own) / 2, pairs))

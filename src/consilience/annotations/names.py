@@ -216,7 +216,7 @@ def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, n
 
     Keys lie in ``range(n_keys)``.
     """
-    if n_keys > 8 * len(keys) + 1024:  # a table of so many keys takes longer than sorting
+    if n_keys > 8 * len(keys) + 1024:  # a table of all keys would be much larger than the keys
         distinct, codes = np.unique(keys, return_inverse=True)
         return distinct, codes
     seen = np.zeros(n_keys, dtype=bool)

@@ -35,7 +35,7 @@ def n_restarts(n_items: int, n_features: int) -> int:
 
 def most_epochs(n_steps: int) -> int:
     """Largest number of epochs, of so many steps each."""
-    return max(LEAST_EPOCHS, -(-LEAST_STEPS // n_steps))  # rounded up
+    return max(LEAST_EPOCHS, -(-LEAST_STEPS // n_steps))
 
 
 def n_warm_epochs(n_steps: int, n_features: int) -> int:
@@ -61,7 +61,7 @@ def has_settled(losses: Float[np.ndarray, "epochs restarts"], n_steps: int) -> b
     >>> has_settled(falling[:10], n_steps=100), has_settled(falling, n_steps=100)
     (False, True)
     """
-    window = -(-WINDOW // n_steps)  # rounded up
+    window = -(-WINDOW // n_steps)
     if len(losses) <= 2 * window:
         return False
     before, after = losses[-2 * window : -window].mean(0), losses[-window:].mean(0)

@@ -309,7 +309,6 @@ class BayesSCDC(DeepClustering):
         posterior = fit.posterior
         mean, _, scale, degrees = exponential_family.standard(posterior.components)
         freedom = jnp.maximum(degrees - self._n_latent - 1, 1.0)  # with fewer, a covariance has no mean
-        # an empty component has its prior, but for rounding
         sizes = jnp.maximum(posterior.concentration - model.prior.concentration, 1e-6)
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)

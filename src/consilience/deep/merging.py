@@ -118,7 +118,7 @@ def better(one: Joined, other: Joined, affinity: Pairs) -> Joined:
 
 def share_of_unjudged(size: Float[Array, " components"], judged: Float[Array, " components"]) -> Pairs:
     """Share of the items of two components, for each two, that nobody judged, from expected numbers of items."""
-    total = jnp.maximum(size[:, None] + size[None, :], LEAST_SIZE)  # 0 / 0 for empty components
+    total = jnp.maximum(size[:, None] + size[None, :], LEAST_SIZE)
     return 1 - (judged[:, None] + judged[None, :]) / total
 
 
@@ -147,7 +147,7 @@ def lost_entropy(responsibilities: Float[Array, "items components"], weight: Flo
     n_items, n_components = responsibilities.shape
     n_chunks = -(-n_items // CHUNK)
     rows = ((0, n_chunks * CHUNK - n_items), (0, 0))
-    eta = jnp.pad(responsibilities, rows).reshape(n_chunks, CHUNK, n_components)  # zeros lose nothing
+    eta = jnp.pad(responsibilities, rows).reshape(n_chunks, CHUNK, n_components)
     share = jnp.pad(weight[:, None], rows).reshape(n_chunks, CHUNK)
 
     def add(total: Array, chunk: tuple[Array, Array]) -> tuple[Array, None]:
@@ -186,6 +186,6 @@ def _lost(one: Array, other: Array) -> Array:
     both = one + other
 
     def entropy(value: Array) -> Array:
-        return -value * jnp.log(jnp.maximum(value, 1e-30))  # 0 ln 0 is 0
+        return -value * jnp.log(jnp.maximum(value, 1e-30))
 
     return entropy(one) + entropy(other) - entropy(both)

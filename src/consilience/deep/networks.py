@@ -110,7 +110,7 @@ def with_new_start(networks: PyTree, key: PRNGKeyArray, restart: Int[Array, ""])
         keys = jax.random.split(jax.random.fold_in(key, number), len(leaves))
         moved = [
             jnp.where(restart > 0, jax.random.permutation(one, leaf.ravel()).reshape(leaf.shape), leaf)
-            if leaf.ndim > 1  # biases stay
+            if leaf.ndim > 1
             else leaf
             for one, leaf in zip(keys, leaves, strict=True)
         ]

@@ -66,7 +66,7 @@ class Read:
         """Position in `kept` of each annotator of `given`, or else of the first one of the same group."""
         place = self.kept.annotators.get_indexer(self.given.annotators)
         inside = place >= 0
-        first = np.full(int(self.group.max(initial=ALONE)) + 1, len(place))  # beyond every place
+        first = np.full(int(self.group.max(initial=ALONE)) + 1, len(place))
         np.minimum.at(first, self.group[inside & (self.group >= 0)], place[inside & (self.group >= 0)])
         place[~inside] = first[self.group[~inside]]
         return place
@@ -107,7 +107,6 @@ def weighing_together(groupings: Groupings, group: Group) -> Groupings:
     read = memberships_read(Memberships.of(groupings), group)
     incidence = groupings.incidence
     row = np.repeat(np.arange(groupings.n_items), np.diff(incidence.indptr))[read]
-    # rows stay in order
     kept = csr_array((incidence.data[read], (row, incidence.indices[read])), shape=incidence.shape)
     heard = np.bincount(groupings.annotator_of_group[kept.indices], minlength=groupings.n_annotators) > 0
     return replace(groupings, incidence=kept).restrict(annotators=groupings.annotators[heard | (group == ALONE)])

@@ -107,7 +107,7 @@ def require_parameters(estimator: Any) -> None:
     A declaration of a class overrides those of its bases for the same parameter.
     """
     requirements: dict[str, Requirement] = {}
-    for one in reversed(type(estimator).__mro__):  # from base to class, which may declare otherwise
+    for one in reversed(type(estimator).__mro__):
         requirements |= vars(one).get("_requirements", {})
     for name, requirement in requirements.items():
         if name in vars(estimator):  # a class need not take every parameter of its base

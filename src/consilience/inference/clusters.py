@@ -38,7 +38,8 @@ def numbered_by_size(cluster: Clusters) -> Clusters:
     """Number clusters by decreasing size; among equal sizes, by their first item."""
     _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))  # the inverse of the order: a rank for each code
+    # the inverse of the order: a rank for each code
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     return np.asarray(rank[code])
 
 

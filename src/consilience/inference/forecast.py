@@ -67,7 +67,7 @@ CLUSTER_AMOUNTS = (1.0, 10.0, 100.0, 1000.0, np.inf)  # c: if infinite, all clus
 SHARES = (0.25, 0.5, 0.75, 1.0)
 MARGIN = 0.5
 N_FOLDS = 5  # items are assigned once more for each, which takes time
-MOST_JUDGEMENTS = 20_000  # each has a loss under all 525 settings in memory
+MOST_JUDGEMENTS = 20_000  # each has a loss in memory under up to 525 settings
 LEAST = 0.5  # probability of an item's cluster
 NONE = -1  # cluster of an item that nobody judged
 IMAGINED = 10.0  # judgements at the rate of all clusters, when items are assigned once more
@@ -163,7 +163,6 @@ def _counts(clustered: Clustered, a: Places, b: Places, annotator: Places | None
     """Yield the counts of `Evidence`: of all annotators, or of one for each pair."""
     given, cluster = clustered.annotations, clustered.cluster
     size, own = int(cluster.max(initial=0)) + 1, np.zeros_like(a) if annotator is None else annotator
-    # pairs of clusters have no order
     low, high = np.minimum(cluster[a], cluster[b]), np.maximum(cluster[a], cluster[b])
     distinct, place = np.unique((own * size + low) * size + high, return_inverse=True)
     by, low, high = distinct // size**2, distinct // size % size, distinct % size
@@ -185,7 +184,7 @@ def learned(clustered: Clustered) -> Settings:
     annotator, fold = rows.annotator[drawn.row_a], rows.rank_of_annotator % N_FOLDS
     if not len(annotator):
         return Settings(1.0, np.inf, 0.0)
-    tried = [Settings(1.0, np.inf, 0.0)]  # λ = 0 does without clusters
+    tried = [Settings(1.0, np.inf, 0.0)]
     if clustered.of_item.shape[1] > 1:
         tried += [Settings(1.0, c, share) for c, share in product(CLUSTER_AMOUNTS, SHARES)]
     tried = [replace(one, amount=float(amount)) for one in tried for amount in AMOUNTS]

@@ -302,7 +302,7 @@ def _blocks(memberships: Memberships) -> list[Int[np.ndarray, " groups"]]:
     """Divide the groups into blocks whose pairs with other groups fit into memory."""
     cost = memberships.in_group.T @ memberships.times_seen.astype(float)
     edges = np.flatnonzero(np.diff(np.cumsum(cost) // AT_A_TIME)) + 1
-    return np.split(np.arange(memberships.n_groups), edges)  # memory of a block is `AT_A_TIME` pairs and one group more
+    return np.split(np.arange(memberships.n_groups), edges)
 
 
 def _shared(
@@ -474,7 +474,7 @@ def improbable(
     """Probability of at least this agreement on so many items if D is at its limit."""
     share = np.sqrt(np.clip(explained + LIMIT * (1 - explained), 0, 1))
     equal = np.sqrt(np.clip(kappa, 0, 1)) * n_items
-    # betainc needs positive arguments
+    # earlier versions of SciPy have NaN at 0
     return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
 
 
@@ -493,7 +493,7 @@ def memberships_read(memberships: Memberships, group: Group) -> Bool[np.ndarray,
     rank = np.empty(len(n_items), int)
     rank[np.argsort(-n_items, kind="stable")] = np.arange(len(n_items))  # the inverse of the order
     n_groups = int(group.max()) + 1
-    first = np.full(memberships.n_items * n_groups, len(n_items))  # beyond every rank
+    first = np.full(memberships.n_items * n_groups, len(n_items))
     cell = memberships.item[inside] * n_groups + group[annotator[inside]]
     np.minimum.at(first, cell, rank[annotator[inside]])
     read = ~inside
@@ -514,7 +514,7 @@ def _connected(first: np.ndarray, second: np.ndarray, n_annotators: int) -> Grou
     """Number of the connected part of each annotator, -1 for those without links."""
     graph = csr_array((np.ones(len(first)), (first, second)), shape=(n_annotators, n_annotators))
     part = connected_components(graph, directed=False)[1]
-    return _numbered(np.where(np.bincount(part)[part] > 1, part, ALONE))  # a part of one annotator is no group
+    return _numbered(np.where(np.bincount(part)[part] > 1, part, ALONE))
 
 
 def _sampled(memberships: Memberships) -> Memberships:

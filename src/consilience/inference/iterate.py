@@ -179,7 +179,7 @@ def restarts(
         one_blas_thread(),  # products of chunks are too small to share: threads would only wait
         counting(unit, len(calls)) as done,
     ):
-        # a generator yields in the order of the calls, and as they end, which the bar shows
+        # a generator yields in order while other calls still run, so that the bar moves
         parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
         for result in parallel(delayed(_joined)(bar, run, *call) for call in calls):
             results.append(result)

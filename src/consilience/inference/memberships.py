@@ -177,7 +177,7 @@ def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
     graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
     _, part = connected_components(graph, directed=False)
     part = part[:n_items]
-    part[np.diff(in_grouping.indptr) == 0] = -1  # alone in the graph
+    part[np.diff(in_grouping.indptr) == 0] = -1
     seen = part >= 0
     names, code, counts = np.unique(part[seen], return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=np.intp)

@@ -61,7 +61,6 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
     n_items = np.bincount(met // max(pairs.n_items, 1), minlength=len(occasion))
     rows = [pairs.item_a, pairs.item_b, pairs.annotator, pairs.grouping]
     repeated = np.logical_and.reduce([row[1:] == row[:-1] for row in rows])  # rows are sorted by these
-    # of no judgements, none is the first
     n_pairs = np.bincount(judged[np.append(True, ~repeated)[: len(judged)]], minlength=len(occasion))
     return np.minimum((n_items - 1) / n_pairs, 1.0)[judged]
 

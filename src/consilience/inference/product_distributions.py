@@ -101,7 +101,7 @@ class OneHotLabels:
         n_jobs : int, optional
         """
         n_items, n_columns = shape
-        # every chunk sums into a table of all columns: none has fewer labels, on average, than half the columns
+        # every chunk sums into a table of all columns: it has at least half as many labels, on average
         n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(2 * len(item) // max(n_columns, 1), 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)
         rows = np.searchsorted(item, edges)

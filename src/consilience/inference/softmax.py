@@ -183,8 +183,7 @@ def fit_weights(
     def moments_at(flat: np.ndarray) -> Moments:
         nonlocal at, found
         if not np.array_equal(flat, at.ravel()):  # the moments at the start, and at the last point, are known
-            # in case the optimiser writes into its array: it would always equal itself
-            at = flat.reshape(weights.shape).copy()
+            at = flat.reshape(weights.shape).copy()  # a view would equal whatever the optimiser writes next
             found = moments_of(with_offset(at, richness))
         return found
 

@@ -46,7 +46,7 @@ def leading_eigenpairs(
         values, vectors = _of_whole_matrix(operator, n_components)
     else:
         values, vectors = _lanczos(operator, n_components, tol)
-    order = np.argsort(-values, kind="stable")  # neither solver promises this order
+    order = np.argsort(-values, kind="stable")  # eigh returns rising values, eigsh promises no order
     return values[order], _with_signs(vectors[:, order])
 
 

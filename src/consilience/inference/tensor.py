@@ -96,7 +96,6 @@ def orthogonal_components(
         ends = power_method(rest, rng.normal(size=(n_starts, n)), n_steps)
         heights = np.einsum("sa,sa->s", _contract(rest, ends), ends)
         value[k], vector[:, k] = heights.max(), ends[heights.argmax()]
-        # found components are taken out, so that the next is the largest
         rest = rest - value[k] * np.einsum("a,b,c->abc", *[vector[:, k]] * 3)
     return value, vector
 
@@ -131,4 +130,4 @@ def _contract(tensor: Tensor, v: Float[np.ndarray, "starts labels"]) -> Float[np
 
 
 def _unit(v: Float[np.ndarray, "starts labels"]) -> Float[np.ndarray, "starts labels"]:
-    return v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), np.finfo(float).tiny)  # 0 / 0 where nothing is left
+    return v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), np.finfo(float).tiny)

@@ -118,7 +118,7 @@ def mean_agreement(groupings: Any) -> float:
     if not pairs[others].any():
         return np.nan
     most = float(possible[others].sum())
-    # 0 but for rounding: all are in full agreement
+    # 0 but for rounding: no agreement beyond chance is possible
     return float(excess[others].sum()) / most if most > 1e-12 * pairs[others].sum() else 1.0
 
 

@@ -48,7 +48,7 @@ def order_of_features(features: Float[np.ndarray, "items features"], labels: csr
     for _ in range(ROUNDS):
         of_items = mix(of_items + mix(ranks + mix(of_features)).sum(1, dtype=np.uint64))
         of_features = mix(ranks + of_items[:, None]).sum(0, dtype=np.uint64)
-    return np.lexsort((np.abs(features).mean(0), of_features))  # by colour; equal ones by size
+    return np.lexsort((np.abs(features).mean(0), of_features))
 
 
 def colours_of_items(labels: csr_array) -> UInt64[np.ndarray, " items"]:

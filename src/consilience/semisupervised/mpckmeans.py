@@ -394,7 +394,6 @@ def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " 
         return None
     rng = np.random.RandomState(seed)
     sizes = np.bincount(neighbourhood[members], minlength=n)
-    # sums of the features of each neighbourhood
     of = csr_array((np.ones(members.sum()), (neighbourhood[members], np.flatnonzero(members))), (n, len(members)))
     candidates = of @ problem.features / sizes[:, None]
     chosen = candidates[:1]

@@ -459,7 +459,7 @@ class PartitionLabelModel(CrowdEstimator):
         """
         start, requested = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
         found = []
-        for most in dict.fromkeys([n_clusters, requested or n_clusters]):  # once, if they are equal
+        for most in dict.fromkeys([n_clusters, requested or n_clusters]):
             evidence = problem.evidence(problem.labels, most)
             jobs = [(start, evidence, prior, most, seed) for seed in seeds]
             traces = restarts(self._run, jobs, n_jobs=self.n_jobs)

@@ -86,7 +86,7 @@ def step(state: State, problem: Problem) -> State:
     at = (problem.row, problem.column)
     push = state.multiplier / state.penalty
     error = shrink(problem.known - state.completed[at] + push, problem.weight / state.penalty)
-    target = state.completed.copy()  # the state is not written into
+    target = state.completed.copy()
     target[at] = problem.known - error + push
     completed = low_rank(target, 1 / state.penalty)
     gap = problem.known - completed[at] - error
@@ -103,7 +103,7 @@ def shrink(values: Float[np.ndarray, " entries"], by: float) -> Float[np.ndarray
 
 def low_rank(target: Float[np.ndarray, "annotated annotated"], by: float) -> Float[np.ndarray, "annotated annotated"]:
     """Keep the eigenvalues above `by`, reduced by it."""
-    values, vectors = eigh(target, subset_by_value=(by, np.inf), check_finite=False)  # the others are not computed
+    values, vectors = eigh(target, subset_by_value=(by, np.inf), check_finite=False)
     result: np.ndarray = (vectors * (values - by)) @ vectors.T
     return result
 

@@ -117,7 +117,8 @@ def summarise_site(
         # all groupings together disclose ε
         shown = np.column_stack([_noisy(one, epsilon / shown.shape[1], rng) for one in shown.T])
     texts = [names[place] if key is None else hashed(names[place], key) for place in named]
-    order = np.argsort(np.array(texts, dtype=object))  # the order of the site's table would tell something
+    # the order of the site's table would tell something
+    order = np.argsort(np.array(texts, dtype=object))
     return SiteSummary(
         site=site,
         items=tuple(texts[place] for place in order),

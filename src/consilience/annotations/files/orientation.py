@@ -170,7 +170,7 @@ def n_with_gaps(values: np.ndarray) -> int:
     distinct = filled[:, 0].astype(int) + ((ordered[:, 1:] != ordered[:, :-1]) & filled[:, 1:]).sum(1)
     highest = ordered[:, -1]
     lowest = np.where(filled, ordered, highest[:, None]).min(1)
-    without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)  # numbered from 0 or 1
+    without_gaps = (lowest <= 1) & (highest - lowest == distinct - 1)
     return int((~without_gaps & (distinct > 0)).sum())
 
 

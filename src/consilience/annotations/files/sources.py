@@ -26,7 +26,6 @@ from consilience.annotations.keywords import written
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError, InputError, MissingDependencyError
 
-# first bytes of files
 GZIP, ZIP, PARQUET, NUMPY, OLE = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\xd0\xcf\x11\xe0"
 STANDARD_INPUT = "-"
 JSON = (".json", ".jsonl", ".ndjson")

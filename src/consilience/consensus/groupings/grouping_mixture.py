@@ -261,7 +261,7 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
     gains = gammaln(1 + together) - np.add.outer(gammaln(1 + sizes), gammaln(1 + sizes))
     gains += gammaln(n_clusters + sizes.sum()) - gammaln(n_clusters)  # one cluster fewer changes ln K^(N rising)
     gains -= gammaln(n_clusters - 1 + sizes.sum()) - gammaln(n_clusters - 1)
-    gains += _gain(counts.of_groups[kept_group], cb[kept_group]) / share  # of the sample, scaled up
+    gains += _gain(counts.of_groups[kept_group], cb[kept_group]) / share
     gains -= _gain(counts.of_groupings[kept], c[kept]) / share
     np.fill_diagonal(gains, -np.inf)
     return gains

@@ -132,7 +132,7 @@ class Hierarchical:
         """Initialise from counts."""
         n_annotators, n_classes, _ = counts.shape
         accuracy = np.tile(IMAGINED, (n_annotators, 1))
-        others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)  # with one class there are no others
+        others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
         concentration, nothing = np.full(n_classes, 10.0), np.zeros(n_classes)
         first = cls(
             counts, counts, accuracy, IMAGINED, concentration, others, nothing, (np.log(concentration), nothing)
@@ -195,7 +195,6 @@ class Hierarchical:
 
     def log_prior(self, labels: Counts) -> float:
         """History · E ln θ - KL(q(θ) ‖ p(θ | m̃)) - KL(q(a) ‖ p(a)) + ln p(crowd, errors)."""
-        # the diagonal is no error
         imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
         said = float(np.vdot(labels, self.log_table))
         return float(self.log_rows.sum()) - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
@@ -370,4 +369,4 @@ def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
 
 def _right_wrong(counts: Counts) -> Float[np.ndarray, "annotators 2"]:
     right = np.einsum("jkk->j", counts)
-    return np.column_stack([right, np.maximum(counts.sum((1, 2)) - right, 0.0)])  # below 0 by rounding alone
+    return np.column_stack([right, np.maximum(counts.sum((1, 2)) - right, 0.0)])

@@ -157,7 +157,7 @@ def _least(objective: Callable[[float], ValueAndSlope]) -> float:
     values, slopes = zip(*(objective(float(np.exp(place))) for place in places))
     best = int(np.argmin(values))
     other = best + 1 if slopes[best] < 0 else best - 1  # the neighbour downhill: the minimum lies between
-    if not 0 <= other < len(places) or slopes[best] * slopes[other] >= 0:  # the minimum is at an end of the grid
+    if not 0 <= other < len(places) or slopes[best] * slopes[other] >= 0:
         return float(np.exp(places[best]))
     return float(np.exp(brentq(lambda place: objective(float(np.exp(place)))[1], places[best], places[other])))
 

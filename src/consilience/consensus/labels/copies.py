@@ -262,10 +262,9 @@ def evidence_of(
     """
     n_groups = int(group.max(initial=ALONE)) + 1
     rows = np.flatnonzero(group[labels.annotator] >= 0)
-    rows = rows[np.argsort(group[labels.annotator[rows]], kind="stable")]  # rows stay in order of items
+    rows = rows[np.argsort(group[labels.annotator[rows]], kind="stable")]
     edges = np.searchsorted(group[labels.annotator[rows]], np.arange(n_groups + 1))
     closest, indptr = closest_others(pairs, group, n_groups), labels.indptr
-    # those of no group are persons of their own
     person = np.where(unit >= 0, unit, unit.max(initial=ALONE) + 1 + np.arange(len(unit)))
     found = [
         _of_group(labels, rows[start:stop], indptr, group == number, person, closest[number], known)
@@ -373,7 +372,6 @@ class Tables:
         annotator, someone = labels.annotator, person[labels.annotator]
         key = labels.item.astype(np.int64) * (int(person.max(initial=0)) + labels.n_annotators + 1)
         return cls(
-            # less pairs of one annotator's own labels
             Table(_square(by_item) - _square(_by(labels, s, key + annotator, numbered=True))),
             Table((by_item.T @ of_others).toarray()),
             Table(all_others - _square(_by(labels, r, key + someone, numbered=True))),
@@ -490,7 +488,7 @@ def improbable(
     kappa = explained + LIMIT * (1 - explained)
     share = np.clip(chance + (1 - chance) * kappa, 0, 1)
     equal = agreement * n_items
-    # betainc needs positive arguments
+    # earlier versions of SciPy have NaN at 0
     return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
 
 

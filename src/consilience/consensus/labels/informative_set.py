@@ -205,7 +205,7 @@ def chosen(
 ) -> tuple[int, ...]:
     """Annotators for whom there is evidence; if fewer than three, the next by p-value."""
     inside = informs(p_values, probability, level)
-    order = np.lexsort([p_values, ~inside])  # by the last key first
+    order = np.lexsort([p_values, ~inside])
     n_kept = max(int(np.count_nonzero(inside)), min(LEAST, len(order)))
     return tuple(sorted(int(annotator) for annotator in order[:n_kept]))
 

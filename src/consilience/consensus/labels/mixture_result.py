@@ -45,7 +45,6 @@ def read_off(
     classes: pd.Index = pd.RangeIndex(n_components)
     if n_components == n_labels:
         order = np.arange(n_labels) if known is not None else matched(state.expected.counts.reshape(table.shape)[who])
-        # as many components as classes: each has a name
         classes = labels.classes
     deciding_table = np.zeros_like(table)
     deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]

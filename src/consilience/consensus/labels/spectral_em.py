@@ -160,5 +160,6 @@ def annotator_matrices(
 
 def as_distributions(columns: Float[np.ndarray, "*batch labels classes"]) -> Float[np.ndarray, "*batch labels classes"]:
     """Clip negative entries, and scale columns to sum to 1."""
-    positive = np.maximum(columns, LEAST_PROBABILITY)  # moments of a sample can be negative
+    # moments of a sample can be negative
+    positive = np.maximum(columns, LEAST_PROBABILITY)
     return positive / positive.sum(-2, keepdims=True)

@@ -233,7 +233,6 @@ def largest_entry(
     if not information.size:
         return None
     bias = np.divide(study.degrees, 2 * total, out=np.zeros_like(total), where=total > 0)
-    # 0 / 0 in a component without pairs
     share = total / (study.onehot.n_items if settings.weighted else total.max(1, initial=1e-300, keepdims=True))
     significant = 2 * total * information > study.threshold
     if not significant.any():

@@ -181,7 +181,7 @@ def log_odds_of_unjudged(
     judged = _symmetric(n_items, first, second, np.ones(len(first)))
     centres = rng.permutation(n_items)
     n_paths = np.cumsum(np.diff(judged.indptr)[centres].astype(float) ** 2)
-    centres = centres[: max(int(np.searchsorted(n_paths, MOST_PATHS)), 1)]  # one centre at least
+    centres = centres[: max(int(np.searchsorted(n_paths, MOST_PATHS)), 1)]
     alike, different = (
         _symmetric(n_items, first[chosen], second[chosen], np.ones(int(chosen.sum())))
         for chosen in (majority > 0, majority < 0)
@@ -271,7 +271,7 @@ def log_odds_of_pairs(problem: Problem, right: Right) -> PerPair:
 
 def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
     """Merge clusters, each with the one that gains most if that holds for both, until no merge raises F."""
-    current, before = _value(cluster, log_odds, problem), -np.inf  # to enter the loop
+    current, before = _value(cluster, log_odds, problem), -np.inf
     while current > before:
         low, high, gain = merge_gains(cluster, log_odds, problem)
         n_clusters = int(cluster.max()) + 1
@@ -359,7 +359,6 @@ def split(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
     lost = np.bincount(cluster[problem.first[across]], log_odds[across] - problem.unjudged, n_clusters)
     gain = -lost - problem.unjudged * sizes[:, 0] * sizes[:, 1]
     order = np.argsort(-gain, kind="stable")
-    # no more clusters than items
     change = problem.prior_of[min(n_clusters + 1, problem.n_items)] - problem.prior_of[n_clusters]
     order = order[(sizes[order] > 0).all(1) & (gain[order] + change > LEAST_GAIN)]
 

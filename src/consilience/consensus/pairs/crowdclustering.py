@@ -267,7 +267,7 @@ def update_annotators(problem: Problem, state: State) -> State:
     variance = np.full(layout.weights.shape[0], problem.prior.weight_variance)
     variance[-1] = problem.prior.bias_variance
     precision = -2 * (squares.reshape(n_annotators, -1) @ layout.square.T).reshape(n_annotators, *2 * variance.shape)
-    precision = (precision + precision.swapaxes(1, 2)) / 2 + np.diag(1 / variance)  # symmetric but for rounding
+    precision = (precision + precision.swapaxes(1, 2)) / 2 + np.diag(1 / variance)
     covariance = np.linalg.inv(precision)
     covariance = (covariance + covariance.swapaxes(1, 2)) / 2
     field = np.einsum("pde,jde->jp", layout.weights, linear)

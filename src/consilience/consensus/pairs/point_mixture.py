@@ -109,7 +109,7 @@ class Layout:
         diagonal = np.arange(self.n_components)
         precision[:, diagonal, diagonal] *= 2
         covariance = np.linalg.inv(precision)
-        covariance = (covariance + covariance.swapaxes(1, 2)) / 2  # symmetric but for rounding
+        covariance = (covariance + covariance.swapaxes(1, 2)) / 2
         return self.points((covariance @ self.means(coefficients)[:, :, None])[:, :, 0], covariance)
 
 
