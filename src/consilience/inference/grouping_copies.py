@@ -432,7 +432,7 @@ def _mean_kappa(
     """
     ends = np.stack([first[chosen], second[chosen]])
     others, place = np.unique(ends, return_inverse=True)
-    place = place.reshape(ends.shape)  # flat with NumPy 1
+    place = place.reshape(ends.shape)
     once = place[0] != place[1]  # pairs with members have the other annotator at both ends
 
     def of_each(values: np.ndarray) -> Float[np.ndarray, " others"]:
@@ -474,7 +474,6 @@ def improbable(
     """Probability of at least this agreement on so many items if D is at its limit."""
     share = np.sqrt(np.clip(explained + LIMIT * (1 - explained), 0, 1))
     equal = np.sqrt(np.clip(kappa, 0, 1)) * n_items
-    # earlier versions of SciPy have NaN at 0
     return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
 
 

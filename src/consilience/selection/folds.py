@@ -206,4 +206,4 @@ def _blocks(
         if len(found) >= FEWEST_BLOCKS:
             return block, name
     _, block = np.unique(np.column_stack([grouping, fold]), axis=0, return_inverse=True)
-    return block.ravel(), "parts of groupings"  # NumPy 2.0.0 returns a column
+    return block.ravel(), "parts of groupings"

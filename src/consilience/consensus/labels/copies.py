@@ -488,7 +488,6 @@ def improbable(
     kappa = explained + LIMIT * (1 - explained)
     share = np.clip(chance + (1 - chance) * kappa, 0, 1)
     equal = agreement * n_items
-    # earlier versions of SciPy have NaN at 0
     return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
 
 
