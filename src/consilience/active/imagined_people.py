@@ -114,6 +114,7 @@ def _together(pilot: Groupings, rng: np.random.Generator) -> Float[np.ndarray, "
     counts = counts_of_pairs(pilot, a, b)
     forecast = fusion.forecast_same(pilot.items[a], pilot.items[b])
     together = np.eye(pilot.n_items)
+    # one imagined judgement of each pair, as forecast
     together[a, b] = together[b, a] = (counts.together + forecast) / (counts.judged + 1)
     return together
 

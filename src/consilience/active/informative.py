@@ -62,6 +62,7 @@ class Informative(Strategy):
         """Add items one by one; see `Strategy.compose`."""
         times, left = situation.times_asked, situation.allowed.copy()
         if times[left].min() == 0:
+            # allowed items first, then those asked least, ties at random
             return np.lexsort((rng.random(len(times)), times, ~left))[:size]
         samples = situation.samples()
         least = np.flatnonzero(left & (times == times[left].min()))

@@ -89,5 +89,5 @@ class PairCounts:
             more = np.bincount(code, weight, len(names)).astype(np.int64)
             grown = old.copy()
             grown[place[there]] += more[there]
-            columns.append(np.insert(grown, where, more[~there]))
+            columns.append(np.insert(grown, where, more[~there]))  # keys stay sorted
         return PairCounts(self.n_items, np.insert(self.key, where, names[~there]), *columns)

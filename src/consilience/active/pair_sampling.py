@@ -107,6 +107,7 @@ def _draw_pair(
     if known + unseen <= 0:
         return _uniform_pair(allowed, chosen, rng)
     if rng.random() * (known + unseen) < known:
+        # rounding may leave the last sum below the number drawn
         place = min(int(np.searchsorted(cumulative, rng.random() * known, side="right")), len(seen) - 1)
         return int(counts.first[place]), int(counts.second[place])
     if possible - n_seen < FEW_UNSEEN * possible:

@@ -236,7 +236,7 @@ def _curve(design: _Design, target: float, most: int, n_draws: int, rng: np.rand
                 found[draw] = design.simulate(n_annotators, draw, rng)
                 simulations.update()
             rows.append(_row(n_annotators, found, design))
-            if sum(row["agreement"] >= target for row in rows[-2:]) == 2:
+            if sum(row["agreement"] >= target for row in rows[-2:]) == 2:  # once may be luck
                 break
     return pd.DataFrame(rows).set_index("annotators")
 

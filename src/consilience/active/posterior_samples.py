@@ -67,6 +67,7 @@ def updated(
         samples, sweeps = first(crowd, n_clusters, rng), FIRST_SWEEPS
     state = mixture.init(layout, samples[rng.integers(N_SAMPLES)], n_clusters)
     concentration = mixture.learn_concentration(layout, state).concentration
+    # below 10 memberships an item, sharper than the posterior
     temperature = float(np.clip(0.1 * groupings.n_rows / len(groupings), 0.5, 1.0))
     found = []
     for cluster in samples:

@@ -578,7 +578,7 @@ class ActiveSession(BaseEstimator):
         n_new = groupings.n_groupings - self._n_sampled
         self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
         self._n_sampled = groupings.n_groupings
-        return self._samples.copy()
+        return self._samples.copy()  # a strategy may write into it
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._random.randint(2**31 - 1, size=4))

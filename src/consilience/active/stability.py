@@ -163,7 +163,7 @@ def split_half_reliability(
         one, other = (fuse(only(groupings, half)) for half in np.array_split(order, 2))
         both = (one >= 0) & (other >= 0)
         agreements.append(ami(one[both], other[both]) if both.any() else 0.0)
-    return lengthened(max(float(np.mean(agreements)), 0.0), 2.0)
+    return lengthened(max(float(np.mean(agreements)), 0.0), 2.0)  # from half the groupings to all
 
 
 def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:

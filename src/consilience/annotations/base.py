@@ -486,4 +486,4 @@ def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
 def distinct_cells(item: np.ndarray, annotator: np.ndarray, shape: tuple[int, int]) -> csr_array:
     """Return an (n_items, n_annotators) matrix that is True for each distinct (item, annotator)."""
     matrix = csr_array((np.ones(len(item), dtype=np.int64), (item, annotator)), shape=shape)
-    return matrix.astype(bool)
+    return matrix.astype(bool)  # several rows of a cell were added up

@@ -138,6 +138,7 @@ def _arranged_groupings(given: Groupings, own: UInt64[np.ndarray, " items"] | No
         Links.of(item + given.item_of_row, group + given.incidence.indices),
     )
     items, annotators, groupings, groups = nodes.orders(links, {item: own})
+    # groupings of one annotator stay together, and below, groups of one grouping
     groupings = groupings[np.argsort(inverse(annotators, len(annotators))[by[groupings]], kind="stable")]
     groups = groups[np.argsort(inverse(groupings, len(groupings))[of_group[groups]], kind="stable")]
     item_now, group_now = inverse(items, len(items)), inverse(groups, len(groups))

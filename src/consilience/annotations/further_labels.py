@@ -33,6 +33,7 @@ def occasions(item: Coded, annotator: Coded, label: Coded) -> Coded:
     row = np.arange(len(further))
     start = np.maximum.accumulate(np.where(further, 0, row))  # of the cell of each row
     number = np.empty_like(row)
+    # by hashes of names: the order of rows decides nothing
     number[np.lexsort([_lots(item, annotator, label), start])] = row - start
     names = [str(name) for name in annotator.names]  # all text: in files, the names of a column have one type
     names += [f"{name} ({i})" for i in range(2, int(number.max()) + 2) for name in annotator.names]

@@ -158,7 +158,7 @@ def _of_rows(
     order = np.argsort(key, kind="stable")
     key = key[order]
     first, last = np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right")
-    together = np.append(0, np.cumsum(pairs.same[order]))
+    together = np.append(0, np.cumsum(pairs.same[order]))  # judgements of "same" before each row
     return Counts((last - first).astype(float), (together[last] - together[first]).astype(float))
 
 

@@ -133,6 +133,7 @@ def _numbers(totals: list[int], most: int, rng: np.random.Generator) -> list[np.
     total = sum(totals)
     if total <= most:
         return [np.arange(n) for n in totals]
+    # in proportion, but neither kind more than there are
     first = min(max(round(most * totals[0] / total), most - totals[1]), totals[0])
     sizes = [first, most - first]
     return [np.sort(rng.choice(n, size, replace=False, shuffle=False)) for n, size in zip(totals, sizes)]

@@ -366,7 +366,7 @@ class Labels(Annotations):
         repeated = is_further(item, annotator)
         if not repeated.any():
             return ordered
-        repeated[1:] &= label[1:] == label[:-1]
+        repeated[1:] &= label[1:] == label[:-1]  # another label of the same item is kept
         if repeated.any():
             self._warn_of_duplicates(where)
         return ordered._rows(~repeated)

@@ -62,7 +62,7 @@ class Coded:
 
     def renamed(self, place: Int[np.ndarray, " names"], names: pd.Index) -> Coded:
         """Return the column over other names: name i becomes ``names[place[i]]``, or missing if that is -1."""
-        return Coded(np.append(place, MISSING)[self.codes], names)
+        return Coded(np.append(place, MISSING)[self.codes], names)  # the last place is that of missing codes, -1
 
 
 def plain(name: Any) -> Any:
@@ -100,7 +100,7 @@ def code(values: Any) -> Coded:
     if isinstance(values, pd.Categorical):
         return _without_blanks(by_appearance(Coded(values.codes.astype(np.intp), values.categories)))
     if not isinstance(values, np.ndarray | pd.api.extensions.ExtensionArray):
-        values = np.fromiter(values, dtype=object, count=len(values))
+        values = np.fromiter(values, dtype=object, count=len(values))  # np.array would make tuples a second dimension
     try:
         codes, found = pd.factorize(values)
         names = name_index(found)
@@ -155,6 +155,7 @@ def _without_blanks(column: Coded) -> Coded:
 def _whole_floats_as_integers(names: pd.Index) -> pd.Index:
     if pd.api.types.is_float_dtype(names.dtype):
         values = names.to_numpy(float)
+        # floats hold ints exactly below
         whole = np.isfinite(values).all() and (values == np.rint(values)).all() and (np.abs(values) < 2**53).all()
         return pd.Index(values.astype(np.int64)) if whole else names
     if pd.api.types.is_object_dtype(names.dtype):
@@ -196,7 +197,7 @@ def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = 
 
 def sort_rows(columns: Sequence[Int[np.ndarray, " rows"]], sizes: Sequence[int]) -> list[Int[np.ndarray, " rows"]]:
     """Sort rows of codes by their first column, then by the second, and so on; column c lies in ``range(sizes[c])``."""
-    if math.prod(sizes) >= 2**63:
+    if math.prod(sizes) >= 2**63:  # one number per row would overflow
         order = np.lexsort(columns[::-1])
         return [column[order] for column in columns]
     key = columns[0].astype(np.int64)  # one number per row: sorting numbers is many times faster than sorting rows
@@ -215,7 +216,7 @@ def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, n
 
     Keys lie in ``range(n_keys)``.
     """
-    if n_keys > 8 * len(keys) + 1024:
+    if n_keys > 8 * len(keys) + 1024:  # a table of all keys would be much larger than the keys
         distinct, codes = np.unique(keys, return_inverse=True)
         return distinct, codes
     seen = np.zeros(n_keys, dtype=bool)
@@ -259,4 +260,5 @@ def order_of_names(names: pd.Index) -> Int[np.ndarray, " names"]:
     try:
         return np.asarray(names.argsort())
     except TypeError:
+        # names of several types do not compare
         return np.argsort(np.array([f"{type(name).__name__} {name!r}" for name in names]), kind="stable")

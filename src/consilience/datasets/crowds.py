@@ -514,7 +514,7 @@ def _blocks_to_memberships(pairs: np.ndarray) -> pd.DataFrame:
 def _read_idx(path: Path) -> np.ndarray:
     """Read an array of bytes in the idx format of MNIST: 0, 0, 8 for uint8, number of axes, their lengths, data."""
     content = gzip.decompress(path.read_bytes())
-    shape = np.frombuffer(content, ">i4", count=content[3], offset=4)
+    shape = np.frombuffer(content, ">i4", count=content[3], offset=4)  # the number of dimensions, whose sizes follow
     return np.frombuffer(content, np.uint8, offset=4 + 4 * content[3]).reshape(shape)
 
 

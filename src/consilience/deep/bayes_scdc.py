@@ -238,6 +238,7 @@ def _settled_backward(max_sweeps: int, kept: tuple, pull: Responsibilities) -> t
     u = _repeat(step, pull, max_sweeps)
     calm = jnp.abs(step(u) - u).max(1) <= UNSETTLED * jnp.abs(pull).max(1)  # False for NaN
     _, of_evidence = jax.vjp(lambda evidence: sweep(found, evidence), evidence)
+    # a fixed point does not depend on where sweeps started
     return jnp.zeros_like(found), *of_evidence(jnp.where(calm[:, None], u, pull))
 
 
@@ -367,6 +368,7 @@ def _driven(
     velocity = jax.tree.map(lambda v, to, at: momentum * v + rate * (to - at), before, target, ours)
     moved = jax.tree.map(jnp.add, ours, velocity)
     valid = _are_valid(prior, ours, moved)
+    # a convex step stays within what is valid
     kept = _where(valid, moved, Mixture(convex.concentration, convex.components))
     velocity = None if posterior.velocity is None else _where(valid, velocity, still)
     return posterior._replace(concentration=kept.concentration, components=kept.components, velocity=velocity)

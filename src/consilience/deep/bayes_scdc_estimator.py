@@ -308,7 +308,7 @@ class BayesSCDC(DeepClustering):
     def _describe(self, model: DeepModel, fit: Fit) -> tuple[Components, Array, Array]:
         posterior = fit.posterior
         mean, _, scale, degrees = exponential_family.standard(posterior.components)
-        freedom = jnp.maximum(degrees - self._n_latent - 1, 1.0)
+        freedom = jnp.maximum(degrees - self._n_latent - 1, 1.0)  # with fewer, a covariance has no mean
         sizes = jnp.maximum(posterior.concentration - model.prior.concentration, 1e-6)
         covariances = scale / freedom[:, None, None]
         components = Components(posterior.joined.argmax(1), sizes / sizes.sum(), mean, covariances)
@@ -405,8 +405,8 @@ class BayesModel(DeepModel):
         """
         if not self.merges:
             return fit, found
-        rng = np.random.default_rng(np.asarray(jax.random.key_data(fit.key)))
-        positions = np.nan_to_num(np.asarray(found.latent.mean, float))
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(fit.key)))  # what is drawn follows from the seed
+        positions = np.nan_to_num(np.asarray(found.latent.mean, float))  # a restart that failed has NaN positions
         n_components = joining.n_components_of(*positions.shape, most=self.n_clusters)
         mixtures = joining.mixtures_of(positions, n_components, rng=rng)
         votes = joining.agree(mixtures).votes

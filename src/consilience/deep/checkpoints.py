@@ -59,6 +59,7 @@ def read(path: Path, fingerprint: str) -> Arrays | None:
     if not path.exists():
         return None
     arrays: Arrays = {}
+    # what cannot be read has no fingerprint
     with contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile), np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
     if "fingerprint" not in arrays:
@@ -98,6 +99,7 @@ def _fits(leaf: Any, array: Any, *, of_items: bool) -> bool:
         return False
     if _is_key(leaf):
         return bool(array.dtype == np.uint32 and array.shape[: len(leaf.shape)] == leaf.shape)
+    # a template does not know how many items are annotated
     one, other = (array.shape[1:], leaf.shape[1:]) if of_items and array.ndim else (array.shape, leaf.shape)
     return bool(one == other and np.isfinite(array).all())
 

@@ -27,6 +27,7 @@ def keep_compiled() -> None:
     if getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         with contextlib.suppress(RuntimeError):  # a user without a home directory has no cache folder
             jax.config.update("jax_compilation_cache_dir", str(_cache_folder() / "consilience" / "jax"))
+            # seconds: quicker ones are not worth a file
             jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 

@@ -24,6 +24,7 @@ def owned_components(found: Components, owned: Int[np.ndarray, " clusters"]) -> 
     place = np.full(len(found.weight), -1)
     place[owned] = np.arange(len(owned))
     cluster = place[found.cluster]
+    # first place: components of clusters without items
     total = np.bincount(cluster + 1, found.weight, len(owned) + 1)[cluster + 1]
     kept = np.flatnonzero((cluster >= 0) & (found.weight > LEAST_PART * total))
     kept = kept[np.lexsort((-found.weight[kept], cluster[kept]))]

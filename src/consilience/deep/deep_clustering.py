@@ -60,6 +60,7 @@ from consilience.inference.randomness import spawn_generator, spawn_seeds
 INITS = ("mixture", "judgements", "random")
 LEARNING_RATE = 1e-3  # by default
 MOST_LATENT = 10  # dimensions of the latent space, if their number is "auto"
+# finite, since −∞ less −∞ is NaN
 NEVER = -1e9  # nats: log probability of a cluster that is never predicted
 INTERVAL = (0.025, 0.975)
 
@@ -524,6 +525,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         values = jnp.asarray(self._observed(pictures.as_table(X, self._pictures), reset=False), jnp.float32)
         model, fit = self._model(values.shape[1]), self._fit()
         unowned = ~np.isin(np.arange(model.n_clusters), self._owned)
+        # the last chunk is filled up with first rows, so that one size is compiled
         places = np.arange(-(-len(values) // CHUNK_SIZE) * CHUNK_SIZE).reshape(-1, CHUNK_SIZE) % len(values)
         parts = [_locate(model, fit, values[some], jnp.asarray(unowned)) for some in places]
         eta, mean = (np.concatenate([np.asarray(part[k], float) for part in parts])[: len(values)] for k in (0, 1))
@@ -601,6 +603,7 @@ def _packed(course: Course) -> checkpoints.Arrays:
 @jax.jit
 def _locate(model: DeepModel, fit: Fit, observed: Array, unowned: Array) -> tuple[Array, Array]:
     messages = jnp.broadcast_to(jnp.where(unowned, NEVER, 0.0), (len(observed), model.n_clusters))
+    # what is drawn enters the bound alone
     found = model.local(fit.parameters, fit.posterior, observed, messages, jax.random.key(0))
     return found.responsibilities, found.latent.mean
 

@@ -51,7 +51,7 @@ from consilience.deep.networks import Perceptron, apply
 from consilience.inference.progress import counting
 
 NETWORK_STEPS = 5  # per sweep
-DAMPING = 0.5
+DAMPING = 0.5  # share of the old responsibilities: updates of all items at once can oscillate
 
 
 class Settings(NamedTuple):
@@ -152,7 +152,7 @@ def view_scores(sticks: Array, same: Array, apart: Array, agreement: Agreement) 
 
 def expected_log_sticks(sticks: Float[Array, "sticks 2"]) -> Float[Array, " views"]:
     """E ln v_g."""
-    logs = jnp.pad(expected_log(sticks), ((0, 1), (0, 0)))
+    logs = jnp.pad(expected_log(sticks), ((0, 1), (0, 0)))  # the last stick is all that is left, and ln 1 = 0
     return logs[:, 0] + logs[:, 1].cumsum() - logs[:, 1]
 
 

@@ -95,6 +95,7 @@ class GroupedJudgements(Judgements):
         in_grouping = segment_sum(own, self.grouping, len(self.weight))
         excess = (of_same - of_apart)[self.grouping_of_group]
         said = (in_group * excess[:, None])[self.group] + (in_grouping * of_apart[:, None])[self.grouping]
+        # the item itself is in its group and grouping
         return segment_sum(said - own * of_same[self.grouping, None], self.item, len(eta))
 
     def agreement(self, eta: Array) -> Agreement:

@@ -152,6 +152,7 @@ def lost_entropy(responsibilities: Float[Array, "items components"], weight: Flo
 
     def add(total: Array, chunk: tuple[Array, Array]) -> tuple[Array, None]:
         values, counts = chunk
+        # one component at a time: in memory are chunk × components, not their square
         return total + jax.lax.map(lambda k: counts @ _lost(values[:, k, None], values), jnp.arange(n_components)), None
 
     return jax.lax.scan(add, jnp.zeros((n_components, n_components), eta.dtype), (eta, share))[0]

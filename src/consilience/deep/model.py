@@ -65,6 +65,7 @@ class Data(eqx.Module):
         sizes : of the strata in a step; by default those of all items.
         """
         plain, annotated = len(self.plain), len(self.annotated)
+        # the weights of all rows sum to the number of items
         unit = self.n_items / (plain + annotated_weight * annotated)
         n_plain, n_annotated = sizes or (plain, annotated)
         return jnp.concatenate([jnp.full(n_plain, unit), jnp.full(n_annotated, annotated_weight * unit)])

@@ -99,6 +99,7 @@ def _array(X: Any) -> np.ndarray:
 
 def looks_like_greys(values: np.ndarray) -> bool:
     """Whether all features are whole numbers from 0 to 255, and some are near both ends, as in pictures."""
+    # few columns, or none above 127, may be counts
     if values.shape[1] < 16 or values.min(initial=0) < 0 or not 128 <= values.max(initial=0) <= LARGEST_GREY:
         return False
     return bool((values == np.floor(values)).all())

@@ -16,7 +16,7 @@ from consilience.deep.training import batches
 
 LEAST_STEPS, LEAST_EPOCHS = 500, 3
 WEIGHT = 10.0  # of ln q(first cluster), relative to the bound
-LEAST_PROBABILITY = 1e-6
+LEAST_PROBABILITY = 1e-6  # added, as ln 0 is infinite
 
 
 def teach_classifier(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array, " items"], key: PRNGKeyArray) -> Fit:

@@ -142,6 +142,7 @@ def _owners(model: DeepModel, fits: Fit) -> Array:
 
 @jax.jit
 def _bounds(model: DeepModel, data: Data, fits: Fit) -> Array:
+    # one restart after another: each survey holds all items
     return jax.lax.map(lambda fit: model.lower_bound(data, fit, survey(model, data, fit)), fits)
 
 

@@ -180,7 +180,7 @@ def start(parameters: Parameters, responsibilities: Responsibilities, latent: Ga
     counts = sizes[:, None, None] + 1
     within = outer + centre[:, None] * centre - counts * means[:, :, None] * means[:, None, :]
     covariances = (within + shrinkage * whole) / (sizes + shrinkage)[:, None, None]
-    roots = cholesky(covariances + 1e-4 * jnp.eye(dims))
+    roots = cholesky(covariances + 1e-4 * jnp.eye(dims))  # positive definite, even where features are constant
     diagonal = jnp.log(jnp.diagonal(roots, axis1=1, axis2=2))
     return eqx.tree_at(
         lambda one: (one.log_shares, one.means, one.roots),

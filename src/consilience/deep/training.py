@@ -61,7 +61,7 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
         (value, found), (gradient, slope) = jax.value_and_grad(loss, has_aux=True)(
             (parameters, model.expected(posterior)), posterior, observed, own, key_local
         )
-        slope = jax.tree.map(lambda part: -data.n_items * part, slope)
+        slope = jax.tree.map(lambda part: -data.n_items * part, slope)  # from the loss, of an item, to the bound of all
         change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         parameters = optax.apply_updates(parameters, change)
         posterior = model.shared_step(posterior, found, weight, rate, slope)
@@ -75,7 +75,7 @@ def train(model: DeepModel, data: Data, fit: Fit) -> tuple[Fit, Array]:
             )
         return (parameters, optimiser, posterior, remembered, messages), value
 
-    start = (*fit[:4], jnp.zeros_like(fit.remembered))
+    start = (*fit[:4], jnp.zeros_like(fit.remembered))  # messages are made in the first step, as 0 % fresh is 0
     carry, losses = cast(tuple[tuple, Array], jax.lax.scan(step, start, drawn))
     parameters, optimiser, posterior, remembered, _ = carry
     return Fit(parameters, optimiser, posterior, remembered, key_after, fit.epoch + 1), jnp.mean(losses)
@@ -129,7 +129,9 @@ def by_chunks(of_chunk: Callable[[Array, PRNGKeyArray], Any], n_items: int) -> A
     """Apply a function of positions and a key to all items, in chunks."""
     size = min(CHUNK_SIZE, n_items)
     n_chunks = -(-n_items // size)
+    # the last chunk is filled up with the last item
     places = jnp.minimum(jnp.arange(n_chunks * size), n_items - 1).reshape(n_chunks, size)
+    # the same noise in every survey
     found = jax.lax.map(lambda chunk: of_chunk(*chunk), (places, jax.random.split(jax.random.key(0), n_chunks)))
     return jax.tree.map(lambda part: part.reshape(-1, *part.shape[2:])[:n_items], found)
 
@@ -150,7 +152,7 @@ def batches(key: PRNGKeyArray, n_items: int, size: int, n_steps: int) -> Int[Arr
     """Positions among n items for every step; none is repeated before all have occurred."""
     if not size:
         return jnp.zeros((n_steps, 0), int)
-    rounds = jax.random.split(key, -(-n_steps * size // n_items))
+    rounds = jax.random.split(key, -(-n_steps * size // n_items))  # rounded up: in each round every item comes once
     places = jax.vmap(lambda one: jax.random.permutation(one, n_items))(rounds).ravel()
     return places[: n_steps * size].reshape(n_steps, size)
 

@@ -279,6 +279,7 @@ class CrowdEstimator(BaseEstimator):
         """Return features as a finite float array; in `fit`, warn of very different scales."""
         self._require_features(X)
         _require_numeric(X)
+        # NaN and inf pass, so that the message below can name feature and item
         values = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         finite = np.isfinite(values)
         if not finite.all():
@@ -290,7 +291,7 @@ class CrowdEstimator(BaseEstimator):
                 f"Feature {feature!r} of item {plain(item)!r} is {what}, one of {int((~finite).sum())} such values. "
                 f"{type(self).__name__} needs finite features: impute them or leave the items out."
             )
-        if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:
+        if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:  # without a copy for absolute values
             row, column = np.argwhere(np.abs(values) > LARGEST)[0]
             item = X.index[row] if isinstance(X, pd.DataFrame) else row
             raise InputError(

@@ -83,7 +83,7 @@ def groupings_of_some(annotations: Annotations | None, model: str) -> Groupings:
 def keep_columns(estimator: CrowdEstimator, matrix: Any, *, reset: bool) -> None:
     """Raise an InputError unless it is a matrix of labels; remember its columns, or compare them."""
     require_matrix(matrix, type(estimator).__name__)
-    validate_data(estimator, matrix, reset=reset, skip_check_array=True)
+    validate_data(estimator, matrix, reset=reset, skip_check_array=True)  # names are no numbers
 
 
 def require_matrix(matrix: Any, model: str) -> None:

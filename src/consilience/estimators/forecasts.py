@@ -48,7 +48,7 @@ def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np
     a, b, one = self._pairs_of_items(items_a, items_b)
     clustered = Clustered(given_to(self), np.nan_to_num(self.responsibilities_))
     known = _SETTINGS.get(self)
-    if known is None or known[0] is not self.responsibilities_:
+    if known is None or known[0] is not self.responsibilities_:  # another fit, another array
         known = _SETTINGS[self] = self.responsibilities_, learned(clustered)
     same = np.where(a == b, 1.0, Evidence.of(clustered, a, b).probability(known[1]))
     return float(same[0]) if one else same

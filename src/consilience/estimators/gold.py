@@ -82,4 +82,5 @@ def with_known(
     """
     if known is None:
         return responsibilities
+    # -1 reads the last row, which is not taken
     return np.where((known >= 0)[:, None], np.eye(responsibilities.shape[1])[known], responsibilities)

@@ -132,7 +132,7 @@ def _note(row: Any, *, found: bool) -> str:
 
 
 def _places(estimator: Any, group: Sequence[Name], groupings: Groupings) -> list[int]:
-    names = pd.Index(list(group), tupleize_cols=False, dtype=object)
+    names = pd.Index(list(group), tupleize_cols=False, dtype=object)  # a tuple is one name, not two levels
     places = groupings.annotators.get_indexer(names).tolist()
     if ALONE in places:
         raise InputError(

@@ -197,7 +197,7 @@ class LabelAggregator(CrowdEstimator):
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
         newcomer = self._columns_of_newcomer(len(self._log_weights))
-        table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])
+        table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])  # ln 0 is infinite
         weight = self._weights_of(labels.item, annotator, label)
         column, shape = annotator * n_labels + label, (len(labels), len(table))
         return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
@@ -366,7 +366,7 @@ class LabelAggregator(CrowdEstimator):
         if labelled.all():
             return named
         warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
-        numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53
+        numbers = named.dtype.kind in "iuf" and np.abs(self.classes_).max() < 2**53  # floats hold ints exactly below
         named = named.astype(float if numbers else object)
         named[~labelled] = np.nan if numbers else None
         return named
@@ -475,4 +475,4 @@ def information(
     """Mutual information of an annotator's label and an item's class, bits."""
     marginal = np.einsum("k,akl->al", share, confusion)
     bits = (entr(marginal).sum(1) - entr(confusion).sum(2) @ share) / np.log(2)
-    return np.maximum(bits, 0.0)
+    return np.maximum(bits, 0.0)  # below 0 by rounding alone

@@ -116,6 +116,7 @@ ANYTHING = Check("a value", lambda value, sizes: True)
 def one_of(*values: Any) -> Check:
     """One of some plain values."""
     words = "one of " + ", ".join(map(repr, values))
+    # True equals 1
     return Check(words, lambda value, sizes: any(type(value) is type(one) and value == one for one in values))
 
 
@@ -134,7 +135,7 @@ def either(*checks: Check) -> Check:
 
     def holds(value: Any, sizes: Sizes) -> bool:
         for check in checks:
-            trial = dict(sizes)
+            trial = dict(sizes)  # what a check learns of sizes counts only if it holds
             if check.holds(value, trial):
                 sizes.update(trial)
                 return True

@@ -18,7 +18,7 @@ def set_seeds(estimator: Any, rng: np.random.RandomState) -> None:
     """
     draws = [
         name
-        for name, value in sorted(estimator.get_params(deep=True).items())
+        for name, value in sorted(estimator.get_params(deep=True).items())  # the order of parameters decides no seed
         if value is None and name.rsplit("__", 1)[-1] == "random_state"
     ]
     estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})

@@ -262,6 +262,7 @@ class PairwiseClustering(CrowdEstimator):
     def _nearest(self, features: Float[np.ndarray, "items features"]) -> Int[np.ndarray, " items"]:
         """Nearest centroid, here in the metric whose root is ``components_``."""
         rows, centres = features @ self.components_.T, self.cluster_centers_ @ self.components_.T
+        # the squares of rows are the same for all centres
         nearest: np.ndarray = (-2 * rows @ centres.T + (centres**2).sum(1)).argmin(1)
         return nearest
 
@@ -320,7 +321,7 @@ def read_pairs(
             "to draw that many at random."
         )
     if max_pairs is not None and n_pairs > max_pairs:
-        ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))
+        ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))  # drawn judgements keep their order
         annotations = annotations._rows(ranks) if isinstance(annotations, Pairs) else _drawn(annotations, ranks)
         return annotations, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
     return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=n_pairs), []
@@ -339,6 +340,7 @@ def _n_pairs(groupings: Groupings) -> int:
 def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
     """Pairs of groupings by their ranks among all pairs, without listing all."""
     group = groupings.incidence.indices.astype(np.int64)
+    # rows of a grouping together, as pairs_of_ranks counts them
     order = np.argsort(groupings.grouping_of_group[group], kind="stable")
     group, item = group[order], groupings.item_of_row[order]
     first, second = pairs_of_ranks(_sizes(groupings), ranks)

@@ -110,7 +110,7 @@ def require_parameters(estimator: Any) -> None:
     for one in reversed(type(estimator).__mro__):
         requirements |= vars(one).get("_requirements", {})
     for name, requirement in requirements.items():
-        if name in vars(estimator):
+        if name in vars(estimator):  # a class need not take every parameter of its base
             require(estimator, name, requirement.expected, requirement.holds(getattr(estimator, name)))
 
 

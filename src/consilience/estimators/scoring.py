@@ -79,12 +79,12 @@ def rates(
     of_item : probability of each cluster of each item
     """
     rows = Rows.of(annotations)
-    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     together = (of_item[drawn.item_a] * of_item[drawn.item_b]).sum(1)
     annotator, n = rows.annotator[drawn.row_a], annotations.n_annotators
     columns = []
     for weight in (together, 1 - together):
-        crowd = (weight @ drawn.same + 1) / (weight.sum() + 2)
+        crowd = (weight @ drawn.same + 1) / (weight.sum() + 2)  # imagined, so that no rate is 0 or 1
         counts = np.bincount(annotator, weight * drawn.same, n) + CROWD_HABIT * crowd
         columns.append(np.append(counts / (np.bincount(annotator, weight, n) + CROWD_HABIT), crowd))
     return np.column_stack(columns)
@@ -100,7 +100,7 @@ def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_an
     """
     if annotators.empty:
         raise InputError("The model was fitted without annotations, so it cannot predict judgements.")
-    weight = annotators["n_pairs"].to_numpy(float) + 1
+    weight = annotators["n_pairs"].to_numpy(float) + 1  # an average needs a weight, even where nobody has pairs
     columns = []
     for share in (annotators["sensitivity"].to_numpy(float), 1 - annotators["specificity"].to_numpy(float)):
         known = np.isfinite(share)
@@ -130,7 +130,7 @@ def score_of_pairs(
         No two of the items were judged.
     """
     rows = Rows.of(annotations)
-    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     if not len(drawn.same):
         raise InputError("No two of these items were judged, so there is nothing to score.")
     place = fitted.get_indexer(annotations.annotators)[
@@ -138,6 +138,7 @@ def score_of_pairs(
     ]  # -1, the crowd's row, if not fitted
     same = together(drawn.item_a, drawn.item_b, place)
     within, across = w_and_v[place].T
+    # of sums, by rounding
     return -same_log_loss(drawn.same, np.clip(same * within + (1 - same) * across, 0, 1), clip=NEAREST)
 
 

@@ -137,6 +137,7 @@ class ViewEstimator(CrowdEstimator):
             raise InputError(f"{type(self).__name__} was fitted without features. It cannot predict new items.")
         if not (is_whole(view, 0) and view < len(self.views_)):
             raise InputError(f"'view' must be an int from 0 to {len(self.views_) - 1}. Got {view!r} instead.")
+        # probability of empty clusters is shared out
         owned = self._predicted(self._features(X, reset=False), int(view))[:, self._owned[view]]
         return owned / owned.sum(1, keepdims=True)
 
@@ -190,7 +191,7 @@ class ViewEstimator(CrowdEstimator):
 
         judged : whether each annotator judged any pair. share : of each view. annotations : for their names.
         """
-        kept, followers = _by_falling_size(phi[judged].argmax(1))
+        kept, followers = _by_falling_size(phi[judged].argmax(1))  # a view is held by those who said something
         self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
         self.view_responsibilities_ = [
             eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
@@ -199,6 +200,7 @@ class ViewEstimator(CrowdEstimator):
         names = pd.RangeIndex(len(kept), name="view")
         labels = np.column_stack([own.argmax(1) for own in self.view_responsibilities_])
         self.view_labels_ = pd.DataFrame(labels, index=annotations.items, columns=names)
+        # not a view of the table of all views
         self.labels_, self.responsibilities_ = labels[:, 0].copy(), self.view_responsibilities_[0]
         self.n_clusters_ = self.responsibilities_.shape[1]
         table = {

@@ -31,13 +31,14 @@ def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " ow
     >>> by_falling_size(np.array([2, 0, 5, 2])).tolist()
     [2, 0, 3]
     """
-    return np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+    return np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]  # empty clusters come last
 
 
 def numbered_by_size(cluster: Clusters) -> Clusters:
     """Number clusters by decreasing size; among equal sizes, by their first item."""
     _, first, code, sizes = np.unique(cluster, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.intp)
+    # the inverse of the order: a rank for each code
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     return np.asarray(rank[code])
 
@@ -46,6 +47,7 @@ def kmeans(
     points: Float[np.ndarray, "items components"], n_clusters: int, *, rng: np.random.Generator, n_init: int = 1
 ) -> Clusters:
     """Clusters of points, fewer if fewer points are distinct; of many points, the centres are those of a sample."""
+    # scikit-learn takes no Generator
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
     some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]
     with warnings.catch_warnings():
@@ -69,7 +71,7 @@ def quick_kmeans(
             inertia = float(((apart - centres[cluster]) ** 2).sum())
             if inertia < least:
                 best, least = cluster, inertia
-    return np.unique(best, return_inverse=True)[1]
+    return np.unique(best, return_inverse=True)[1]  # k-means can leave clusters empty: number those that occur
 
 
 def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | None:
@@ -85,6 +87,7 @@ def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | 
     if group_pairs == pairs:
         return part
     of_part = np.bincount(part).astype(float)
+    # fewer than the pairs within parts: some were never presented, which the products below need not find out
     if pairs < (of_part**2 - of_part).sum():
         return None
     counts = together(memberships)
@@ -92,6 +95,7 @@ def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | 
     split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
     if len(split) != np.count_nonzero(memberships.group_sizes):
         return None  # a grouping separates items of a cluster
+    # with the diagonal, as in the squares
     seen = csr_array(memberships.in_grouping @ memberships.in_grouping.T.tocsr()).nnz
     return cluster if seen == (of_part**2).sum() else None
 
@@ -119,4 +123,5 @@ def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndar
     total = pairs(memberships.grouping, groupings)
     expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
     possible = (in_cluster + in_group) / 2 - expected
+    # 0 but for rounding
     return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)

@@ -41,6 +41,7 @@ class Cells:
         width = np.repeat(sizes, sizes)  # of the row of each group
         starts = np.cumsum(width) - width
         row = np.repeat(np.arange(len(width)), width)
+        # from the first group of the grouping on, in every row
         column = np.repeat(np.repeat(first, sizes) - starts, width) + np.arange(width.sum())
         return cls(row, column, starts, first)
 
@@ -69,7 +70,7 @@ class Cells:
         found = np.empty_like(score)
         for groups, _ in self._blocks:
             block = score[groups]
-            block -= block.max(1, keepdims=True)
+            block -= block.max(1, keepdims=True)  # no exp overflows
             np.exp(block, out=block)
             found[groups] = block / block.sum(1, keepdims=True)
         return found
@@ -127,8 +128,10 @@ class ConfusionPrior:
         """The prior whose α is diagonal (J − 1), and whose β is `off_diagonal`, for annotators of reliability 1."""
         n_groups = segment_sizes(cells.starts, len(cells.row))  # J, of each group
         others = n_groups - 1
+        # a single group cannot be confused with another
         most = np.where(others > 0, diagonal / (diagonal + off_diagonal), 1.0)
         strength = np.where(others > 0, (diagonal + off_diagonal) * others, diagonal)
+        # a prior may expect less than chance
         return cls(cells, strength, np.minimum(1 / n_groups, most), most, annotator, n_annotators)
 
     def accuracy(self, reliability: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, " groups"]:
@@ -146,6 +149,7 @@ class ConfusionPrior:
     def _values_of_rows(self, reliability: Float[np.ndarray, " annotators"]) -> tuple[np.ndarray, np.ndarray]:
         """Ψ on the diagonal, and elsewhere, for each j."""
         accuracy = self.accuracy(reliability)
+        # a single group has no others, and 1 − a = 0
         others = np.maximum(segment_sizes(self.cells.starts, len(self.cells.row)) - 1, 1)
         return self.strength * accuracy, self.strength * (1 - accuracy) / others
 
@@ -153,6 +157,7 @@ class ConfusionPrior:
         """ln p(r), less its value at 1: `IMAGINED` labels of the prior's accuracy, divided over the groupings."""
         first = self.cells.first_group
         found, most = self.accuracy(reliability)[first], self.most[first]
+        # 0 / 0 where a grouping has a single group; replaced below
         with np.errstate(divide="ignore", invalid="ignore"):
             less = most * np.log(found / most) + (1 - most) * np.log((1 - found) / (1 - most))
         annotator = self.annotator[first]
@@ -166,7 +171,7 @@ class ConfusionPrior:
         Without a majority that is believed, nobody would be, and all labels would be explained as guesses.
         """
         scores = np.array([self._log_joint(counts, place) for place in range(len(RELIABILITIES))])
-        gain = scores.max(0) - scores[-1]
+        gain = scores.max(0) - scores[-1]  # over a reliability of 1, the last
         doubted = np.argsort(-gain, kind="stable")[: (len(np.unique(self.annotator)) - 1) // 2]
         found = np.ones(self.n_annotators)
         found[doubted] = RELIABILITIES[::-1][np.argmax(scores[::-1], axis=0)][doubted]  # of equals the highest
@@ -188,6 +193,7 @@ class ConfusionPrior:
         for reliability in RELIABILITIES:
             everyone = np.full(self.n_annotators, reliability)
             right, wrong = self._values_of_rows(everyone)
+            # ln Γ(0) is infinite where there are no others
             of_rows = gammaln(right) + np.where(others > 0, others * gammaln(np.where(others > 0, wrong, 1.0)), 0.0)
             constant = self.log_densities(everyone) - np.bincount(self.annotator, of_rows, self.n_annotators)
             found.append((right, wrong, constant))

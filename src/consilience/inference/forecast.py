@@ -62,12 +62,12 @@ from consilience.annotations.judgements import Rows, draw
 from consilience.annotations.pairs import Pairs
 from consilience.inference.pair_evidence import PairEvidence
 
-AMOUNTS = np.geomspace(0.1, 1000, 25)
-CLUSTER_AMOUNTS = (1.0, 10.0, 100.0, 1000.0, np.inf)
+AMOUNTS = np.geomspace(0.1, 1000, 25)  # a: from hardly shrunk to hardly moved by the judgements of a pair
+CLUSTER_AMOUNTS = (1.0, 10.0, 100.0, 1000.0, np.inf)  # c: if infinite, all clusters have the rates w and v
 SHARES = (0.25, 0.5, 0.75, 1.0)
 MARGIN = 0.5
-N_FOLDS = 5
-MOST_JUDGEMENTS = 20_000
+N_FOLDS = 5  # items are assigned once more for each, which takes time
+MOST_JUDGEMENTS = 20_000  # each has a loss in memory under up to 525 settings
 LEAST = 0.5  # probability of an item's cluster
 NONE = -1  # cluster of an item that nobody judged
 IMAGINED = 10.0  # judgements at the rate of all clusters, when items are assigned once more
@@ -103,6 +103,7 @@ class Clustered:
     @property
     def cluster(self) -> Int[np.ndarray, " items"]:
         """More probable cluster than not of each item; a code of its own for items that have none."""
+        # last, so that a cluster of probability `LEAST` wins
         every = np.column_stack([self.of_item, np.full(len(self.of_item), LEAST)])
         return every.argmax(axis=1)
 
@@ -140,7 +141,7 @@ class Evidence:
 
     def probability(self, settings: Settings) -> Rates:
         """Return f_ij."""
-        base = _shrunk(self.everything, 0.5, 2.0)
+        base = _shrunk(self.everything, 0.5, 2.0)  # two imagined judgements: no rate is 0 or 1
         within, between = (_shrunk(counts, base, 2.0) for counts in (self.within, self.everything - self.within))
         of_all_clusters = self.same * within + (1 - self.same) * between
         rate = _shrunk(self.of_clusters, of_all_clusters, settings.cluster_amount)
@@ -179,7 +180,7 @@ def learned(clustered: Clustered) -> Settings:
     """Choose a, c and λ by predicting the judgements of each person from those of the others."""
     given = clustered.annotations
     rows = Rows.of(given)
-    drawn, _ = draw(given, rows, MOST_JUDGEMENTS, np.random.default_rng(0))
+    drawn, _ = draw(given, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     annotator, fold = rows.annotator[drawn.row_a], rows.rank_of_annotator % N_FOLDS
     if not len(annotator):
         return Settings(1.0, np.inf, 0.0)
@@ -212,7 +213,7 @@ def _of_others(
         of_others = assigned(evidence, 1.0 - some, clustered.of_item)
         moved = np.flatnonzero((of_others != of_all) & clustered.of_item.any(axis=1))
         of_item = clustered.of_item.copy()
-        of_item[moved] = np.vstack([np.eye(n_clusters), unknown])[of_others[moved]]
+        of_item[moved] = np.vstack([np.eye(n_clusters), unknown])[of_others[moved]]  # `NONE`, -1, is the last row
         yield some, replace(clustered, of_item=of_item)
 
 
@@ -234,6 +235,7 @@ def assigned(
     judged = evidence.messages(eta, same=w, apart=w)[:, :, 0]
     n_judged, n_together = of_item.T @ judged, of_item.T @ together
     is_within = np.eye(of_item.shape[1], dtype=bool)
+    # imagined, so that no rate is 0 or 1
     within, between = ((n_together[where].sum() + 1) / (n_judged[where].sum() + 2) for where in (is_within, ~is_within))
     rate = (n_together + IMAGINED * np.where(is_within, within, between)) / (n_judged + IMAGINED)
     likelihood = together @ np.log(rate) + (judged - together) @ np.log1p(-rate)
@@ -260,6 +262,7 @@ def _chosen(loss: Float[np.ndarray, "tried people"], share: Float[np.ndarray, " 
         own = np.flatnonzero(share == one)
         place = int(own[mean[own].argmin()])
         gap = loss[place] - loss[best]
+        # std divides by n: this is the standard error of the mean
         if gap.mean() <= MARGIN * gap.std() / np.sqrt(max(len(gap) - 1, 1)):
             return place
     return best

@@ -81,7 +81,7 @@ def step(design: Design, weights: Weights, eta: Soft, *, n_steps: int) -> Weight
     for _ in range(n_steps):
         slope = drawn - _times(design.x.T, p) - weights.mean
         move = cho_solve((design.curvature, True), slope.reshape(len(slope), -1)).reshape(slope.shape)
-        narrow = -np.log1p(_times(design.squares.T, p))
+        narrow = -np.log1p(_times(design.squares.T, p))  # no ascent step: taken back below where the bound falls
         moved = Weights(weights.mean + move, narrow)
         log_sum, p = _log_sum(design, moved)
         after = _bound(drawn, moved, log_sum)
@@ -103,7 +103,7 @@ def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
     """
     shape = (2, design.x.shape[1], n_clusters, 1)
     start = np.zeros(shape)
-    start[0, -1, 0] = ALL_TO_ONE
+    start[0, -1, 0] = ALL_TO_ONE  # equal weights are a stationary point, whose η is uniform
     start[1] = -np.log1p(design.squares.sum(0) / n_clusters)[:, None, None]
     loss: Any = partial(_unused_loss, design, shape)
     mean, log_variance = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=CLIMB).x.reshape(shape)
@@ -129,7 +129,7 @@ def _log_sum(design: Design, weights: Weights) -> tuple[PerProblem, Soft]:
     score = _times(design.x, weights.mean)
     score += _times(design.squares, np.exp(weights.log_variance) / 2)
     top = score.max(1, keepdims=True)
-    np.exp(score - top, out=score)
+    np.exp(score - top, out=score)  # no exp overflows
     total = score.sum(1, keepdims=True)
     score /= total
     return (top + np.log(total)).sum((0, 1)), score

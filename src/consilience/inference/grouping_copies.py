@@ -200,9 +200,11 @@ def find_copies(memberships: Memberships) -> Copies:
         if np.array_equal(group, tried):
             continue
         tried = group
+        # numbers of groups tried and of those found do not meet
         unit = np.where(found >= 0, found + group.max() + 1, group)
         kappa, n_telling = _within(group, pairs)
         possible = improbable(kappa, n_telling, np.zeros(len(kappa))) * n_pairs < LEVEL  # if others explained nothing
+        # `ALONE`, -1, reads the appended False
         group = _numbered(np.where(np.append(possible, False)[group], group, ALONE))
         evidence = evidence_of(memberships, group, unit, pairs)
         passed = (evidence.kappa >= TIGHT) & (evidence.p_value * n_pairs < LEVEL)
@@ -259,7 +261,7 @@ def _pairs_of_groupings(memberships: Memberships) -> tuple[np.ndarray, ...]:
     """
     owner, n = memberships.annotator_of_grouping, memberships.n_groupings
     one, other, n_items = _shared(memberships.in_grouping, memberships.in_grouping, 2)
-    kept = owner[one] < owner[other]
+    kept = owner[one] < owner[other]  # each pair once, and none of one annotator
     one, other, n_items = one[kept], other[kept], n_items[kept]
     group, grouping, size = _shared(memberships.in_group, memberships.in_grouping, 2)
     own = memberships.grouping_of_group[group]
@@ -279,6 +281,7 @@ def _put_together_by_both(memberships: Memberships) -> Table:
     """T of all pairs of annotators, summed over their groupings."""
     n = memberships.n_annotators
     owner = memberships.annotator_of_grouping[memberships.grouping_of_group]
+    # both ways count the same: list the fewer of pairs within groups and pairs of memberships of an item
     if (memberships.group_sizes.astype(float) ** 2).sum() <= (memberships.times_seen.astype(float) ** 2).sum():
         order = np.argsort(memberships.group, kind="stable")
         first, second = pairs_within(memberships.group_sizes)
@@ -364,7 +367,7 @@ def _by_annotator(memberships: Memberships) -> csr_array:
     annotator = memberships.annotator_of_grouping[memberships.grouping]
     shape = (memberships.n_items, memberships.n_annotators)
     by = csr_array((np.ones(len(annotator)), (memberships.item, annotator)), shape=shape)
-    by.data[:] = 1
+    by.data[:] = 1  # csr_array added up the groupings of an annotator that contain an item
     return by
 
 
@@ -430,18 +433,18 @@ def _mean_kappa(
     ends = np.stack([first[chosen], second[chosen]])
     others, place = np.unique(ends, return_inverse=True)
     place = place.reshape(ends.shape)
-    once = place[0] != place[1]
+    once = place[0] != place[1]  # pairs with members have the other annotator at both ends
 
     def of_each(values: np.ndarray) -> Float[np.ndarray, " others"]:
         of_first = np.bincount(place[0], values[chosen], len(others)).astype(float)
         return of_first + np.bincount(place[1], values[chosen] * once, len(others))
 
     left_excess, left = excess[chosen].sum() - of_each(excess), possible[chosen].sum() - of_each(possible)
-    if len(others) < FEWEST_OTHERS or (left <= 1e-9).any():
+    if len(others) < FEWEST_OTHERS or (left <= 1e-9).any():  # 0 but for rounding: no κ without that annotator
         return np.nan, np.nan
     mean = excess[chosen].sum() / possible[chosen].sum()
     without = left_excess / left
-    error = np.sqrt((len(others) - 1) * without.var())
+    error = np.sqrt((len(others) - 1) * without.var())  # of the jackknife: (n − 1) / n of the sum of squares
     return float(mean), float(mean + errors * error)
 
 
@@ -476,7 +479,7 @@ def improbable(
 
 def ratio(excess: np.ndarray, possible: np.ndarray) -> np.ndarray:
     """Excess / possible; 0 where nothing is possible."""
-    return np.divide(excess, possible, out=np.zeros_like(excess), where=possible > 1e-9)
+    return np.divide(excess, possible, out=np.zeros_like(excess), where=possible > 1e-9)  # 0 but for rounding
 
 
 def memberships_read(memberships: Memberships, group: Group) -> Bool[np.ndarray, " rows"]:
@@ -487,7 +490,7 @@ def memberships_read(memberships: Memberships, group: Group) -> Bool[np.ndarray,
         return np.ones(len(annotator), bool)
     n_items = np.bincount(annotator, minlength=memberships.n_annotators)
     rank = np.empty(len(n_items), int)
-    rank[np.argsort(-n_items, kind="stable")] = np.arange(len(n_items))
+    rank[np.argsort(-n_items, kind="stable")] = np.arange(len(n_items))  # the inverse of the order
     n_groups = int(group.max()) + 1
     first = np.full(memberships.n_items * n_groups, len(n_items))
     cell = memberships.item[inside] * n_groups + group[annotator[inside]]
@@ -502,7 +505,7 @@ def _numbered(group: Group) -> Group:
     found, first, place = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(np.where(found >= 0, first, -1), kind="stable")
     rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order)) - int((found < 0).any())
+    rank[order] = np.arange(len(order)) - int((found < 0).any())  # `ALONE` comes first and stays -1
     return rank[place]
 
 

@@ -117,6 +117,7 @@ def iterate(
             bounds.append(float(lower_bound(following)))
             sweeps.update()
             if not math.isfinite(bounds[-1]):
+                # the state before is the last with a finite bound
                 return _ended(state, bounds, Outcome.NOT_FINITE, tol)
             state = following
             outcome = _outcome(bounds, tol) if settled is None else Outcome.SETTLED if settled(state) else None
@@ -133,7 +134,7 @@ def begin(
 
 
 def _ended(state: State, bounds: Sequence[float], outcome: Outcome, tol: float) -> Trace[State]:
-    before, last = ([math.nan, math.nan, *bounds])[-2:]
+    before, last = ([math.nan, math.nan, *bounds])[-2:]  # a run may have fewer than two sweeps
     reason = outcome.value.format(tol=tol, n_iter=len(bounds), change=before - last, last=last)
     return Trace(state, tuple(bounds), outcome, reason)
 
@@ -143,6 +144,7 @@ def _outcome(bounds: Sequence[float], tol: float) -> Outcome | None:
     if len(bounds) < 2:
         return None
     gain, size = bounds[-1] - bounds[-2], abs(bounds[-1])
+    # before the test of convergence, which every fall would pass
     if gain < -ROUNDING * max(size, abs(bounds[-2])):
         return Outcome.FELL
     return Outcome.CONVERGED if gain <= tol * size else None
@@ -177,6 +179,7 @@ def restarts(
         one_blas_thread(),  # products of chunks are too small to share: threads would only wait
         counting(unit, len(calls)) as done,
     ):
+        # a generator yields in order while other calls still run, so that the bar moves
         parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
         for result in parallel(delayed(_joined)(bar, run, *call) for call in calls):
             results.append(result)
@@ -190,5 +193,5 @@ def n_threads(n_jobs: int | None, n_calls: int) -> int:
 
 
 def _joined(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:
-    with joining(bar):
+    with joining(bar):  # threads of a pool do not inherit context variables
         return run(*call)

@@ -145,7 +145,7 @@ def shares_together(
         rows, so that pairs that are never together are not all in memory at once.
     """
     share = together(memberships, weights)
-    share.sort_indices()
+    share.sort_indices()  # for searchsorted below
     if weights is not None:
         share.eliminate_zeros()  # a pair that occurs only in groupings of weight 0 would be 0 / 0
     in_grouping = memberships.in_grouping
@@ -159,6 +159,7 @@ def shares_together(
         wanted = row * n_items + share.indices[part]
         held_row = np.repeat(np.arange(len(rows)), np.diff(block.indptr))
         held = held_row * n_items + block.indices
+        # every pair that was put together was presented, so that it is found
         share.data[part] /= block.data[np.searchsorted(held, wanted)] + prior
     return share
 
@@ -170,6 +171,7 @@ def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
     """
     in_grouping = memberships.in_grouping
     n_items = memberships.n_items
+    # a graph of items and groupings, which come after the items
     rows, columns = memberships.item, memberships.grouping + n_items
     size = n_items + memberships.n_groupings
     graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
@@ -179,7 +181,7 @@ def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
     seen = part >= 0
     names, code, counts = np.unique(part[seen], return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=np.intp)
-    rank[np.argsort(-counts, kind="stable")] = np.arange(len(names))
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(names))  # the inverse of the order
     out = np.full(n_items, -1)
     out[seen] = rank[code]
     return out

@@ -112,6 +112,7 @@ class JudgedPairs(PairEvidence):
         """Evidence of judged pairs."""
         here = np.concatenate([pairs.item_a, pairs.item_b])
         there = np.concatenate([pairs.item_b, pairs.item_a])
+        # annotator and outcome in one code, once for either end of the pair
         judgement = np.tile(2 * pairs.annotator + pairs.same, 2)
         names, cell = np.unique(here * (2 * pairs.n_annotators) + judgement, return_inverse=True)
         partners = csr_array((np.ones(len(cell)), (cell, there)), shape=(len(names), pairs.n_items))
@@ -136,6 +137,7 @@ class JudgedPairs(PairEvidence):
             of_partners *= np.where(self.same[cells, None], same[by], apart[by])[:, None, :]
             item = self.item[cells]
             first = np.flatnonzero(np.diff(item, prepend=-1))
+            # names are sorted by item, whose cells two chunks may share
             total[item[first]] += np.add.reduceat(of_partners, first, axis=0)
         return total
 
@@ -145,7 +147,7 @@ class JudgedPairs(PairEvidence):
         for cells in self._chunks(eta):
             alike[cells] = (self._of_partners(cells, eta) * eta[self.item[cells]]).sum(1)
         by = self.annotator + self.n_annotators * self.same
-        apart, same = np.split(_sums(alike, by, 2 * self.n_annotators) / 2, 2)
+        apart, same = np.split(_sums(alike, by, 2 * self.n_annotators) / 2, 2)  # every pair is listed from both ends
         return Agreement(judged=apart + same, same=same)
 
     def _of_partners(self, cells: slice, eta: Soft) -> Float[np.ndarray, "cells clusters views"]:
@@ -175,6 +177,7 @@ class GroupedItems(PairEvidence):
         memberships = Memberships.of(groupings)
         by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
         of_group, sizes = memberships.grouping_of_group, memberships.grouping_sizes
+        # n − 1 of the n (n − 1) / 2 pairs of a grouping imply the others; below two items, there are none
         weight = 2 / np.maximum(sizes, 2) if implied == "independent" else np.ones(len(sizes))
         return cls(
             n_items=memberships.n_items,
@@ -196,6 +199,7 @@ class GroupedItems(PairEvidence):
         of_groupings = (grouping.T @ flat).reshape(-1, *eta.shape[1:]) * of_apart[:, None, :]
         total = group @ of_groups.reshape(-1, flat.shape[1])
         total += grouping @ of_groupings.reshape(-1, flat.shape[1])
+        # the item itself is in its group and grouping
         return total.reshape(eta.shape) - eta * (grouping @ of_same)[:, None, :]
 
     def agreement(self, eta: Soft) -> Agreement:
@@ -210,6 +214,7 @@ class GroupedItems(PairEvidence):
     def _within(self, blocks: csr_array, weight: np.ndarray, by: np.ndarray, eta: Soft, squares: np.ndarray) -> Weights:
         """Weighted Σ a_ij over the pairs within blocks of items, for each annotator."""
         sums = (blocks.T @ eta.reshape(len(eta), -1)).reshape(-1, *eta.shape[1:])
+        # (Σ a)² − Σ a² counts every pair twice
         pairs = (np.square(sums).sum(1) - blocks.T @ squares) / 2 * weight[:, None]
         return _sums(pairs, by, self.n_annotators)
 

@@ -113,7 +113,7 @@ def same_by_clusters(
     """
     if place is None:
         return together.astype(np.float64)
-    one = annotators.iloc[place].fillna(0.0)
+    one = annotators.iloc[place].fillna(0.0)  # a rate without judgements is NaN, even times 0
     n_together, n_apart = one["n_together"], one["n_pairs"] - one["n_together"]
     yes = (n_together * one["sensitivity"] + PSEUDO_COUNT) / (n_together + 2 * PSEUDO_COUNT)
     no = (n_apart * one["specificity"] + PSEUDO_COUNT) / (n_apart + 2 * PSEUDO_COUNT)

@@ -67,9 +67,10 @@ def spectral_clusters(
 ) -> Int[np.ndarray, " items"]:
     """Cluster items by k-means on the leading eigenvectors, each with length √eigenvalue; 0 if that is negative."""
     size = operator.shape[0]
+    # K centred means span K − 1 dimensions
     values, vectors = leading_eigenpairs(operator, min(max(n_clusters - 1, 1), size), tol=EMBEDDING_TOLERANCE)
     rows = vectors * np.sqrt(np.maximum(values, 0.0))
-    n_clusters = min(n_clusters, len(np.unique(rows, axis=0)))
+    n_clusters = min(n_clusters, len(np.unique(rows, axis=0)))  # k-means finds no more clusters than rows differ
     found = KMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31))).fit(rows)
     return np.asarray(found.labels_, dtype=int)
 
@@ -88,9 +89,10 @@ def halves(
     """
     positive = _leading_vectors(evidence, clusters, n_clusters, same=same, apart=apart) > 0
     inside, sizes = _sums(positive, clusters, n_clusters), _sums(np.ones(clusters.shape), clusters, n_clusters)
+    # the smaller half: the sign of an eigenvector is arbitrary
     second = positive ^ _of_items(2 * inside > sizes, clusters)
     across = _within(evidence, second.astype(float), clusters, n_clusters, same=same, apart=apart)
-    return second, -_sums(across * ~second, clusters, n_clusters)
+    return second, -_sums(across * ~second, clusters, n_clusters)  # from one half only, so that pairs across count once
 
 
 def _leading_vectors(
@@ -100,7 +102,7 @@ def _leading_vectors(
 
     Clusters of a view are disjoint, so that one vector of the items holds a vector of each.
     """
-    start = np.random.default_rng(0).normal(size=clusters.shape)
+    start = np.random.default_rng(0).normal(size=clusters.shape)  # the same start at every call
     basis, diagonal, beside = [_of_length_one(start, clusters, n_clusters)[0]], [], []
     for _ in range(min(LANCZOS_STEPS, int(_sums(np.ones(clusters.shape), clusters, n_clusters).max()))):
         onward = _within(evidence, basis[-1], clusters, n_clusters, same=same, apart=apart)
@@ -114,6 +116,7 @@ def _leading_vectors(
     tridiagonal = np.moveaxis(np.zeros((len(diagonal), len(diagonal), *diagonal[0].shape)), (0, 1), (2, 3))
     steps = np.arange(len(diagonal))
     tridiagonal[..., steps, steps] = np.moveaxis(np.array(diagonal), 0, -1)
+    # eigh reads the lower triangle alone
     tridiagonal[..., steps[1:], steps[:-1]] = np.moveaxis(np.array(beside[:-1]).reshape(-1, *diagonal[0].shape), 0, -1)
     leading = np.linalg.eigh(tridiagonal)[1][..., -1]
     return np.sum([own * _of_items(leading[..., step], clusters) for step, own in zip(steps, basis)], axis=0)

@@ -28,10 +28,11 @@ Tables = Float[np.ndarray, "pairs labels labels"]
 ItemWeights = Float[np.ndarray, " items"]
 Precision = type[np.floating]
 
-TINY = 1e-300
+TINY = 1e-300  # instead of 0, whose logarithm is infinite
 MOST_CELLS = 1 << 24  # of all tables; pairs that do not fit are left out, those with the fewest common items first
 MOST_COLABELS = 1 << 27  # about ten gigabytes while they are listed
 MOST_DENSE = 1 << 26  # entries of a dense one-hot matrix: half a gigabyte
+# rough is enough: they choose between two ways to the same tables
 DENSE_SPEED, LISTED_SPEED = 2e10, 2e8  # multiplications, and co-labels counted, per second
 
 
@@ -190,6 +191,7 @@ def mutual_information(tables: Tables) -> tuple[Float[np.ndarray, " pairs"], Flo
     rows, columns = tables @ one, one @ tables
     total = rows @ one
     log_odds = _x_log_x(tables) @ one @ one - _x_log_x(rows) @ one - _x_log_x(columns) @ one + _x_log_x(total)
+    # below 0 by rounding alone
     return np.divide(np.maximum(log_odds, 0.0), total, out=np.zeros_like(total), where=total > 0), total
 
 

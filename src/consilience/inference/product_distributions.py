@@ -101,6 +101,7 @@ class OneHotLabels:
         n_jobs : int, optional
         """
         n_items, n_columns = shape
+        # every chunk sums into a table of all columns: it has at least half as many labels, on average
         n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(2 * len(item) // max(n_columns, 1), 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)
         rows = np.searchsorted(item, edges)
@@ -198,6 +199,7 @@ def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple
     """Posteriors of a chunk's items, and the sum of their log likelihoods."""
     score = chunk.onehot @ log_table
     score += log_weights
+    # before known rows are −inf, which must not count as large
     shift, largest_size = 0.0, max(-score.min(initial=0), score.max(initial=0))
     if len(chunk.known_rows):
         class_of = np.repeat(np.arange(chunk.n_classes), score.shape[1] // chunk.n_classes)

@@ -88,7 +88,7 @@ class Bar:
             self._counts = False
             steps = self._bar.n
             self._taken[self._bar.unit] += steps
-            if done and 0 < steps < self._bar.total:
+            if done and 0 < steps < self._bar.total:  # otherwise a bar that is done looks unfinished
                 self._restart(steps)
                 self._bar.update(steps)
             self._bar.set_postfix_str("", refresh=True)
@@ -190,7 +190,7 @@ def _available_bar() -> tuple[type[Any], dict[str, Any]] | None:
     """Return the kind of bar that can be shown here, with its options; None if none can."""
     if _in_notebook():
         return _notebook_bar()
-    if parent_process() is None and sys.stderr is not None and sys.stderr.isatty():
+    if parent_process() is None and sys.stderr is not None and sys.stderr.isatty():  # worker processes show none
         from tqdm import tqdm
 
         return tqdm, {"file": sys.stderr, "leave": False}

@@ -47,6 +47,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
     (25, 27)
     """
     if isinstance(random_state, np.random.Generator):
+        # scikit-learn takes no Generator; a draw, so that the next differs
         return np.random.RandomState(random_state.integers(2**32, size=4, dtype=np.uint32))
     try:
         found: np.random.RandomState = sklearn.utils.check_random_state(random_state)

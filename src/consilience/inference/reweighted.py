@@ -92,6 +92,7 @@ class WeightedEmbedding:
         degree, sizes = degree + edge * used.sum(), sizes + edge * n_items
         entries = np.sqrt(of_entries / (degree[self.item] * sizes[memberships.group]))
         scaled = weighted(memberships.in_group, entries)
+        # an empty group, of size 0, has weight 0
         of_items, to_groups = 1 / np.sqrt(degree), edge * np.sqrt(used / np.maximum(sizes, 1e-300))
         if n_items <= DENSE_SIZE and n_items * len(sizes) <= MOST_DENSE:
             table = scaled.toarray() + np.multiply.outer(of_items, to_groups)

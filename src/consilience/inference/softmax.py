@@ -93,6 +93,7 @@ def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray 
     largest = np.zeros(1)
     if evidence is not None:
         weight += (chunk.labels @ evidence).T
+    # no score exceeds the product of the lengths
     if evidence is not None or chunk.length * np.sqrt(np.square(coefficients).sum(0).max()) > SAFE:
         largest = weight.max(0)
         weight -= largest
@@ -181,8 +182,8 @@ def fit_weights(
 
     def moments_at(flat: np.ndarray) -> Moments:
         nonlocal at, found
-        if not np.array_equal(flat, at.ravel()):
-            at = flat.reshape(weights.shape).copy()
+        if not np.array_equal(flat, at.ravel()):  # the moments at the start, and at the last point, are known
+            at = flat.reshape(weights.shape).copy()  # a view would equal whatever the optimiser writes next
             found = moments_of(with_offset(at, richness))
         return found
 

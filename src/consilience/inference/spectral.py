@@ -42,17 +42,17 @@ def leading_eigenpairs(
         The entry of each vector with the largest absolute value is positive.
     """
     size = operator.shape[0]
-    if size <= DENSE_SIZE or n_components >= size - 1:
+    if size <= DENSE_SIZE or n_components >= size - 1:  # ARPACK needs fewer components than rows
         values, vectors = _of_whole_matrix(operator, n_components)
     else:
         values, vectors = _lanczos(operator, n_components, tol)
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(-values, kind="stable")  # eigh returns rising values, eigsh promises no order
     return values[order], _with_signs(vectors[:, order])
 
 
 def _of_whole_matrix(operator: LinearOperator, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     matrix = operator @ np.eye(operator.shape[0])
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)  # symmetric but for rounding
     return values[-n_components:], vectors[:, -n_components:]
 
 
@@ -62,6 +62,7 @@ def _lanczos(operator: LinearOperator, n_components: int, tol: float) -> tuple[n
     rng = np.random.default_rng(SEED)
     for space in (2 * n_components + 20, 6 * n_components + 60):
         try:
+            # v0: ARPACK's own start is random
             found = eigsh(
                 operator, n_components, which="LA", v0=rng.standard_normal(size), tol=tol, ncv=min(space, size - 1)
             )
@@ -149,6 +150,7 @@ def _has_parts_beside_a_large_one(part_of_item: Int[np.ndarray, " items"], n_com
 
 
 def _operator(product: Callable[[np.ndarray], np.ndarray], size: int) -> LinearOperator:
+    # without matmat, SciPy multiplies column by column
     return LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
 
 
@@ -159,5 +161,6 @@ def rows_of_length_one(rows: Float[np.ndarray, "items components"]) -> Float[np.
 
 
 def _with_signs(vectors: Float[np.ndarray, "size components"]) -> Float[np.ndarray, "size components"]:
+    # the sign of an eigenvector is arbitrary: this entry becomes positive
     largest = vectors[np.abs(vectors).argmax(0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest < 0, -1.0, 1.0)

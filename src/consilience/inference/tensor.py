@@ -21,7 +21,7 @@ from itertools import permutations
 import numpy as np
 from jaxtyping import Float
 
-N_STARTS = 100
+N_STARTS = 100  # for each component: of a noisy tensor, some end at lower eigenvalues
 N_STEPS = 100
 LEAST_EIGENVALUE = 1e-8  # of a second moment, relative to the largest: anything smaller is rounding
 SETTLED = 1e-12  # largest change of a coordinate of a unit vector in the last step
@@ -46,6 +46,7 @@ def symmetric_moments(ab: Matrix, ac: Matrix, bc: Matrix, abc: Tensor) -> tuple[
     inverse = np.linalg.pinv(ab)
     m2 = bc.T @ inverse @ ac
     m3 = multilinear(abc, (bc.T @ inverse).T, (ac.T @ inverse.T).T, np.eye(len(ab)))
+    # symmetric but for sampling
     return (m2 + m2.T) / 2, np.mean([m3.transpose(order) for order in permutations(range(3))], axis=0)
 
 
@@ -76,7 +77,7 @@ def whitening(m2: Matrix) -> tuple[Matrix, Matrix]:
         An eigenvalue of M2 is not positive.
     """
     eigenvalue, basis = np.linalg.eigh(m2)
-    if not eigenvalue[0] > LEAST_EIGENVALUE * eigenvalue[-1]:
+    if not eigenvalue[0] > LEAST_EIGENVALUE * eigenvalue[-1]:  # not `<=`, which NaN would pass
         rank = int((eigenvalue > LEAST_EIGENVALUE * eigenvalue[-1]).sum())
         raise np.linalg.LinAlgError(f"The second moment has {rank} positive eigenvalues of {len(m2)}.")
     return basis / np.sqrt(eigenvalue), basis * np.sqrt(eigenvalue)

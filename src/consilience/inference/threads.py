@@ -39,6 +39,7 @@ class Limited:
     @classmethod
     def of(cls, libraries: list[LibController]) -> list[Limited]:
         """Limit libraries to one thread, and return those that had more."""
+        # None if the library does not tell
         had = [cls(library, library.get_num_threads() or 1) for library in libraries]
         for limited in had:
             if limited.before > 1:
@@ -71,14 +72,14 @@ class SharedLimit:
     def end(self, holder: object) -> None:
         """Remove a holder; the last removes the limit."""
         with self._lock:
-            _, own = self._holders.pop(holder, (0, []))
+            _, own = self._holders.pop(holder, (0, []))  # not there after a fork that forgot it
             for limited in own:
                 limited.restore()
             self._restore_unless_held()
 
     def in_child(self) -> None:
         """After a fork: forget the holders of threads that do not exist in the child."""
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # the old one may be held by a thread that the child lacks
         mine = threading.get_ident()
         self._holders = {holder: begun for holder, begun in self._holders.items() if begun[0] == mine}
         self._restore_unless_held()

@@ -118,6 +118,7 @@ def mean_agreement(groupings: Any) -> float:
     if not pairs[others].any():
         return np.nan
     most = float(possible[others].sum())
+    # 0 but for rounding: no agreement beyond chance is possible
     return float(excess[others].sum()) / most if most > 1e-12 * pairs[others].sum() else 1.0
 
 
@@ -197,7 +198,7 @@ def adjusted_rand(
         itself.
     """
     excess, possible, pairs = _excess(incidence, grouping_of_group, owner_of_grouping, n_owners)
-    trivial = possible <= 1e-12 * pairs
+    trivial = possible <= 1e-12 * pairs  # 0 but for rounding
     index = np.divide(excess, possible, out=np.ones_like(excess), where=~trivial)
     index[pairs == 0] = np.nan
     return index

@@ -253,7 +253,7 @@ def _correlation(
             sums = np.bincount(units, error[mine])
             products += n_units / (n_units - 1) * float(sums @ sums) - n / (n - 1) * float(error[mine] @ error[mine])
             pairs += _pairs(scale[mine], units)
-    imagined = IMAGINED / 4
+    imagined = IMAGINED / 4  # in units of p (1 − p), which is at most 1/4
     return float(np.clip((products + imagined * USUAL) / (pairs + imagined), 0, 1))
 
 
@@ -292,7 +292,7 @@ def _interval(part: pd.DataFrame, share: float, correlations: _Correlations, lev
     tail = (1 - level) / 2
     independent *= (norm.ppf(tail) / t.ppf(tail, freedom)) ** 2
     right, wrong = share * independent, (1 - share) * independent
-    low = 0.0 if right == 0 else float(beta.ppf(tail, right, wrong + 1))
+    low = 0.0 if right == 0 else float(beta.ppf(tail, right, wrong + 1))  # beta.ppf is NaN at a parameter of 0
     high = 1.0 if wrong == 0 else float(beta.ppf(1 - tail, right + 1, wrong))
     return low, high
 

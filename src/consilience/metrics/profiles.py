@@ -127,7 +127,7 @@ def _numbers(column: pd.Series, name: str) -> pd.Series:
 def _kruskal(score: np.ndarray, labels: np.ndarray) -> tuple[int, float, float]:
     known = np.isfinite(score)
     samples = [score[known & (labels == cluster)] for cluster in np.unique(labels[known])]
-    if len(samples) < 2 or np.ptp(score[known]) == 0:
+    if len(samples) < 2 or np.ptp(score[known]) == 0:  # of equal scores, the statistic is 0 / 0
         return int(known.sum()), np.nan, np.nan
     statistic, p_value = kruskal(*samples)
     return int(known.sum()), float(statistic), float(p_value)

@@ -50,6 +50,7 @@ def write(path: str | PathLike[str], document: dict[str, Any], arrays: Sequence[
     with replacing(path) as file, ZipFile(file, "w", ZIP_STORED) as archive:
         archive.writestr(_member(DOCUMENT), text)
         for number, array in enumerate(arrays):
+            # a member whose size is not known before is limited to 2 GiB otherwise
             with archive.open(_member(array_name(number)), "w", force_zip64=array.nbytes > 2**30) as member:
                 # "K" keeps the order in memory of arrays that are parts of others
                 np.lib.format.write_array(member, np.copy(array, order="K"), NPY_VERSION, allow_pickle=False)
@@ -103,7 +104,7 @@ def _require_plain(path: Path, members: list[ZipInfo]) -> None:
                 f"{path} is not a saved model: its member {member.filename!r} is compressed or encrypted, but members "
                 "of a saved model are neither."
             )
-    if sum(member.file_size for member in members) > path.stat().st_size:
+    if sum(member.file_size for member in members) > path.stat().st_size:  # members that overlap
         raise SavedModelError(f"{path} is damaged: its members claim to be larger than the file.")
 
 
@@ -191,7 +192,7 @@ def parse_array(file: Any, size: int) -> np.ndarray:
     n_cells = math.prod(shape)
     if dtype.kind not in NUMERIC + "U" or min(shape, default=0) < 0 or (n_cells and not dtype.itemsize):
         raise ValueError("the header of an array")
-    if n_cells * dtype.itemsize != size - file.tell():
+    if n_cells * dtype.itemsize != size - file.tell():  # before memory is taken for it
         raise ValueError("the length of an array")
     content = bytearray(n_cells * dtype.itemsize)
     _fill(content, file)
@@ -214,7 +215,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 def _fill(content: bytearray, file: Any) -> None:
     """Fill a buffer with the rest of a file in chunks, and read on to its end, where zipfile compares checksums."""
     view, place = memoryview(content), 0
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(CHUNK):  # in pieces: the size that the archive states may be wrong
         if place + len(chunk) > len(view):
             break
         view[place : place + len(chunk)] = chunk
@@ -226,7 +227,7 @@ def _fill(content: bytearray, file: Any) -> None:
 def _require_valid(array: np.ndarray) -> None:
     """Raise a ValueError if there are bits that do not represent a truth value or character."""
     flat = array.ravel(order="K")
-    if array.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+    if array.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():  # other bytes are no truth values
         raise ValueError("a truth value")
     if array.dtype.kind == "U":
         letters = flat.view(np.uint32 if array.dtype.isnative else np.dtype(np.uint32).newbyteorder())

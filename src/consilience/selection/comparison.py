@@ -283,6 +283,7 @@ def _comparison(held: HeldOut, compared: list[Candidate], baselines: dict[str, n
     scored = baselines | {e.name: e.probability for e in compared if not e.failure}
     loss = {name: losses(same, p, clip) for name, p in scored.items()}
     total = {name: same_log_loss(same, p, clip=clip) for name, p in scored.items()}
+    # of equal ones, models come before baselines
     order = sorted(scored, key=lambda name: (total[name], name in baselines))
     rows = {}
     for name in order:

@@ -172,7 +172,7 @@ def _folds(
     if len(order) < n_folds:
         raise InputError(f"{n_folds} folds need at least {n_folds} {what}. Got {len(order)}; lower n_folds.")
     chance = np.empty(len(order))
-    chance[order] = rng.random(len(order))
+    chance[order] = rng.random(len(order))  # drawn in canonical order, which is not that of the rows
     fold = np.empty(len(order), dtype=np.intp)
     fold[np.lexsort([chance, within])] = np.arange(len(order)) % n_folds
     return fold[of_row]

@@ -56,7 +56,7 @@ def predict(
         The model returns something that is not a probability, or has no clusters.
     """
     probability = PREDICTIONS[by](model, held, kept, there)
-    wrong = ~((probability >= -1e-9) & (probability <= 1 + 1e-9))
+    wrong = ~((probability >= -1e-9) & (probability <= 1 + 1e-9))  # rounding is no mistake of a model
     if wrong.any():
         method = "forecast_same" if by == "forecast" else "predict_same"
         raise InputError(f"'{method}' must return probabilities. Got {probability[wrong][0]}.")

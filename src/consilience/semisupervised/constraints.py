@@ -180,7 +180,7 @@ def _with_pairs(constraints: Constraints, pairs: np.ndarray, must: np.ndarray) -
     n = constraints.n_items
     key = pairs[0].astype(np.int64) * n + pairs[1]
     new = ~np.isin(key, constraints.item_a.astype(np.int64) * n + constraints.item_b)
-    weight = np.full(int(new.sum()), constraints.weight.min())
+    weight = np.full(int(new.sum()), constraints.weight.min())  # what follows weighs no more than what was said
     return Constraints(
         n_items=n,
         item_a=np.concatenate([constraints.item_a, pairs[0][new]]),
@@ -211,7 +211,7 @@ def colour_classes(constraints: Constraints, rng: np.random.RandomState) -> Int[
         -1 for items without constraints.
     """
     n = constraints.n_items
-    rank = rng.permutation(n)
+    rank = rng.permutation(n)  # at random, so that few items wait for each other in a chain
     source = np.concatenate([constraints.item_a, constraints.item_b])
     target = np.concatenate([constraints.item_b, constraints.item_a])
     down = rank[source] > rank[target]

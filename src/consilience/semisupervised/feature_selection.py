@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
-N_PERMUTATIONS = 20
+N_PERMUTATIONS = 20  # of each feature; the values of all features are pooled
 FALSE_DISCOVERIES = 0.1  # expected share of the features kept
 BLOCK_ENTRIES = 1 << 22  # of a table of groups × features at a time: 32 megabytes
 
@@ -92,7 +92,7 @@ def strength(features: Float[np.ndarray, "items features"], tables: Tables) -> F
     between = tables.groupings @ (sums**2 / np.maximum(n_items, 1)[:, None]) - of_mean
     within = tables.covered @ centred**2
     total = within - of_mean
-    varies = total > 1e-9 * within
+    varies = total > 1e-9 * within  # a constant feature varies by rounding alone
     share = np.divide(between, total, out=np.zeros_like(total), where=varies)
     return n_covered @ share
 
@@ -109,4 +109,4 @@ def discoveries(p: Float[np.ndarray, " tests"]) -> Bool[np.ndarray, " tests"]:
     """Tests that Benjamini and Hochberg's procedure rejects."""
     ordered = np.sort(p)
     passed = ordered <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / max(len(p), 1)
-    return p <= ordered[passed].max(initial=-1.0)
+    return p <= ordered[passed].max(initial=-1.0)  # none is rejected

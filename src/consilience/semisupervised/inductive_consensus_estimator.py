@@ -170,6 +170,7 @@ class InductiveConsensus(CrowdEstimator):
         self.annotators_ = self.consensus_.annotators_
         codes = np.asarray(self.consensus_._cluster_codes())
         known = (codes >= 0) & (read.summary().annotators_per_item.to_numpy() > 0)
+        # most classifiers need two clusters
         if len(np.unique(codes[known])) < 2:
             classifier = DummyClassifier(strategy="most_frequent")
         arranged = arrange(read, features)

@@ -85,6 +85,7 @@ def init(problem: Problem) -> State:
 
 def step(state: State, problem: Problem) -> State:
     """One pass over the pairs; alpha is δ α."""
+    # a copy, in the order that dsyr can overwrite
     metric = np.array(state.metric, order="F")  # only its lower triangle is updated
     multiplier, bound = state.multiplier.tolist(), state.bound.tolist()
     rows = zip(problem.difference, problem.sign.tolist(), problem.slack.tolist())
@@ -142,7 +143,7 @@ def percentiles(
         a, b = np.triu_indices(n, 1)
     else:
         a = rng.randint(n, size=SAMPLED)
-        b = (a + rng.randint(1, n, size=SAMPLED)) % n
+        b = (a + rng.randint(1, n, size=SAMPLED)) % n  # never the item itself
     found = distances(features[a] - features[b], metric)
     low, high = np.percentile(found[found > 0], PERCENTILES) if (found > 0).any() else (1.0, 1.0)
     return float(low), float(high)
@@ -151,6 +152,7 @@ def percentiles(
 def first_metric(features: Float[np.ndarray, "items features"], prior: str) -> Float[np.ndarray, "features features"]:
     """A_0."""
     variance = features.var(0)
+    # a constant feature counts as an average one
     variance = np.where(variance > 0, variance, variance.mean() or 1.0)
     if prior == "identity":
         return np.eye(len(variance))

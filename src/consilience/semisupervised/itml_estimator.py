@@ -181,4 +181,4 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     def _set_metric(self, metric: np.ndarray) -> None:
         self.metric_ = metric
         values, vectors = np.linalg.eigh(metric)
-        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # below 0 by rounding alone

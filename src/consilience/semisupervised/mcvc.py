@@ -138,10 +138,11 @@ def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Gene
     """Start with α, β at their priors, small weights and random views of annotators."""
     n_items, n_columns = problem.design.x.shape
     shape = (n_columns, problem.n_clusters, n_restarts * n_views)
+    # scores of standardised features then vary by about 1
     mean = rng.normal(size=shape) / np.sqrt(max(n_columns - 1, 1))
     weights = Weights(mean, np.full(shape, 2 * np.log(FIRST_DEVIATION)))
     scores = gaussian_softmax.scores(problem.design, weights)
-    if n_columns == 1:
+    if n_columns == 1:  # the intercept alone tells no items apart
         scores = rng.normal(size=(n_items, *shape[1:]))
     n_annotators, prior = problem.evidence.n_annotators, problem.prior
     return State(
@@ -252,6 +253,7 @@ def pair_weights(state: State) -> tuple[np.ndarray, np.ndarray]:
 
 def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float[np.ndarray, "restarts views"]:
     """E ln v_g."""
+    # the last stick is all that is left, and ln 1 = 0
     logs = np.pad(expected_log_dirichlet(sticks), ((0, 0), (0, 1), (0, 0)))
     return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
 

@@ -340,11 +340,12 @@ def _predicted(
     features: Float[np.ndarray, "items features"], mean: np.ndarray, deviation: np.ndarray
 ) -> Float[np.ndarray, "items clusters"]:
     """Mean over draws from q(W)."""
-    draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))
+    draws = np.random.default_rng(0).normal(size=(N_DRAWS, *mean.shape))  # the same predictions at every call
     total = np.zeros((len(features), mean.shape[1]))
     for draw in draws:
         weights = mean + deviation * draw
         total += softmax(features @ weights[:-1] + weights[-1], axis=1)
+    # not divided: predict_proba normalises
     return total
 
 

@@ -119,6 +119,7 @@ def spectral_starts(problem: Problem, leader: State, n_starts: int, *, rng: np.r
     basis = feature_basis(problem.design.x[:, :-1])
     followed = followed_views(leader)
     for start, model in enumerate(models):
+        # people weigh differently, so that starts differ
         weights = rng.exponential(size=(len(leader.phi), 1)) * view_weights(model)
         of_features = OF_FEATURES[start % len(OF_FEATURES)] if basis.shape[1] else 0.0
         for view in followed:

@@ -81,7 +81,7 @@ class Metric:
 
     def of(self, rows: Float[np.ndarray, "rows features"], k: int) -> Float[np.ndarray, "rows features"]:
         """Rows in coordinates in which the metric of cluster k is Euclidean."""
-        root = self.root[min(k, len(self.root) - 1)]
+        root = self.root[min(k, len(self.root) - 1)]  # one metric may be that of all clusters
         result: np.ndarray = rows * root if root.ndim == 1 else rows @ root
         return result
 
@@ -164,6 +164,7 @@ class State:
 def init(labels: Int[np.ndarray, " items"], problem: Problem) -> State:
     """First state: means and metric of the given clusters."""
     metric = problem.first_metric()
+    # places of clusters that start empty
     centres = update_centres(labels, problem.features[: problem.n_clusters], problem)
     state = State(labels, centres, metric, objective(labels, costs(centres, metric, problem), metric, problem))
     return update_metric(state, problem)
@@ -313,6 +314,7 @@ def _metric(covariances: list[np.ndarray]) -> Metric:
         else:
             values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
         floor = FLAT * values.max() if vectors is not None else FLAT * np.abs(values)
+        # cannot-links subtract, so that values can be negative
         values = np.maximum(values, np.maximum(floor, np.finfo(float).tiny))
         roots.append(1 / np.sqrt(values) if vectors is None else vectors / np.sqrt(values))
         log_dets.append(-np.log(values).sum())
@@ -366,6 +368,7 @@ def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
     if must.any() and not must.all():
         difference = problem.first_metric().of(problem.difference, 0)
         signed = np.where(must, -weight / weight[must].sum(), weight / weight[~must].sum())
+        # eigh needs a positive definite covariance
         covariance = np.atleast_2d(np.cov(rows.T)) + FLAT * np.eye(rows.shape[1])
         values, vectors = eigh((difference.T * signed) @ difference, covariance)
         leading = slice(-max(problem.n_clusters - 1, 1), None)
@@ -400,6 +403,7 @@ def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " 
             new = candidates[far.argmax()]
         else:
             far = _to_nearest(problem.features, chosen, problem)
+            # if every item is at a centre, any will do
             new = problem.features[rng.choice(len(far), p=far / far.sum() if far.sum() > 0 else None)]
         chosen = np.concatenate([chosen, new[None]])
     return assigned(chosen, problem)
@@ -407,7 +411,7 @@ def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " 
 
 def _to_nearest(rows: np.ndarray, chosen: np.ndarray, problem: Problem) -> Float[np.ndarray, " rows"]:
     metric = problem.first_metric()
-    one = Metric(metric.root[:1], np.zeros(1))
+    one = Metric(metric.root[:1], np.zeros(1))  # distances alone, without ln det A
     return nearest(rows, chosen, one).min(1)
 
 

@@ -31,7 +31,7 @@ from consilience.semisupervised import mpckmeans as core
 from consilience.semisupervised.constraints import Constraints, entailed
 
 METRICS = ("diagonal", "full", None)
-REWEIGHTINGS = 2
+REWEIGHTINGS = 2  # of annotators; each is another run
 ASSUMED = 0.8  # accuracy of annotators before there are clusters
 ENTAILED = 4  # largest number of entailed pairs per given pair
 
@@ -191,6 +191,7 @@ class MPCKMeans(PairwiseClustering):
         best = min(traces, key=lambda trace: -trace.lower_bound)
         for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
             state = best.state
+            # clusters that obey the judgements would make all annotators look right
             without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)
             problem = self._problem(features, pairs, share * log_odds(pairs, without_constraints))
             problem = core.priced(problem, state)

@@ -302,6 +302,7 @@ def read_groupings(
         return float((said * seen.labels).sum() + entr(after.assignment).sum() - divergence)
 
     return iterate(
+        # imagined, so that no group starts impossible
         with_assignment((seen.labels + 1) / np.repeat(totals, sizes, axis=0)),
         lambda before: with_assignment(update_assignment(before, cells)),
         bound,
@@ -391,7 +392,7 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
     if phi.shape[1] <= len(phi):
         return phi, None
     left, singular, right = np.linalg.svd(phi, full_matrices=False)
-    kept = singular > singular[0] * max(phi.shape) * np.finfo(float).eps
+    kept = singular > singular[0] * max(phi.shape) * np.finfo(float).eps  # as in NumPy's matrix_rank
     return left[:, kept] * singular[kept], right[kept].T
 
 
@@ -416,6 +417,7 @@ def merge(
         live = np.flatnonzero(trace.state.moments.design[-1] > LIVE)
         if len(live) <= fewest:
             return trace
+        # no more pairs than clusters: each is a run
         candidates = [pair for pair in alike(trace.state, evidence.cells, live)[: len(live)] if pair not in tried]
         joined = None
         for pair in candidates:
@@ -452,6 +454,7 @@ def merge_to(
             return trace
         attempts = [run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol) for pair in pairs]
         enough = [len(owners(attempt.state)) >= n_clusters for attempt in attempts]
+        # runs that still have enough clusters come first, whatever their bounds
         best = max(range(len(pairs)), key=lambda place: (enough[place], attempts[place].lower_bound))
         tried.add(pairs[best])
         trace = replace(attempts[best], lower_bounds=(*trace.lower_bounds, attempts[best].lower_bound))
@@ -459,7 +462,7 @@ def merge_to(
 
 def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tuple[int, int]]:
     """Pairs of clusters, the larger cluster first, sorted by the similarity of the labels that annotators give them."""
-    live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]
+    live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]  # the larger cluster of a pair is kept
     chance = np.sqrt(label_probability(state, cells)[:, live])
     likeness = chance.T @ chance
     a, b = np.triu_indices(len(live), 1)

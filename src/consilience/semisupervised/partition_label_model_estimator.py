@@ -351,6 +351,7 @@ class PartitionLabelModel(CrowdEstimator):
             self._search(features, read.kept, n_clusters, rng)
             seeds = spawn_seeds(rng, self.n_init)
             problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
+            # features are only added, so that this ends
             while self._finds_features(features, _posteriors(best.state, evidence, prior), seeds[0]):
                 problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
         keep_trace(self, best)
@@ -520,7 +521,7 @@ class PartitionLabelModel(CrowdEstimator):
     def _prior(self, problem: Problem, variance: float) -> Prior:
         limit = 1 / (2 * len(problem.design) * variance)
         richness = limit if self.rich_get_richer is None else self.rich_get_richer
-        if richness > limit * (1 + 1e-12):
+        if richness > limit * (1 + 1e-12):  # a limit that the user computed may be rounded otherwise
             raise InputError(
                 f"The 'rich_get_richer' parameter of PartitionLabelModel must be at most {limit:.6g} "
                 f"= 1 / (2 n_items prior_variance), beyond which the M-step is not concave. Got {richness:g} instead."
@@ -606,6 +607,7 @@ class PartitionLabelModel(CrowdEstimator):
         more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
         before = self._variances(features[:, self.features_used_])
         self.features_used_[more] = True
+        # the variance of the scores stays, though more features make them up
         place = np.argmin(np.abs(before - self.prior_variance_))
         self.prior_variance_ = float(self._variances(features[:, self.features_used_])[place])
         return bool(len(more))

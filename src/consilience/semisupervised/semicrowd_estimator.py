@@ -184,7 +184,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         places, share, n_unclear = similarities(pairs, self.d0, self.d1)
         a, b = np.searchsorted(annotated, places)
         diagonal = np.arange(n)
-        known = np.concatenate([share, share, np.ones(n)])
+        known = np.concatenate([share, share, np.ones(n)])  # both ways, and each item with itself
         weight = 2 * np.sqrt(n / max(len(known), 1)) if isinstance(self.error_weight, str) else self.error_weight
         problem = Problem(
             row=np.concatenate([a, b, diagonal]),
@@ -205,11 +205,11 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         rows = (features - features.mean(0)) / scale
         metric = learn_metric(rows[annotated], completed, self.ridge)
         most: int | None = int(self.n_clusters)
-        nothing_learned = not np.trace(metric) > FLAT
+        nothing_learned = not np.trace(metric) > FLAT  # `<=` would let NaN pass
         if nothing_learned:
             metric, most = np.eye(features.shape[1]), None
         values, vectors = np.linalg.eigh(metric)
-        values, vectors = values[::-1], vectors[:, ::-1]
+        values, vectors = values[::-1], vectors[:, ::-1]  # eigh returns rising eigenvalues
         kept = np.flatnonzero(values > FLAT * values[0])[:most]
         self.components_ = (vectors[:, kept] * np.sqrt(values[kept])).T / scale
         self.metric_ = metric / np.outer(scale, scale)

@@ -237,7 +237,7 @@ class ReplayAgent:
         if exact is not None:
             return np.array(exact, dtype=np.intp)
         shared = np.bincount(self._holding[places].indices, minlength=len(self._times_given))
-        return np.flatnonzero(shared == max(shared.max(), 1))
+        return np.flatnonzero(shared == max(shared.max(), 1))  # items of no grouping fit none
 
 
 def draw_pairs(
@@ -260,6 +260,7 @@ def resolve(together: Bool[np.ndarray, "items items"], rng: np.random.Generator)
     order = rng.permutation(n)  # else ties would always be broken in favour of the first items
     apart = squareform(1.0 - together[np.ix_(order, order)], checks=False)
     labels = np.empty(n, dtype=np.intp)
+    # half is together, however it is rounded
     labels[order] = fcluster(linkage(apart, "average"), 0.5 + 1e-9, "distance")
     return labels
 

@@ -187,6 +187,7 @@ def simulate_crowd(
     seen = np.stack([rng.choice(len(codes), each, replace=False) for _ in range(n_annotators)])
     group = np.take_along_axis(group_of_class, codes[seen], axis=1)
     misplaced = (rng.random(seen.shape) >= right[:, None]) & (n_groups > 1)[:, None]
+    # of a single group none is drawn, but the range must not be empty
     steps = rng.integers(1, np.maximum(n_groups, 2)[:, None], size=seen.shape)
     group = np.where(misplaced, (group + steps) % n_groups[:, None], group)
     annotators = np.array([f"annotator {m}" for m in range(1, n_annotators + 1)], dtype=object)

@@ -248,6 +248,7 @@ def distinct_choices(n_rows: int, n: int, size: int, rng: np.random.Generator) -
 def with_errors(true: np.ndarray, right: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
     """Return labels that are right with probability `right`, else one of the others; of the shape of `true`."""
     wrong = rng.random(len(true)) >= right
+    # of a single class none is drawn, but the range must not be empty
     steps = rng.integers(1, max(n_classes, 2), size=len(true))
     return np.where(wrong, (true + steps) % n_classes, true)
 

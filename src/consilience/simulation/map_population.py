@@ -146,6 +146,7 @@ class MapPopulation:
         callable ``items -> groups``
         """
         own = np.random.default_rng(self._rng.integers(2**63, size=4))
+        # their length is `noise`, whatever the number of dimensions
         errors = own.standard_normal(self._places.shape) * self.noise / np.sqrt(self._places.shape[1])
         n_groups = int(own.choice(self.n_groups))
         return MapAgent(self._places + errors, self._place, n_groups, self.size, own)

@@ -121,8 +121,9 @@ def unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
         for b in range(a + 1, n_sites):
             p_values[a, b] = p_values[b, a] = _association(summaries[a], summaries[b])
     compared = (~np.isnan(p_values)).sum(1)
+    # without a comparison, nanmin would warn
     smallest = np.where(compared > 0, np.nanmin(np.where(np.isnan(p_values), np.inf, p_values), axis=1), 0.0)
-    apart = smallest * np.maximum(compared, 1) > NO_ASSOCIATION
+    apart = smallest * np.maximum(compared, 1) > NO_ASSOCIATION  # the smallest of several, so times their number
     related = compared > 0
     return (
         [one.site for one, is_apart in zip(summaries, apart, strict=True) if is_apart]

@@ -114,8 +114,10 @@ def summarise_site(
     found = _groupings(scaled, n_groups, clusterer, noisy=epsilon is not None, rng=rng)
     shown = np.column_stack([_without_small(one[named], scaled[named], min_group_size) for one in found])
     if epsilon is not None:
+        # all groupings together disclose ε
         shown = np.column_stack([_noisy(one, epsilon / shown.shape[1], rng) for one in shown.T])
     texts = [names[place] if key is None else hashed(names[place], key) for place in named]
+    # the order of the site's table would tell something
     order = np.argsort(np.array(texts, dtype=object))
     return SiteSummary(
         site=site,
@@ -214,6 +216,7 @@ def _groupings(
         return [found.astype(np.intp)]
     if isinstance(n_groups, str) and n_groups == "auto":
         coarse = _by_silhouette(points, rng)
+        # √(n / 2) is a usual rule of thumb
         finer = min(max(round((len(points) / 2) ** 0.5), int(coarse.max()) + 2), len(points) - 1)
         return [coarse] if noisy else [coarse, _kmeans(points, finer, rng)]
     numbers = n_groups if isinstance(n_groups, list | tuple) else [n_groups]
@@ -277,7 +280,7 @@ def _noisy(group: Int[np.ndarray, " items"], epsilon: float, rng: np.random.Gene
     k = len(numbers)
     if k == 1:
         return group
-    keeps = rng.random(len(group)) < np.exp(epsilon) / (np.exp(epsilon) + k - 1)
+    keeps = rng.random(len(group)) < np.exp(epsilon) / (np.exp(epsilon) + k - 1)  # randomised response
     other = (code + rng.integers(1, k, len(group))) % k
     return np.asarray(numbers[np.where(keeps, code, other)])
 

@@ -70,7 +70,7 @@ def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, r
     n_repeats : how often each item that is not shared is dealt
     """
     n_shared = min(max(FEWEST_SHARED, round(overlap * subset_size)), subset_size - 1)
-    order = rng.permutation(np.arange(n_items, dtype=np.int32))
+    order = rng.permutation(np.arange(n_items, dtype=np.int32))  # half the memory, for each repeat and item
     others = order[n_shared:]
     n_subsets = -(-len(others) // (subset_size - n_shared))
     ends = np.arange(1, n_subsets + 1) * len(others) // n_subsets

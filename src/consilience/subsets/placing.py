@@ -116,7 +116,7 @@ def probabilities(
         block = groups[:, start : start + size]
         total = np.tile(prior, (block.shape[1], 1))
         for of_repeat in block:
-            total += scores[of_repeat]
+            total += scores[of_repeat]  # a repeat at a time: all at once would need repeats × items × clusters
         yield slice(start, start + block.shape[1]), softmax(total, axis=1)
 
 

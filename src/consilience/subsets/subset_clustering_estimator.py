@@ -227,7 +227,7 @@ class SubsetClustering(CrowdEstimator):
                 plan = composing.compose(len(features), *sizes, rng=np.random.default_rng(seed))
                 heard: Counter[Heard] = Counter()
                 grouped = composing.collect(plan, self._groupings_of(features, plan, cluster_seed, heard))
-                _warn_once(heard, plan.n_subsets)
+                _warn_once(heard, plan.n_subsets)  # only now: subsets are grouped while they are collected
                 with one_blas_thread():
                     self._fuse(plan, grouped, np.random.default_rng(fusion_seed))
         for note in self.notes_:
@@ -259,7 +259,7 @@ class SubsetClustering(CrowdEstimator):
     def _cluster_all(self, features: Float[np.ndarray, "items features"], seed: int) -> None:
         """Let the groups of all items together be the clusters."""
         code, n_clusters = composing.numbered(_grouped(self.clusterer, features, seed))
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # ln 0 is meant: no other cluster than that of the group
             self._scores = np.vstack([np.log(np.eye(n_clusters)), np.zeros((1, n_clusters))])
         self._prior = np.log1p(np.bincount(code[code >= 0], minlength=n_clusters))
         self._groups = code[None].astype(np.int32)

@@ -200,6 +200,7 @@ def _toloka_sheets(table: Table, item: str, answer: str) -> Table:
 def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) -> list[Any]:
     """Read a list as Toloka writes it: JSON without its brackets, perhaps with quotation marks doubled or escaped."""
     text = str(cell).strip()
+    # quotes are doubled or escaped if a program wrote the table again
     undone = text.replace('""', '"').replace("\\", "")
     for attempt in (text, f"[{text}]", undone, f"[{undone}]"):
         try:
@@ -275,6 +276,7 @@ def _answer_in(answer: Any) -> Any:
 
 def appen(table: Table, request: Request, name: str) -> Export:
     """Read a full report of Appen, formerly Figure Eight and CrowdFlower."""
+    # R puts an X before names that begin with an underscore
     table = replace(table, frame=table.frame.rename(columns=lambda column: re.sub(r"^X(?=_)", "", str(column))))
     if "_worker_id" not in table.columns:
         raise AnnotationError("This is Appen's aggregated report, which names no annotators; download the full report.")
@@ -387,6 +389,7 @@ def mural(table: Table, request: Request, name: str) -> Export:
 def qualtrics(table: Table, request: Request, name: str) -> Export | None:
     """Read a survey of Qualtrics, with names of columns in three rows, and one row per respondent."""
     frame = table.frame
+    # below the names come the texts of the questions, then their ImportIds
     if len(frame) < 3 or not frame.iloc[1].astype(str).str.contains("ImportId").any():
         return None
     texts = dict(zip(frame.columns, frame.iloc[0].astype(str)))
@@ -480,7 +483,7 @@ def pile_columns(table: Table, request: Request) -> Table:
     frame = table.frame
     long = frame.melt(id_vars=[people[0]], value_vars=numbered, var_name="pile", value_name="cards", ignore_index=False)
     long = long[~_blank(long["cards"])]
-    rows = np.repeat(np.arange(len(frame))[None], len(numbered), axis=0).ravel()
+    rows = np.repeat(np.arange(len(frame))[None], len(numbered), axis=0).ravel()  # melt lists a table column by column
     kept = ~_blank(frame[numbered].melt()["value"])
     where, rows = table.where, rows[kept]
     return replace(table, frame=long.reset_index(drop=True), where=lambda place: where(int(rows[place])))
@@ -506,6 +509,7 @@ def piles(table: Table, request: Request) -> Table:
     frame = table.frame
     n_rows, width = len(frame), len(numbered)
     cells = frame[numbered].to_numpy(object).ravel()
+    # NaN differs from itself
     kept = np.flatnonzero([not (cell is None or cell != cell or str(cell).strip() == "") for cell in cells])
     row = kept // width
     pile = as_texts(frame[groups[0]]).str.strip()

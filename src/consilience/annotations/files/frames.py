@@ -60,7 +60,7 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **o
     with written_by(of_from_frame(kind)):
         found = statements(table_of_frame(frame, caller), request_of(columns, kind=kind, **options))
     for text in found.reading.warnings:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)  # of the caller of from_frame
     return found
 
 

@@ -393,6 +393,7 @@ def _values(column: Coded, table: Table, request: Request, what: str, where: Whe
         column = _sorted_ones(column, warnings)
     found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)
     (typed,) = table.typed(found.column)
+    # among few judgements, -1 may be one; among grades, it means missing as elsewhere
     last = filled(typed, what, where) if what != "same" or _has_grades(typed) else Filled(typed)
     warnings += [*found.notes, *last.notes]
     return last.column

@@ -91,6 +91,7 @@ def _crossing(
         one, other = coded[a], coded[b]
         expected = _pairs(one.codes) * _pairs(other.codes) / max(len(one) * (len(one) - 1) / 2, 1)
         common = _pairs(one.codes * len(other.names) + other.codes)
+        # an annotator meets an item once; columns that are no key meet as often as chance has it
         is_sure = expected >= BY_CHANCE and common <= expected / 20
         if (is_sure or (is_told and expected > 0 and not common)) and expected > best:
             best, crosses = expected, is_sure

@@ -42,7 +42,7 @@ def mixture(others: list[Any], cells: Coded) -> tuple[list[Any], str]:
     silent = [is_like_missing(name) or spells_missing(name) for name in cells.names]
     cells = without(cells, np.array(silent, dtype=bool))
     codes = cells.codes.reshape(-1, len(others))
-    number = np.array([is_number(name) for name in cells.names] + [False])
+    number = np.array([is_number(name) for name in cells.names] + [False])  # the last entry is that of blank cells, -1
     value = np.array([float(name) if is_it else 0.0 for name, is_it in zip(cells.names, number)] + [0.0])
     filled = (codes >= 0).sum(0)
     numeric = number[codes].sum(0) >= 0.9 * filled  # true of a blank column

@@ -142,6 +142,7 @@ def read_parquet(open_binary: Callable[[], Any]) -> Table:
     pyarrow = import_pyarrow()
     try:
         with open_binary() as file:
+            # texts come as codes, and integers beside blanks stay integers
             frame = pyarrow.parquet.read_table(file).to_pandas(strings_to_categorical=True, integer_object_nulls=True)
     except (ValueError, OSError) as error:
         raise AnnotationError("This is not a Parquet file, or it is damaged.") from error
@@ -165,6 +166,7 @@ def _read_archive(source: Source) -> Records | None:
     try:
         with source.open() as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
             names = [name for name in archive.namelist() if name.lower().endswith((".jsonl", ".ndjson"))]
+            # macOS adds a file of attributes for each
             names = [name for name in names if not name.startswith("__MACOSX/")]
             contents = {name: archive.read(name) for name in names}
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):  # damaged, or encrypted

@@ -108,7 +108,7 @@ class _Text:
                 found = codecs.lookup(given)
             except (LookupError, ValueError):  # ValueError: characters that no name of an encoding contains
                 found = None
-            if found is None or not found._is_text_encoding:
+            if found is None or not found._is_text_encoding:  # base64 and the like are codecs, too
                 raise AnnotationError(f"There is no text encoding {given!r}; examples are utf-8, cp1252 and utf-16.")
             return found.name
         with self.open_binary() as file:
@@ -165,9 +165,10 @@ class _Text:
 
     @contextmanager
     def _lines(self) -> Iterator[Any]:
+        # csv reads the ends of lines itself
         with self.open_binary() as file, io.TextIOWrapper(file, encoding=self.encoding, newline="") as text:
             first = text.read(1)
-            if first != "\ufeff":
+            if first != "\ufeff":  # a byte order mark, which most encodings leave in
                 text.seek(0)
             for _ in range(self.skipped):
                 text.readline()
@@ -327,6 +328,7 @@ class _Text:
 
     def table(self) -> Table:
         frame = self._quickly()
+        # a blank last cell may be one that is lacking: pandas does not tell
         if frame is None or (frame.iloc[:, -1] == "").any():
             frame = self._line_by_line()
         return Table(
@@ -372,6 +374,7 @@ class _Text:
                 source = text.buffer
                 source.seek(0)
             options["quoting"] = csv.QUOTE_NONE if self.unquoted else csv.QUOTE_MINIMAL
+            # which texts mean "missing" is decided in values.py
             return pd.read_csv(source, sep=self.delimiter, na_filter=False, index_col=False, **options)
 
     def _without_marks(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -433,6 +436,7 @@ class _Text:
         """Whether the text ends within quotation marks, so that they would enclose a further line."""
         with self._lines() as text:
             last: list[str] = []
+            # an open quote swallows the end
             for cells in _of_any_length(csv.reader(chain(text, [END]), delimiter=self.delimiter)):
                 last = cells
             return not self.unquoted and last != [END]
@@ -484,6 +488,7 @@ def _is_running(cells: list[str]) -> bool:
 def _of_any_length(reader: Iterator[list[str]]) -> Iterator[list[str]]:
     """Yield the records of a reader of csv; the limit, which all readers share, is lifted only while one is read."""
     while True:
+        # of the whole process, so it is restored before anything else is read
         limit = csv.field_size_limit(sys.maxsize)
         try:
             cells = next(reader, None)

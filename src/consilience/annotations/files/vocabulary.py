@@ -185,7 +185,7 @@ def normal(name: Any) -> str:
     ['card label', 'participant id', 'sort id', 'hit id', '7']
     """
     text = unicodedata.normalize("NFKC", str(name))
-    text = re.sub(r"(?<=[a-zß-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+    text = re.sub(r"(?<=[a-zß-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)  # itemId and HTMLText become words
     return re.sub(r"[\s_.\-/()#]+", " ", text).strip().casefold()
 
 

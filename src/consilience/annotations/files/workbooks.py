@@ -100,7 +100,7 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
         ) from error
     try:
         with open_binary() as file:
-            book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
+            book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)  # values instead of formulas
     except Exception as error:  # openpyxl raises various errors for a damaged archive
         raise AnnotationError(
             "This zip archive is not an Excel workbook, or it is damaged; unpack it, or save the table as CSV (UTF-8)."

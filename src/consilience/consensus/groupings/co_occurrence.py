@@ -91,6 +91,7 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
     if determined is not None:
         return Partition(numbered_by_size(determined), np.empty(0), len(part) - len(linked))
     n_parts = len(np.unique(part[linked]))
+    # one eigenvalue more, for the gap after the last
     wanted = max(max_clusters + 1, n_parts) if n_clusters is None else n_clusters
     values, vectors = degree_normalised_eigenpairs(share[linked][:, linked], min(wanted, len(linked)))
     number = eigengap(values, max(2, n_parts)) if n_clusters is None else min(n_clusters, len(linked))
@@ -161,8 +162,9 @@ def habits(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, "an
     within, total = pairs(grouping * n_clusters + k, grouping), pairs(grouping, grouping)
     counted = np.column_stack([both, pairs(memberships.group, grouping) - both])
     of = np.column_stack([within, total - within])
+    # imagined: a pair of one cluster that is together, and a pair of two that is not
     crowd = (counted.sum(0) + np.array([1, 0])) / (of.sum(0) + 1)
-    return np.asarray((counted + crowd) / (of + 1))
+    return np.asarray((counted + crowd) / (of + 1))  # imagined, a pair at the crowd's rate
 
 
 def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
@@ -214,5 +216,6 @@ def _with_loners(memberships: Memberships, part: Clusters, cluster: Clusters) ->
     apart = (held[loners] @ (held.T.tocsr() @ onehot)).toarray() / sizes
     apart[part[loners][:, None] != part_of_cluster] = np.inf
     filled = cluster.copy()
+    # without a cluster in its part, a new one
     filled[loners] = np.where(np.isfinite(apart).any(1), apart.argmin(1), n_clusters + np.arange(len(loners)))
     return filled

@@ -153,6 +153,7 @@ def _two_largest(
     order = np.lexsort((-size, grouping))
     start = np.searchsorted(grouping[order], np.arange(n_groupings + 1))
     counts = np.diff(start)
+    # beyond the end, for groupings without groups, or with one
     falling = np.append(size[order], [0.0, 0.0])
     return np.where(counts > 0, falling[start[:-1]], 0.0), np.where(counts > 1, falling[start[:-1] + 1], 0.0)
 
@@ -161,6 +162,7 @@ def _pairs_both_put_together(memberships: Memberships) -> tuple[Product, Weights
     """Return the product of X with a vector, and the diagonal of X."""
     size = memberships.group_sizes.astype(float)
     norm = np.bincount(memberships.grouping_of_group, size * (size - 1), memberships.n_groupings)
+    # both ways count the same: list the fewer of pairs within groups and pairs of memberships of an item
     few_pairs = (size**2).sum() <= (memberships.times_seen.astype(float) ** 2).sum()
     return (_by_pairs if few_pairs else _by_shared_groups)(memberships), norm
 

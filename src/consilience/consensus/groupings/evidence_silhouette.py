@@ -75,7 +75,7 @@ class EvidenceSilhouette:
         own = cluster[self.rows]
         at = np.arange(len(own)), own
         others = sizes - np.eye(n_clusters)[own]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 for items alone and empty clusters; not read below
             distance = 1 - self.share - sums / others
         inner = distance[at].copy()
         distance[at] = np.inf

@@ -59,6 +59,7 @@ from scipy.special import gammaln, logsumexp, softmax
 from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
 
+# 1 / (1 + c), which users see as consistency, from 0.95 to 0.001
 CONCENTRATIONS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 50.0, 1000.0])
 FIRST_CONCENTRATION = 0.5
 MORE_GROUPS = 2  # unobserved groups of each grouping
@@ -139,6 +140,7 @@ def cluster_scores(layout: Layout, state: State, counts: Counts | None = None) -
     counts = count(layout, state) if counts is None else counts
     scores = scores_of_new(layout, counts, state.concentration)
     own = np.arange(len(state.cluster)), state.cluster
+    # the item itself does not count: ln (1 + m_k) becomes ln m_k
     scores[own] += _own_contribution(layout, state, counts) - np.log1p(1 / counts.of_clusters[state.cluster])
     return scores
 
@@ -165,7 +167,7 @@ def move(state: State, scores: Scores, chance: Float[np.ndarray, " items"]) -> S
     now = scores[np.arange(len(best)), state.cluster]
     return replace(
         state,
-        cluster=np.where(elsewhere & (chance < 0.5), best, state.cluster),
+        cluster=np.where(elsewhere & (chance < 0.5), best, state.cluster),  # all at once could swap back and forth
         log_pseudo_likelihood=float(now.sum()),
         restless=float(elsewhere.mean()),
         n_sweeps=state.n_sweeps + 1,
@@ -274,6 +276,7 @@ def learn_concentration(layout: Layout, state: State, counts: Counts | None = No
     table = np.stack([cells.log_evidence(np.full(len(state.concentration), c)) for c in CONCENTRATIONS], axis=1)
 
     def reestimate(log_shares: np.ndarray) -> np.ndarray:
+        # no share becomes 0, whose logarithm it would keep
         return np.log(softmax(log_shares + table, axis=1).mean(0) + 1e-9)
 
     def log_likelihood(log_shares: np.ndarray) -> float:

@@ -169,9 +169,10 @@ def spread_seeds(problem: Problem, rng: np.random.Generator) -> Clusters:
     distances = np.empty((n_items, problem.n_clusters))
     for k in range(problem.n_clusters):
         total = nearest.sum()
+        # 0 if each item is where a seed is
         chosen = int(rng.choice(n_items, p=nearest / total) if total > 0 else rng.integers(n_items))
         distances[:, k] = problem.in_group @ problem.table(_item_as_centroid(problem, chosen))[:, 0]
-        nearest = np.maximum(distances[:, : k + 1].min(1), 0.0)
+        nearest = np.maximum(distances[:, : k + 1].min(1), 0.0)  # rounding: rng.choice takes no negative probability
     return distances.argmin(1)
 
 

@@ -242,7 +242,7 @@ class KCC(GroupingConsensus):
         groupings, place = self._known(annotations, missing)
         item, group = groupings.item_of_row, place[groupings.incidence.indices]
         distance = np.asarray(groupings.incidence @ self._table[place])
-        cluster = (distance[item] - self._table[group]).argmin(1)
+        cluster = (distance[item] - self._table[group]).argmin(1)  # without the group that is predicted
         alone = np.diff(groupings.incidence.indptr)[item] == 1
         expected = self._expected_shares[group, cluster]
         expected[alone] = self._expected_shares[group[alone]] @ self._sizes / self._sizes.sum()
@@ -342,5 +342,5 @@ def expected_shares(
     held = np.zeros((groupings.n_groupings, counts.shape[1]))
     np.add.at(held, grouping, counts)
     groups = np.bincount(grouping, minlength=groupings.n_groupings)[grouping]
-    habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)
+    habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)  # one imagined item in each group
     return (counts + HABIT * habit[:, None]) / (held[grouping] + HABIT), of_item[seen].sum(0)

@@ -54,6 +54,7 @@ def similarities(memberships: Memberships) -> Similarity:
     second = first.T
     product = np.divide(first * second, total, out=np.zeros_like(total), where=total > 0)
     possible = (first + second) / 2 - product
+    # where both put all or no pairs together, the index is 0 / 0: take the share of pairs on which they agree
     agreed = np.divide(total + 2 * both - first - second, total, out=np.full_like(total, np.nan), where=total > 0)
     found = np.divide(both - product, possible, out=agreed, where=possible > 1e-9)
     np.fill_diagonal(found, 1.0)
@@ -67,7 +68,7 @@ def affinities(similarity: Similarity) -> Similarity:
     mean = float(known.mean()) if len(known) else 0.0
     found = np.maximum(np.where(np.isnan(similarity), mean, similarity), 0.0)
     np.fill_diagonal(found, 0.0)
-    np.fill_diagonal(found, (found.sum(1) == 0).astype(float))
+    np.fill_diagonal(found, (found.sum(1) == 0).astype(float))  # no row of an affinity may sum to 0
     return found
 
 

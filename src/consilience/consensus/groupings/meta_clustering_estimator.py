@@ -207,7 +207,7 @@ class MetaClustering(GroupingConsensus):
         self.items_ = groupings.items
         labels = np.column_stack([seen.scattered(clusters.cluster) for seen, clusters in found])
         self.view_labels_ = pd.DataFrame(labels, index=groupings.items.rename("item"))
-        self.labels_ = labels[:, 0].copy()
+        self.labels_ = labels[:, 0].copy()  # not a view of the table of all views
         numbers = [int(clusters.cluster.max()) + 1 for _, clusters in found]
         self.n_clusters_ = numbers[0]
         self.responsibilities_ = core.probabilities(self.labels_, self.n_clusters_)

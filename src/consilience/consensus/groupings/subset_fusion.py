@@ -81,6 +81,7 @@ def coordinates(memberships: Memberships, normalize: str | None, n_components: i
     if normalize is None:
         vectors, _ = distatis.coordinates(memberships, weights, n_components, tol=tol)
         return Coordinates(vectors, directions=False, grouping_weights=weights)
+    # itself for each item, since no row of a similarity may sum to 0
     share = csr_array(shares_together(memberships, weights) + identity(memberships.n_items, format="csr"))
     _, vectors = degree_normalised_eigenpairs(share, n_components)
     return Coordinates(vectors, directions=True, grouping_weights=weights)
@@ -175,7 +176,7 @@ def search_mixture(
             cluster = kmeans(places.for_clusters(first), first, rng=rng)
             for state in _down_to(fewest, layout, mixture.init(layout, cluster, first), rng=rng):
                 number, fits = state.n_clusters, mixture.log_evidence(layout, state)
-                if number <= most and fits > log_evidence.get(number, -np.inf):
+                if number <= most and fits > log_evidence.get(number, -np.inf):  # a run starts from more
                     states[number], log_evidence[number] = state, fits
                 tried.update()
     curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})

@@ -308,9 +308,10 @@ class SubsetFusion(GroupingConsensus):
             is added to every pair.
         """
         _, memberships = self._some(items)
-        order = self._canonical_order(items)
+        order = self._canonical_order(items)  # the order breaks ties between mergers
         evidence = EvidenceSilhouette.of(memberships.of_items(order), rng=np.random.default_rng(0), all_items=True)
         result: np.ndarray = hierarchy.linkage(squareform(evidence.dissimilarities(), checks=False), method)
+        # items have other positions than in the canonical order; mergers keep their numbers
         clusters = np.concatenate([order, np.arange(len(order), 2 * len(order) - 1)])
         result[:, :2] = np.sort(clusters[result[:, :2].astype(np.intp)], axis=1)
         return result
@@ -347,6 +348,7 @@ class SubsetFusion(GroupingConsensus):
     def _continue(self, groupings: Groupings) -> None:
         read = read_once(self, groupings)
         memberships, places, part = self._linked(read.kept)
+        # -1 for items that are new
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
         solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")

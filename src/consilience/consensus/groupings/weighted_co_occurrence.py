@@ -56,6 +56,7 @@ class Partitioning:
         number = auto if self.n_clusters is None else min(self.n_clusters, len(linked))
         found = quick_kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=STARTS)
         found = own_of_parts(found, part[linked])
+        # items that were put with no other keep their clusters, numbered after the others
         cluster = int(found.max()) + 1 + self.fitted
         cluster[linked] = found
         return np.unique(cluster, return_inverse=True)[1]

@@ -186,7 +186,7 @@ def silhouette(weighed: WeightedLayout, rows: Int[np.ndarray, " rows"]) -> Evide
     memberships, weights = weighed.layout.memberships, weighed.of_groupings
     group, grouping = memberships.group_sizes.astype(float), memberships.grouping_sizes.astype(float)
     put_together = weights[memberships.grouping_of_group] @ (group**2 - group)
-    share = float(put_together / max(weights @ (grouping**2 - grouping), 1e-300))
+    share = float(put_together / max(weights @ (grouping**2 - grouping), 1e-300))  # no pair was presented
     counts, presented = (
         _pairs(left, rows, right)
         for left, right in (
@@ -251,6 +251,7 @@ class Search:
         allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]  # never none: it ends below
         best = max(allowed, key=lambda each: evidence.score(each.cluster))
         again = quick_kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
+        # equal starts settle once
         starts = {canonical(start).tobytes(): start for start in (best.cluster, again, self.fitted)}
         ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
         return max(ends, key=lambda each: evidence.score(each.cluster)).cluster

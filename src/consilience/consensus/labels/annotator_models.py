@@ -95,6 +95,7 @@ class Smoothed:
 
     def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
         """Mean of θ under Dirichlet(1 + the counts without these labels)."""
+        # below 0 by rounding, or where copies share a weight
         seen = 1 + np.maximum(self.counts[annotator, label] - responsibilities, 0)
         return seen / (self.counts.shape[1] + np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0))
 
@@ -149,7 +150,7 @@ class Hierarchical:
         crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
         moved = replace(self, counts=counts, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
         drawn = tables.sum((0, 1))
-        near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)
+        near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
         slope, place = drawn - self.concentration * seated, np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
         better = moved._log_rows(far) > moved._log_rows(near)
@@ -207,6 +208,7 @@ class Hierarchical:
         pseudo = self._pseudo(self.concentration)[annotator, label]
         total = np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0)
         total += self._of_components(self.concentration)
+        # see `Smoothed.left_out`
         return (pseudo + np.maximum(self.counts[annotator, label] - responsibilities, 0)) / total
 
     def matrices(self) -> Matrices:
@@ -255,6 +257,7 @@ class OneCoin:
         """E ln p and E ln(1 - p), or ln p and ln(1 - p) of the most probable p."""
         if self.learned:
             return expected_log_dirichlet(self.accuracy)
+        # the mode of a Beta distribution
         return np.log((self.accuracy - 1) / (self.accuracy - 1).sum(1, keepdims=True))
 
     def log_prior(self, labels: Counts) -> float:
@@ -282,7 +285,7 @@ class OneCoin:
     def matrices(self) -> Matrices:
         """Posterior means."""
         n_labels = self.log_table.shape[1]
-        seen = self.accuracy if self.learned else self.accuracy - 1
+        seen = self.accuracy if self.learned else self.accuracy - 1  # the mode of a Beta distribution
         right = (seen[:, 0] / seen.sum(1))[:, None, None]
         if n_labels == 1:
             return np.ones_like(right)
@@ -317,7 +320,7 @@ def fit_crowd(start: Float[np.ndarray, "2"], right_wrong: Float[np.ndarray, "ann
         value += n * (gammaln(crowd.sum()) - gammaln(crowd).sum())
         slope = digamma(crowd + right_wrong).sum(0) - digamma(crowd.sum() + total).sum() + imagined
         slope += n * (digamma(crowd.sum()) - digamma(crowd))
-        return -float(value), -slope * crowd
+        return -float(value), -slope * crowd  # in ln α and ln β
 
     found = minimize(
         objective,
@@ -360,7 +363,7 @@ def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
     """e_kl: expected errors, and one imagined error in each class."""
     n_classes = tables.shape[1]
     others = 1 - np.eye(n_classes)
-    seen = tables.sum(0) * others + others / max(n_classes - 1, 1)
+    seen = tables.sum(0) * others + others / max(n_classes - 1, 1)  # one imagined error, spread over the others
     return seen / np.maximum(seen.sum(0), TINY)
 
 

@@ -83,6 +83,7 @@ class Calibration:
         tempered = of_classes(posterior(onehot, log_weights, log_table / self.temperature), n_classes)
         mixed = tempered @ ((1 - self.shared) * np.eye(n_classes) + self.shared * self.confusion)
         for chunk in onehot.chunks:
+            # no label of these items can be a shared error, or their class is known
             silent = np.bincount(chunk.onehot.indices, minlength=chunk.onehot.shape[0]) == 0
             kept = chunk.start + np.union1d(np.flatnonzero(silent), chunk.known_rows)
             mixed[kept] = tempered[kept]
@@ -155,7 +156,7 @@ def _least(objective: Callable[[float], ValueAndSlope]) -> float:
     places = np.linspace(0, np.log(HIGHEST), 20)
     values, slopes = zip(*(objective(float(np.exp(place))) for place in places))
     best = int(np.argmin(values))
-    other = best + 1 if slopes[best] < 0 else best - 1
+    other = best + 1 if slopes[best] < 0 else best - 1  # the neighbour downhill: the minimum lies between
     if not 0 <= other < len(places) or slopes[best] * slopes[other] >= 0:
         return float(np.exp(places[best]))
     return float(np.exp(brentq(lambda place: objective(float(np.exp(place)))[1], places[best], places[other])))
@@ -170,6 +171,7 @@ def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np
     given = np.cumsum(n_labels[order])
     enough = GOOD * given[-1] * (1 + ROUNDING)  # three of twelve are a quarter, whichever way their sums are rounded
     good = order[: max(int((given <= enough).sum()), 1)]
+    # an average needs a weight, even where nobody has labels
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
 
 

@@ -134,7 +134,7 @@ def counts_of(
 
 def as_constant(counts: Counts) -> Float[np.ndarray, "annotators classes labels"]:
     """Return confusion matrices of annotators whose labels do not depend on the class."""
-    said = counts.sum(2) + 1
+    said = counts.sum(2) + 1  # imagined, so that no probability is 0
     return np.repeat((said / said.sum(1, keepdims=True))[:, None], counts.shape[1], axis=1)
 
 

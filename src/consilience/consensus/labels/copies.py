@@ -222,7 +222,7 @@ def common_items(labels: Labels) -> Pairs:
     n_annotators, n_classes = labels.n_annotators, labels.n_classes
     ones = np.ones(labels.n_rows, np.float32)  # counts up to 2 ** 24 are exact
     items = csr_array((ones, (labels.item, labels.annotator)), shape=(len(labels), n_annotators))
-    items.data[:] = 1
+    items.data[:] = 1  # csr_array added up several labels of an item by one annotator
     cell, row = np.unique(labels.item * n_classes + labels.label, return_inverse=True)
     cells = csr_array((ones, (row, labels.annotator)), shape=(len(cell), n_annotators))
     both = triu(items.T @ items, 1).tocoo()
@@ -240,7 +240,7 @@ def common_items(labels: Labels) -> Pairs:
         first.astype(int),
         second.astype(int),
         n_items,
-        np.minimum(same / n_items, 1),
+        np.minimum(same / n_items, 1),  # several labels of one item by one annotator can agree
         chance,
         float(n_further),
         float(further) if n_further else 0.0,
@@ -291,6 +291,7 @@ def _of_group(
     parts = [Tables.of(labels, of_items[part == number], member, person) for number in range(N_PARTS)]
     whole = reduce(add, parts)
     found = explanations(whole)
+    # of the jackknife over parts of the items
     spread = (N_PARTS - 1) * np.cov(np.array([explanations(whole - one) for one in parts]).T, bias=True)
     value = explained(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
     at_most = explained_at_most(found, spread, whole.members.kappa)
@@ -315,7 +316,7 @@ class Table:
     @property
     def joint(self) -> Float[np.ndarray, "classes classes"]:
         """T."""
-        return self.counts / max(self.total, 1e-300)
+        return self.counts / max(self.total, 1e-300)  # 0 / 0 without pairs
 
     @property
     def beyond(self) -> Float[np.ndarray, "classes classes"]:
@@ -403,6 +404,7 @@ def explanations(tables: Tables) -> Float[np.ndarray, "3"]:
     noise = NOISE / np.sqrt(max(len(across) * tables.n_items, 1))
     by_others = np.trace(across @ inverse_above(tables.others.beyond, noise) @ across.T)
     of_others = np.trace(across.T @ inverse_above(tables.members.beyond, noise) @ across)
+    # 0 / 0 where members agree by chance
     return np.array([by_others / max(1 - tables.members.chance, 1e-9), of_others, np.trace(tables.others.beyond)])
 
 
@@ -499,7 +501,7 @@ def numbered(group: Group) -> Group:
     found, first, place = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(np.where(found >= 0, first, -1), kind="stable")
     rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order)) - int((found < 0).any())
+    rank[order] = np.arange(len(order)) - int((found < 0).any())  # `ALONE` comes first and stays -1
     return rank[place]
 
 
@@ -508,7 +510,7 @@ def first_members(group: Group, labels: Labels) -> Int[np.ndarray, " annotators"
     stands = np.arange(len(group))
     order = np.argsort(-np.bincount(labels.annotator, minlength=len(group)), kind="stable")
     inside = order[group[order] >= 0]
-    _, first = np.unique(group[inside], return_index=True)
+    _, first = np.unique(group[inside], return_index=True)  # the first of a group has most labels
     return np.where(group >= 0, inside[first][group] if len(first) else stands, stands)
 
 

@@ -75,6 +75,7 @@ def copies_of(
 
 
 def _places(estimator: LabelAggregator, group: Sequence[Name], labels: Labels) -> list[int]:
+    # a tuple is one name, not two levels
     places = labels.annotators.get_indexer(pd.Index(list(group), tupleize_cols=False, dtype=object)).tolist()
     if ALONE in places:
         raise InputError(

@@ -299,7 +299,7 @@ class DawidSkene(LabelAggregator):
         warn_of_constant(labels, constant, type(self).__name__)
         heard, before = without(labels, constant), history
         if isinstance(history, np.ndarray) and constant.any():
-            before = history.copy()
+            before = history.copy()  # the fit without copies reads all of it
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
         wanted = self._wanted_subtypes(heard, history, copies.group)
@@ -399,7 +399,7 @@ class DawidSkene(LabelAggregator):
         q = fit.responsibilities()
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
-        of_each_class = mean_rows(matrices, state.expected.sizes + 1)
+        of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))

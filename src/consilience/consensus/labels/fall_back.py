@@ -48,7 +48,7 @@ def evidence_of_frequencies(counts: Counts) -> float:
         value += n_annotators * (gammaln(alpha.sum()) - gammaln(alpha).sum())
         slope = digamma(alpha + counts).sum(0) - digamma(alpha.sum() + total).sum()
         slope += n_annotators * (digamma(alpha.sum()) - digamma(alpha))
-        return -float(value), -slope * alpha
+        return -float(value), -slope * alpha  # in ln α
 
     found = minimize(objective, np.zeros(n_labels), jac=True, method="L-BFGS-B", bounds=[LIMITS] * n_labels)
     return -float(found.fun)

@@ -364,6 +364,7 @@ def benefit_of_doubt(
     if testable.any():
         share = (
             brentq(slope, EDGE, 1 - EDGE)
+            # brentq needs a change of sign; without one, the share is at an edge
             if slope(EDGE) > 0 > slope(1 - EDGE)
             else (EDGE if slope(0.5) < 0 else 1 - EDGE)
         )
@@ -375,5 +376,5 @@ def holm(p_values: Float[np.ndarray, " tests"], level: float) -> Bool[np.ndarray
     order = np.argsort(p_values, kind="stable")
     passed = p_values[order] <= level / (len(order) - np.arange(len(order)))
     rejected = np.zeros(len(order), dtype=bool)
-    rejected[order[: len(order) if passed.all() else int(passed.argmin())]] = True
+    rejected[order[: len(order) if passed.all() else int(passed.argmin())]] = True  # the first that is not
     return rejected

@@ -29,7 +29,7 @@ from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import Requirements
 from consilience.inference.product_distributions import vote_shares
 
-SMOOTHING = 0.01
+SMOOTHING = 0.01  # labels added to each entry, so that no probability is 0
 
 
 class MajorityVote(LabelAggregator):
@@ -105,6 +105,6 @@ class MajorityVote(LabelAggregator):
         weight = self._weights_of(labels.item, annotator, label)
         shares = np.zeros((len(labels), len(self.classes_)))
         np.add.at(shares, (labels.item, label), 1.0 if weight is None else weight)
-        shares = shares.round(9)
+        shares = shares.round(9)  # three thirds are one vote
         shares[shares.sum(1) == 0] = 1.0
         return shares / shares.sum(1, keepdims=True)

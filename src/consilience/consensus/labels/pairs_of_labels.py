@@ -82,8 +82,9 @@ def proportions_of_pairs(pairs: Float[np.ndarray, "labels labels"]) -> tuple[Flo
         with_class, both = ratio.sum(1), np.diag(ratio)
         expected = proportions * (other**2 * ratio.sum() + 2 * other * more * with_class + more**2 * both)
         right = 2 * accuracy * (proportions @ (other * with_class + more * both))
-        found = (expected + EVEN - 1) / (expected + EVEN - 1).sum()
+        found = (expected + EVEN - 1) / (expected + EVEN - 1).sum()  # the mode of a Dirichlet distribution
         chance = 1 / n_classes + LEAST_ABOVE_CHANCE
+        # the mode of a Beta distribution
         better = max((right + ACCURACY[0] - 1) / (2 * total + sum(ACCURACY) - 2), chance)
         change = max(np.abs(found - proportions).max(), abs(better - accuracy))
         proportions, accuracy = found, better

@@ -131,6 +131,6 @@ def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np
     the number expected from the annotator's share of that label.
     """
     size, share = counts.sum(1, keepdims=True), counts.sum(2, keepdims=True)
-    total = np.maximum(size.sum(2, keepdims=True), 1e-300)
+    total = np.maximum(size.sum(2, keepdims=True), 1e-300)  # 0 / 0 for annotators without labels
     beyond = (counts - size * share / total).sum(0)
     return linear_sum_assignment(-beyond)[1]

@@ -188,7 +188,7 @@ class ProductMixture(LabelAggregator):
         starts = [with_known(start, known) for start in self._starts(heard, n_components, values)]
         column = heard.annotator * labels.n_classes + heard.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
-        inner_jobs = self.n_jobs if len(starts) == 1 else None
+        inner_jobs = self.n_jobs if len(starts) == 1 else None  # either restarts or chunks share the threads
         onehot = OneHotLabels.of(heard.item, column, shape, n_components, known=known, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:

@@ -128,7 +128,7 @@ def group_columns(views: Views, rng: np.random.Generator, n_starts: int) -> tupl
             triple.transpose(a, b, c),
         )
         w, column = weights_and_columns(m2, m3, rng, n_starts=n_starts)
-        class_of = linear_sum_assignment(-column)[1]
+        class_of = linear_sum_assignment(-column)[1]  # components come in any order
         weights.append(w[class_of])
         columns.append(as_distributions(column[:, class_of]))
     return as_distributions(np.mean(weights, axis=0)[:, None])[:, 0], np.stack(columns)
@@ -155,10 +155,11 @@ def annotator_matrices(
         counts = (onehot.T @ views[g]).reshape(joint.shape)
         joint += np.where((group != g)[:, None, None], counts @ np.linalg.pinv(columns[g].T), 0)
     total = joint.sum((1, 2), keepdims=True)
-    return as_distributions(joint / np.maximum(total, 1))
+    return as_distributions(joint / np.maximum(total, 1))  # 0 / 0 where no other group labels the items
 
 
 def as_distributions(columns: Float[np.ndarray, "*batch labels classes"]) -> Float[np.ndarray, "*batch labels classes"]:
     """Clip negative entries, and scale columns to sum to 1."""
+    # moments of a sample can be negative
     positive = np.maximum(columns, LEAST_PROBABILITY)
     return positive / positive.sum(-2, keepdims=True)

@@ -177,7 +177,7 @@ class SpectralEM(LabelAggregator):
         seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
         column = heard.annotator * labels.n_classes + heard.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
-        inner_jobs = self.n_jobs if len(seeds) == 1 else None
+        inner_jobs = self.n_jobs if len(seeds) == 1 else None  # either restarts or chunks share the threads
         onehot = OneHotLabels.of(heard.item, column, shape, labels.n_classes, known=known, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
@@ -187,7 +187,7 @@ class SpectralEM(LabelAggregator):
             rng = np.random.default_rng(seed)
             try:
                 start = spectral_start(heard, partition(heard, rng if by_chance else None), rng, self.n_starts)
-            except LinAlgError:
+            except LinAlgError:  # these groups share too few labels; other seeds may not
                 return None
             weights, table = start
             if known is not None:  # a gold item may be of a class that no label names

@@ -224,6 +224,7 @@ def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: 
     n_labels = direction.shape[1]
     table = np.exp(state.log_table)
     rows = np.array([np.arange(annotator * n_labels, (annotator + 1) * n_labels) for annotator in pair])
+    # no boundary in this direction
     share = np.divide(table[rows, component], np.abs(direction), out=np.full(rows.shape, np.inf), where=direction != 0)
     step = direction * STEP * share.min()
     table[rows, component] += step
@@ -264,6 +265,7 @@ def _tangent(used: Bool[np.ndarray, "2 labels"]) -> Float[np.ndarray, "coordinat
     for place, mask in enumerate(used):
         labels = np.flatnonzero(mask)
         centred = np.eye(len(labels)) - 1 / len(labels)
+        # the last direction is that of the sum, whose singular value is 0
         for vector in np.linalg.svd(centred)[0][:, : len(labels) - 1].T:
             column = np.zeros((2, n_labels))
             column[place, labels] = vector

@@ -125,7 +125,7 @@ def divided(
     for component, divide in zip(range(n_components), is_divided.ravel(), strict=True):
         q = responsibilities[:, component]
         share = first_half(q, onehot, n_classes) if divide else 1.0
-        columns += [q * share, q * (1 - share)][: 1 + divide]
+        columns += [q * share, q * (1 - share)][: 1 + divide]  # one that is not divided stays whole: its share is 1
     return np.column_stack(columns)
 
 
@@ -184,6 +184,6 @@ def subtype_of_item(
 ) -> Int[np.ndarray, " items"]:
     """Most probable subtype of each item's class, numbered by decreasing size within the class."""
     sizes = responsibilities.sum(0).reshape(n_classes, -1)
-    place = np.argsort(np.argsort(-sizes, axis=1, kind="stable"), axis=1)
+    place = np.argsort(np.argsort(-sizes, axis=1, kind="stable"), axis=1)  # ranks: the inverse of the order
     own = responsibilities.reshape(len(responsibilities), n_classes, -1)[np.arange(len(class_of_item)), class_of_item]
     return np.asarray(place[class_of_item, own.argmax(1)])

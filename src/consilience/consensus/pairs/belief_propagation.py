@@ -66,12 +66,12 @@ from consilience.inference.exponential_family import expected_log_dirichlet, kl_
 from consilience.inference.iterate import Trace, restarts
 
 PASSES = 3  # of all messages in a sweep, before the rates
-DAMPING = 0.7
+DAMPING = 0.7  # share of the old messages: undamped ones can oscillate
 PATIENCE = 2  # numbers of clusters in turn without a gain, after which no larger one is tried
 SPREAD = 3.0  # of the Dirichlet distribution of random first shares
 CERTAINTY = 0.5  # of first shares that follow a partition
 LEAST_CERTAINTY = 0.1  # of shares that tell clusters apart
-LARGEST_LOG_ODDS = 50.0
+LARGEST_LOG_ODDS = 50.0  # beyond, one cluster or two is certain; exp overflows at 709
 
 Shares = Float[np.ndarray, "items clusters"]
 Messages = Float[np.ndarray, "directed clusters"]

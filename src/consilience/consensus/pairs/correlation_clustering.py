@@ -119,6 +119,7 @@ class Problem:
     ) -> Problem:
         """Problem of judgements of (items, annotators); every item has some."""
         n_items, n_annotators = shape
+        # codes of pairs exceed 32 bits
         code, pair = np.unique(item_a * np.int64(n_items) + item_b, return_inverse=True)
         first, second = np.divmod(code, n_items)
         majority = np.sign(np.bincount(pair, np.where(same, 1.0, -1.0), len(code)))
@@ -188,9 +189,9 @@ def log_odds_of_unjudged(
 
     def bound(other: csr_array, sign: float) -> float | None:
         paths = csr_array(alike[:, centres] @ other[centres])
-        paths.setdiag(0)
+        paths.setdiag(0)  # from an item to itself and back
         total, closed = paths.sum(), paths.multiply(judged).sum()
-        rate = (closed + 1) / (total + 2)
+        rate = (closed + 1) / (total + 2)  # imagined, so that no rate is 0 or 1
         return None if not total else float(rate + sign * STANDARD_ERRORS * np.sqrt(2 * rate * (1 - rate) / total))
 
     low, high = bound(alike, -1.0), bound(different, 1.0)
@@ -328,6 +329,7 @@ def move_gains(
     stay[row[is_own]] = score[is_own]
     prior, n_clusters = problem.prior_of, len(sizes)
     is_alone = sizes[own] == 1
+    # by item, then falling score; its own cluster comes last
     order = np.lexsort((column, -np.where(is_own, -np.inf, score), row))
     top = order[np.flatnonzero(np.diff(row[order], prepend=-1))]
     best = np.full(len(batch), -np.inf)
@@ -411,7 +413,7 @@ def _best_of(
     problem: Problem,
 ) -> tuple[Clusters, float]:
     """Make the first `number` of the changes, or half of them, …, or one, as soon as F rises."""
-    while number:
+    while number:  # changes that pay one by one may not pay together
         following = _without_gaps(change(number))
         value = _value(following, log_odds, problem)
         if value > current + LEAST_GAIN:

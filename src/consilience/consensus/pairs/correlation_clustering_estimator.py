@@ -262,5 +262,6 @@ def _within_parts(
     code, column = np.unique(share.argmax(1) * n_parts + part, return_inverse=True)
     old, of_part = np.divmod(code, n_parts)
     divided = np.where(of_part == part[:, None], share[:, old], 0.0)
+    # an item may be sure of another part's share of its cluster, and rows must not sum to 0
     divided[np.arange(len(share)), column] = np.maximum(divided[np.arange(len(share)), column], np.finfo(float).tiny)
     return divided / divided.sum(1, keepdims=True), n_parts

@@ -241,7 +241,7 @@ def update_points(problem: Problem, state: State) -> State:
     """q(x), batch by batch."""
     layout = problem.layout
     tables = _tables(problem, state)
-    points = state.points.copy()
+    points = state.points.copy()  # batches are written into it
     prior = _coefficients_of_items(problem, state)
     slope, half = slopes(state.delta), problem.sign / 2
     sent = _sent(problem, points, tables, problem.everything)
@@ -356,6 +356,7 @@ def scores_of_pairs(
 
 def slopes(delta: PerJudgement) -> PerJudgement:
     """λ(Δ), at most 0."""
+    # at 0, λ is 0 / 0; its limit is −1/8
     small = delta < 1e-4
     return np.where(small, -0.125, -np.tanh(delta / 2) / (4 * np.where(small, 1.0, delta)))
 
@@ -399,7 +400,7 @@ def _bound(problem: Problem, state: State, score: PerJudgement, square: PerJudge
 def _best_share(layout: Layout, points: Points, way: Points, pull: Points, push: Points) -> float:
     """Return the entry of SHARES at which the bound is highest."""
     slope, curve = float((pull * way).sum()), float((push * way).sum()) / 2
-    if not push.any():
+    if not push.any():  # no links within the batch: the whole step is best
         return 1.0
     there = points + SHARES[:, None, None] * way
     entropy = layout.entropies(there.reshape(-1, points.shape[1])).reshape(len(SHARES), -1).sum(1)

@@ -214,6 +214,7 @@ class Crowdclustering(PairConsensus):
         place = self._place_of_annotator(annotator)
         own = self._weights[place], self._weight_covariances[place]
         mean, square = core.scores_of_pairs(self._points[a], self._points[b], *own)
+        # a variance is below 0 by rounding alone
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
     def _before_arranging(self, given: Pairs | Groupings) -> Pairs | Groupings:

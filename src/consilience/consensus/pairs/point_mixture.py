@@ -99,7 +99,7 @@ class Layout:
 
     def coefficients(self, precision: np.ndarray, linear: np.ndarray, constant: np.ndarray) -> Points:
         """Return c with c·u = constant + E[linear·x − xᵀ precision x / 2]."""
-        double = np.where(self.row == self.column, 0.5, 1.0)
+        double = np.where(self.row == self.column, 0.5, 1.0)  # off the diagonal, an entry stands for two
         return np.column_stack([-double * precision[:, self.row, self.column], linear, constant])
 
     def maximum(self, coefficients: Points) -> Points:
@@ -157,10 +157,11 @@ def mixtures_of(
     exact = layout.points(means, np.zeros((len(means), *2 * means.shape[1:])))
     sweep, bound = partial(update_mixture, layout, prior, exact), partial(mixture_bound, layout, prior, exact)
     traces = []
-    most = min(n_clusters, len(np.unique(means.round(9), axis=0)))
+    most = min(n_clusters, len(np.unique(means.round(9), axis=0)))  # k-means finds no more clusters than points differ
     for number in range(min(fewest, most), most + 1):
         found = KMeans(number, n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31))).fit_predict(means)
         by_size = np.argsort(-np.bincount(found, minlength=n_clusters), kind="stable")
+        # ranks by size: sticks are broken in this order
         start = at_rest(layout, prior, np.eye(n_clusters)[np.argsort(by_size)[found]])
         traces.append(iterate(start, sweep, bound, max_iter=SWEEPS, tol=TOL))
     return [trace.state for trace in sorted(traces, key=lambda trace: -trace.lower_bound)]
@@ -192,7 +193,7 @@ def prior_points(layout: Layout, prior: Prior, mixture: Mixture | None) -> Float
     d = layout.n_components
     if mixture is None:
         return layout.points(np.zeros((1, d)), prior.item_variance * np.eye(d)[None])[0]
-    within = mixture.scatter / (mixture.freedom - d - 1)[:, None, None]
+    within = mixture.scatter / (mixture.freedom - d - 1)[:, None, None]  # mean of an inverse Wishart distribution
     covariance = within * (1 + 1 / mixture.strength)[:, None, None]
     return np.asarray(expected_sticks(mixture.sticks) @ layout.points(mixture.centre, covariance))
 
@@ -205,7 +206,7 @@ def at_rest(layout: Layout, prior: Prior, share: Float[np.ndarray, "items cluste
         sticks=np.tile([1.0, prior.stick], (n_clusters - 1, 1)),
         centre=np.zeros((n_clusters, d)),
         strength=np.full(n_clusters, prior.strength),
-        freedom=np.full(n_clusters, d + 2.0),
+        freedom=np.full(n_clusters, d + 2.0),  # the fewest with which a covariance has a mean
         scatter=np.tile(_prior_scatter(layout, prior), (n_clusters, 1, 1)),
     )
 
