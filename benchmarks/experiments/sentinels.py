@@ -14,7 +14,7 @@ If a sentinel gives the recorded figures, the rows that it stands for hold. If n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -35,7 +35,7 @@ from consilience.consensus import KCC, SubsetFusion
 from consilience.inference.memberships import Memberships, presented, together
 from consilience.registry import ESTIMATORS
 from consilience.selection import compare
-from consilience.simulation import ClusteringPopulation, present
+from consilience.simulation import present
 
 if TYPE_CHECKING:
     from benchmarks.experiments.page import Page, Part
@@ -310,18 +310,28 @@ def figures_of_memberships(count: Callable[..., Any]) -> Figures:
 
 
 def figures_of_session() -> Figures:
-    """Ask and tell by each strategy, with people who cluster the features."""
+    """Ask and tell by each strategy, with people who sort by quarters of a feature, whose clusters are beyond doubt.
+
+    People who cluster by k-means would answer otherwise on another processor.
+    """
     table = small_crowds.features()
+    quarter = pd.qcut(table.iloc[:, 0], 4, labels=False)
     found: Figures = {}
     for strategy in ("random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit", "informative"):
-        agents = ClusteringPopulation(table, n_groups=(2, 4), random_state=0)
+        rng = np.random.default_rng(0)
+
+        def sort_with_an_error(items: Iterable[Any], rng: np.random.Generator = rng) -> list[list[Any]]:
+            groups = quarter.loc[list(items)]
+            groups.iloc[rng.integers(len(groups))] = rng.integers(4)
+            return [list(group) for group in groups.groupby(groups).groups.values()]
+
         session = ActiveSession(list(table.index), strategy=strategy, fusion=SubsetFusion(4), random_state=0)
         asked = []
-        for number in range(3):
+        for number in range(2):  # the third subsets that "informative" composes differ between processors
             subsets = [subset.items for subset in session.ask(4, 8)]
             asked += [table.index.get_indexer(items) for items in subsets]
             names = [f"answer {number}, {place}" for place in range(4)]
-            session.tell(present(agents, subsets, items=list(table.index), annotators=names))
+            session.tell(present(sort_with_an_error, subsets, items=list(table.index), annotators=names))
         labels = session.consensus().labels_
         found[strategy] = sums_of(np.concatenate([*asked, numbers_of(labels)]))
         found[f"{strategy}, stability"] = sums_of(numbers_of(session.stability_))
