@@ -27,7 +27,7 @@ from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
 
 NUMBERS = itertools.count()
-STATIC = Path(demo.__file__).parent / "static"
+STATIC = Path(demo.__file__).parents[1] / "static"
 HURRIED = {
     "admin.js": ("EVERY = 3000;", "EVERY = 200;"),  # milliseconds between two looks at the progress
     "judge.js": ("CALM = 400;", "CALM = 0;"),  # milliseconds before an answer is taken
