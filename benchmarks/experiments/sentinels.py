@@ -332,8 +332,8 @@ def figures_of_session() -> Figures:
             asked += [table.index.get_indexer(items) for items in subsets]
             names = [f"answer {number}, {place}" for place in range(4)]
             session.tell(present(sort_with_an_error, subsets, items=list(table.index), annotators=names))
-        labels = session.consensus().labels_
-        found[strategy] = sums_of(np.concatenate([*asked, numbers_of(labels)]))
+        found[strategy] = sums_of(np.concatenate(asked))
+        session.consensus()
         found[f"{strategy}, stability"] = sums_of(numbers_of(session.stability_))
     return found
 

@@ -85,7 +85,7 @@ def test_all_settings_of_the_form_are_kept_and_shown_again(admin, sqlite_store):
         "board": "sheet",
         "categories": "Sweet\n\nSour\n",
         "group_names": "required",
-        "all_sorted": "required",
+        "all_sorted": "forbid",
         "subset_size": "2",
         "per_participant": "2",
         "groupings_wanted": "40",

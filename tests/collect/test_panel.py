@@ -65,7 +65,7 @@ def test_json_of_another_shape_is_refused(values, sentence):
             Panel(required_parameters=("PID", "WHO")),
             "A link must have 'WHO', which must be one of",
         ),
-        (Panel(minutes=0), "'minutes' must be a whole number from 1 to 100,000. Got '0'."),
+        (Panel(minutes=0), "'minutes' must be a whole number from 1 to 100,000. Got 0."),
         (Panel(keep_days=True), "'keep_days' must be a whole number"),
         (Panel(consent="x" * 50_001), "The text of the consent page has 50,001 characters"),
         (Panel(before=(AGE,), after=(AGE,)), "Two questions have the name 'age'."),

@@ -148,9 +148,9 @@ def test_json_that_is_no_training_is_refused(values):
 @pytest.mark.parametrize(
     ("training", "sentence"),
     [
-        (Training(mark=1.5), r"^'mark' of the training must be a number from 0 to 1\.$"),
-        (Training(gold_share=0.6), r"^'gold_share' of the training must be a number from 0 to 0\.5\.$"),
-        (Training(tries=0), r"^'tries' of the training must be a whole number from 1 to 10\.$"),
+        (Training(mark=1.5), r"^'mark' of the training must be a number from 0 to 1\. Got 1\.5\.$"),
+        (Training(gold_share=0.6), r"^'gold_share' of the training must be a number from 0 to 0\.5\. Got 0\.6\.$"),
+        (Training(tries=0), r"^'tries' of the training must be a whole number from 1 to 10\. Got 0\.$"),
         (Training(admission=(ANIMALS,) * 6), r"^There can be at most 5 admission sorts\. Got 6\.$"),
         (Training(sort_of(1, 1)), r"^The practice sort must have from 3 to 60 cards\. Got 2\.$"),
         (Training(admission=(ANIMALS, sort_of(4))), r"^Admission sort 2 needs at least two groups"),

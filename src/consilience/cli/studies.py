@@ -137,12 +137,17 @@ def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any
 
 def _settings(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return the settings of a study from the options of the command."""
-    found = dict(options)
-    closed = kind == "closed"
-    found["strategy"] = found["strategy"] or ("random" if closed else "informative")
-    found["stop_rule"] = found["stop_rule"] or ("none" if closed else "reliability")
-    read = {name: found.pop(name) for name in ("instructions", "texts")}
-    return found | read_texts({name: path for name, path in read.items() if path is not None})
+    from consilience.collect.settings.kinds import Choice
+    from consilience.collect.settings.model import SETTINGS
+
+    found = read_texts({name: value for name, value in options.items() if value is not None})
+    for name, setting in SETTINGS.items():
+        if isinstance(setting, Choice):
+            if name in found:
+                found[name] = setting.kept[found[name]]
+            elif kind == "closed":
+                found[name] = setting.closed
+    return found
 
 
 def _facts(store: Any, study: Any) -> dict[str, Any]:

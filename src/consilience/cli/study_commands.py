@@ -5,7 +5,8 @@ Nothing here imports a database.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,15 @@ import click
 from consilience.cli.options import FILE, SOURCE, Function, Real, Whole, example, json_option, reading_options
 from consilience.cli.program import Program, show_help
 from consilience.cli.serving_command import DATABASE
+from consilience.collect.settings import kinds
+from consilience.collect.settings.model import OF_JUDGES, OF_SORTS, StudySettings
+from consilience.collect.settings.training import Training
 
-UNSORTED = {"ask": True, "allow": False, "forbid": "required"}
-STRATEGIES = ("informative", "random", "explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit")
+ADMISSION = {
+    name: replace(kind, unset=str(getattr(Training, name)))
+    for name, kind in kinds.declared_in(Training).items()
+    if name != "gold_share"
+}
 
 db_option = click.option(
     "--db",
@@ -25,6 +32,9 @@ db_option = click.option(
     show_default=True,
     envvar="CONSILIENCE_DB",
     help="Database of the studies, as for 'consilience serve'.",
+)
+texts_option = click.option(
+    "--texts", type=FILE, metavar="FILE", help="JSON object of sentences that people read, by their keys."
 )
 
 
@@ -45,109 +55,42 @@ def study() -> None:
     show_help()
 
 
-def settings_options(function: Function) -> Function:
-    """Add the options on how a study is run."""
-    options: list[Callable[[Any], Any]] = [
-        click.option(
-            "--kind",
-            type=click.Choice(["open", "closed", "hybrid"]),
-            default="open",
-            show_default=True,
-            help="Whether people make their own groups, use the categories, or both.",
-        ),
-        click.option(
-            "--board",
-            type=click.Choice(["piles", "sheet"]),
-            default="piles",
-            show_default=True,
-            help="Cards that are moved into groups, or pictures that are marked where they are.",
-        ),
-        click.option(
-            "--category",
-            "categories",
-            multiple=True,
-            metavar="NAME",
-            help="A category of a closed or hybrid sort; repeat for each.",
-        ),
-        click.option("--size", "subset_size", type=Whole(2), help="Cards that are sorted at a time.  [default: all]"),
-        click.option(
-            "--per-participant",
-            type=Whole(1, 1000),
-            default=1,
-            show_default=True,
-            help="Subsets that one person sorts.",
-        ),
-        click.option(
-            "--groupings",
-            "groupings_wanted",
-            type=Whole(1, 1_000_000),
-            help="Give no more subsets once so many are sorted or in progress.",
-        ),
-        click.option("--max-per-item", type=Whole(1, 1_000_000), help="Present no card more often than this."),
-        click.option(
-            "--strategy",
-            type=click.Choice(STRATEGIES),
-            help="How subsets are composed.  [default: informative; random in a closed sort]",
-        ),
-        click.option(
-            "--random-share",
-            type=Real(0, 1),
-            default=0.15,
-            show_default=True,
-            help="Share of random subsets among the composed ones.",
-        ),
-        click.option(
-            "--repeat-share",
-            type=Real(0, 1),
-            default=0.0,
-            show_default=True,
-            help="Share of subsets that show a person an earlier one again.",
-        ),
-        click.option(
-            "--stop-rule",
-            type=click.Choice(["reliability", "none"]),
-            help="Whether advice to stop is given.  [default: reliability; none in a closed sort]",
-        ),
-        click.option(
-            "--group-names",
-            type=click.Choice(["none", "optional", "required"]),
-            default="optional",
-            show_default=True,
-            help="Whether people name their groups.",
-        ),
-        click.option(
-            "--unsorted",
-            type=click.Choice(list(UNSORTED)),
-            default="ask",
-            show_default=True,
-            help="What happens if cards are left unsorted when a sort is submitted.",
-        ),
-        click.option("--instructions", type=FILE, metavar="FILE", help="Markdown that is shown before the first sort."),
-        click.option(
-            "--texts",
-            type=FILE,
-            metavar="FILE",
-            help="JSON object of sentences that replace those of the board, by their keys.",
-        ),
-        click.option("--language", default="en", show_default=True, help="Language of the study, such as pt-BR."),
-        click.option(
-            "--direction",
-            type=click.Choice(["ltr", "rtl"]),
-            default="ltr",
-            show_default=True,
-            help="Direction of its writing.",
-        ),
-        click.option(
-            "--parameter",
-            "parameters",
-            multiple=True,
-            metavar="NAME",
-            help="Parameter of the participants' address to be stored, such as PROLIFIC_PID; may be repeated.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+def setting_options(
+    settings: Mapping[str, kinds.Setting], defaults: Mapping[str, Any]
+) -> Callable[[Function], Function]:
+    """Return a decorator that adds the option of each setting; one that is not among the defaults may be left unset."""
+
+    def add(function: Function) -> Function:
+        for name, kind in reversed(list(settings.items())):
+            function = _option(name, kind, defaults.get(name))(function)
+        return function
+
+    return add
+
+
+def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any]:
+    more: dict[str, Any] = {}
+    unset, about = kind.unset, kind.help
+    match kind:
+        case kinds.Whole():
+            more = {"type": Whole(kind.least, kind.most)}
+        case kinds.Number():
+            more = {"type": Real(kind.least, kind.most)}
+        case kinds.Choice():
+            more = {"type": click.Choice(list(kind.words))}
+            default = next((word for word, kept in kind.kept.items() if kept == default), None)
+            if kind.closed and default is not None:
+                unset, default = f"{default}; {kind.closed} in a closed sort", None
+        case kinds.Names():
+            more = {"multiple": True, "metavar": "NAME"}
+            about = f"{about.removesuffix('.')}; repeat for each."
+        case kinds.Text() if kind.rows > 1:
+            more, default = {"type": FILE, "metavar": "FILE"}, None
+    if unset:
+        about += f"  [default: {unset}]"
+    if default not in (None, ()):
+        more |= {"default": default, "show_default": True}
+    return click.option(kind.option or f"--{name.replace('_', '-')}", name, help=about, **more)
 
 
 @study.command(
@@ -167,7 +110,8 @@ def settings_options(function: Function) -> Function:
     help="Folder of pictures, which CARDS names; without CARDS each is a card.",
 )
 @click.option("--title", required=True, help="Title of the study.")
-@settings_options
+@setting_options(OF_SORTS, {"kind": "open", "board": "piles"} | vars(StudySettings()))
+@texts_option
 @click.option(
     "--practice",
     type=FILE,
@@ -181,8 +125,7 @@ def settings_options(function: Function) -> Function:
     metavar="FILE",
     help="Cards of an admission sort, as for --practice; repeat for each sort.",
 )
-@click.option("--pass-mark", "mark", type=Real(0, 1), help="Mean score that the admission needs.  [default: 0.6]")
-@click.option("--tries", type=Whole(1, 10), help="How often the admission may be tried.  [default: 2]")
+@setting_options(ADMISSION, {})
 @click.option("--open", "opened", is_flag=True, help="Open the study at once.")
 @db_option
 @json_option
@@ -206,7 +149,6 @@ def create(
     """
     from consilience.cli.studies import create as run
 
-    settings["all_sorted"] = UNSORTED[settings.pop("unsorted")]
     training = {"practice": practice, "admission": admission, "mark": mark, "tries": tries}
     run(cards, images=images, title=title, settings=settings, training=training, opened=opened, db=db, as_json=as_json)
 
@@ -233,28 +175,8 @@ def create(
 )
 @click.option("--title", help="Title, which judges see.  [default: that of STUDY]")
 @click.option("--questions", "n_questions", type=Whole(1, 1000), help="Questions.  [default: 8 for each cluster]")
-@click.option(
-    "--per-participant", type=Whole(1, 1000), help="Questions that one judge is asked.  [default: 12, or all]"
-)
-@click.option(
-    "--answers",
-    "answers_wanted",
-    type=Whole(1, 1_000_000),
-    help="Ask no question again that has so many answers.  [default: 10]",
-)
-@click.option("--instructions", type=FILE, metavar="FILE", help="Markdown that is shown before the first question.")
-@click.option("--texts", type=FILE, metavar="FILE", help="JSON object of sentences that judges read, by their keys.")
-@click.option("--language", help="Language of the study, such as pt-BR.  [default: that of STUDY, or en]")
-@click.option(
-    "--direction", type=click.Choice(["ltr", "rtl"]), help="Direction of its writing.  [default: that of STUDY, or ltr]"
-)
-@click.option(
-    "--parameter",
-    "parameters",
-    multiple=True,
-    metavar="NAME",
-    help="Parameter of the judges' address to be stored; may be repeated.  [default: those of STUDY]",
-)
+@setting_options(OF_JUDGES, {})
+@texts_option
 @click.option("--open", "opened", is_flag=True, help="Open the study at once.")
 @db_option
 @json_option

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.creation.duplicates import note_on_look_alikes
 from consilience.collect.errors import NotOpenError
-from consilience.collect.forms import sent_form, text_of
+from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served
 from consilience.collect.settings.checks import LONGEST_TEXT
 from consilience.collect.settings.model import Item, Study
@@ -20,7 +20,6 @@ from consilience.errors import InputError
 ON_A_PAGE = 100
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 PageNumber = Annotated[int, Query(alias="page", ge=1, le=10_000)]
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from starlette.datastructures import FormData
+from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.errors import NotOpenError
-from consilience.collect.forms import sent_form, text_of
+from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served
 from consilience.collect.settings.model import JUDGING, Study
 from consilience.collect.store import Store
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 @router.get("/admin/studies/{study}/delete")

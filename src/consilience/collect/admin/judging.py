@@ -10,18 +10,16 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.setting_forms import shown_value, value_in
 from consilience.collect.creation import cards
 from consilience.collect.creation.judging import judge_consensus, judge_table
-from consilience.collect.forms import files_of, parameters_of, text_of, whole_of
+from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.results.judging import drawing_of, results_of
 from consilience.collect.serving import page, see, served
-from consilience.collect.settings.model import JUDGING, Study, StudySettings
+from consilience.collect.settings.model import JUDGING, OF_JUDGES, Study, StudySettings
 from consilience.collect.store import Store
 from consilience.collect.store.judging import PER_CLUSTER, USUAL_ANSWERS, USUAL_EACH
 from consilience.errors import InputError
-
-TEXTS = ("instructions", "language", "direction")
-WHOLE = ("per_participant", "answers_wanted")
 
 router = APIRouter(dependencies=[SignedIn])
 
@@ -89,7 +87,7 @@ def _made(store: Store, form: FormData) -> tuple[Study, tuple[str, ...]]:
 
 def _new_page(request: Request, given: Mapping[str, Any], error: str | None = None) -> Response:
     context = {"given": given, "error": error, "per_cluster": PER_CLUSTER, "each": USUAL_EACH}
-    return page(request, "judging_new", status=422 if error else 200, here="new", **context)
+    return page(request, "judging_new", status=422 if error else 200, here="new", **context, declared=OF_JUDGES)
 
 
 # ---- settings
@@ -124,29 +122,23 @@ def _judging_study(store: Store, study_id: str) -> Study:
 def _settings_page(request: Request, study: Study, given: Mapping[str, Any], error: str | None = None) -> Response:
     begun = served(request).store.judging_progress(study.id)["answers"] > 0
     context = {"study": study, "given": given, "begun": begun, "error": error}
-    return page(request, "judging_settings", status=422 if error else 200, **context)
+    return page(request, "judging_settings", status=422 if error else 200, **context, declared=OF_JUDGES)
 
 
 def _settings_in(form: FormData) -> dict[str, Any]:
     """Return the settings that a form says; the store checks them. An empty number of questions is none of them."""
-    each = whole_of(form, "per_participant")
-    return ({} if each is None else {"per_participant": each}) | {
-        "answers_wanted": whole_of(form, "answers_wanted"),
-        "instructions": text_of(form, "instructions"),
-        "language": text_of(form, "language") or "en",
-        "direction": text_of(form, "direction") or "ltr",
-        "parameters": parameters_of(form),
-    }
+    usual = StudySettings()
+    found = {name: value_in(form, name, kind, getattr(usual, name)) for name, kind in OF_JUDGES.items()}
+    return {name: value for name, value in found.items() if (name, value) != ("per_participant", None)}
 
 
 def _fields(study: Study | None) -> dict[str, Any]:
     """Return what the fields hold for a study, or for a new one."""
     settings = StudySettings(answers_wanted=USUAL_ANSWERS) if study is None else study.settings
-    shown = {name: getattr(settings, name) for name in (*TEXTS, *WHOLE)}
-    filled = {name: "" if value is None else str(value) for name, value in shown.items()}
+    shown = {name: shown_value(kind, getattr(settings, name)) for name, kind in OF_JUDGES.items()}
     if study is None:
-        filled |= {"per_participant": "", "n_questions": "", "items": ""}
-    return filled | {"title": "" if study is None else study.title, "parameters": ", ".join(settings.parameters)}
+        shown |= {"per_participant": "", "n_questions": "", "items": ""}
+    return shown | {"title": "" if study is None else study.title}
 
 
 def _given_again(form: FormData) -> dict[str, Any]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from starlette.datastructures import FormData
+from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import SignedIn
-from consilience.collect.admin.panel_forms import fields_of_panel, panel_in
-from consilience.collect.forms import sent_form, text_of
+from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.panel_forms import PANEL, fields_of_panel, panel_in
+from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served
 from consilience.collect.settings.model import Study
-from consilience.collect.settings.panel import RETURNING
 from consilience.errors import InputError
 
 ENDINGS = {  # in the words of the page
@@ -24,14 +22,8 @@ ENDINGS = {  # in the words of the page
     "closed": "Who finds the study closed or full",
     "withdrawn": "Who withdraws",
 }
-WORDS = {
-    "resume": "They continue where they were, with cards that are new to them",
-    "restart": "They start again, and what they did before is left out",
-    "turn away": "They are turned away",
-}
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 @router.get("/admin/studies/{study}/panel")
@@ -57,7 +49,6 @@ def change_panel(request: Request, study: str, form: Form) -> Response:
 
 def _panel_page(request: Request, study: Study, given: Mapping[str, str], **answer: Any) -> Response:
     notice = served(request).notices.pop(study.id, "")
-    returning = [(word, WORDS[word], "") for word in RETURNING]
     identifying = [("", "their browser alone"), *((name, name) for name in study.settings.parameters)]
-    choices: dict[str, Any] = {"endings": ENDINGS, "returning": returning, "identifying": identifying}
+    choices: dict[str, Any] = {"endings": ENDINGS, "identifying": identifying, "declared": PANEL}
     return page(request, "panel", study=study, given=given, notice=notice, **choices, **answer)

@@ -8,10 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from consilience.collect.forms import lines_of, parameters_of, text_of, whole_of
+from consilience.collect.admin.setting_forms import shown_value, value_in
+from consilience.collect.forms import lines_of, parameters_of, text_of
+from consilience.collect.settings.kinds import declared_in
 from consilience.collect.settings.panel import ENDINGS, MOMENTS, QUESTIONS, Completion, Panel, Question
 from consilience.errors import InputError
 
+PANEL = declared_in(Panel)
 REQUIRED = "*"
 CHOICES = ("choice", "choices")
 LIMITS = re.compile(r"(?P<least>-?\d+(?:\.\d+)?)?\s*(?:-|–|to)\s*(?P<most>-?\d+(?:\.\d+)?)?")
@@ -26,15 +29,13 @@ def panel_in(form: Mapping[str, Any]) -> Panel:
         A question or a number cannot be read.
     """
     endings = {name: Completion(text_of(form, f"code-{name}"), text_of(form, f"url-{name}")) for name in ENDINGS}
+    values: dict[str, Any] = {name: value_in(form, name, kind, getattr(Panel, name)) for name, kind in PANEL.items()}
+    values |= {moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS}
     return Panel(
-        consent=text_of(form, "consent"),
+        **values,
         endings={name: ending for name, ending in endings.items() if ending.code or ending.url},
         identified_by=text_of(form, "identified_by"),
-        returning=text_of(form, "returning") or "resume",
-        minutes=whole_of(form, "minutes"),
-        keep_days=whole_of(form, "keep_days"),
         required_parameters=parameters_of(form, "required_parameters"),
-        **{moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS},
     )
 
 
@@ -42,14 +43,11 @@ def fields_of_panel(panel: Panel) -> dict[str, str]:
     """Return what the fields of the form hold."""
     endings = {name: panel.endings.get(name, Completion()) for name in ENDINGS}
     return {
-        "consent": panel.consent,
+        **{name: shown_value(kind, getattr(panel, name)) for name, kind in PANEL.items()},
         **{moment: "\n".join(map(line_of, panel.questions(moment))) for moment in MOMENTS},
         **{f"code-{name}": ending.code for name, ending in endings.items()},
         **{f"url-{name}": ending.url for name, ending in endings.items()},
         "identified_by": panel.identified_by,
-        "returning": panel.returning,
-        "minutes": "" if panel.minutes is None else str(panel.minutes),
-        "keep_days": "" if panel.keep_days is None else str(panel.keep_days),
         "required_parameters": ", ".join(panel.required_parameters),
     }
 

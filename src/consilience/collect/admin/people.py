@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.errors import NotFoundError
-from consilience.collect.forms import sent_form, text_of
+from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.store import Store
@@ -22,7 +22,6 @@ VERDICTS = {READY: ": admitted", REFUSED: ": not admitted"}
 SCORES = {"practice": "Practice", "admission": "Admission", "gold": "Gold", "repeats": "Repeats"}
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 @router.get("/admin/studies/{study}/people")

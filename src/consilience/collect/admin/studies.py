@@ -6,23 +6,23 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
-from consilience.collect.admin.access import SignedIn
+from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.admin.judging import answers_of, judging_context
-from consilience.collect.admin.study_forms import fields_of, given_again, settings_of, strategies
+from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
 from consilience.collect.creation import cards, demo
 from consilience.collect.errors import FieldsError
-from consilience.collect.forms import files_of, sent_form, text_of, whole_of
+from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
 from consilience.collect.results.exporting import exported
 from consilience.collect.results.progress import progress_of
 from consilience.collect.serving import page, see, served, tagged
 from consilience.collect.settings.checks import checked_settings, checked_title
-from consilience.collect.settings.model import CLOSED, JUDGING, Item, Picture, Study, StudySettings
+from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
 from consilience.collect.settings.texts import TEXTS, texts_of
@@ -31,7 +31,6 @@ from consilience.errors import InputError
 MOST_LINKS = 500  # made at once
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 @router.get("/admin")
@@ -59,7 +58,7 @@ def make_demo(request: Request) -> Response:
 @router.get("/admin/new")
 def show_new(request: Request) -> Response:
     """Show the form of a new study."""
-    return page(request, "new", here="new", given=fields_of(), strategies=strategies())
+    return page(request, "new", here="new", given=fields_of(), declared=OF_SORTS)
 
 
 @router.post("/admin/new")
@@ -69,8 +68,9 @@ def make_study(request: Request, form: Form) -> Response:
         study, notes = _made(request, form)
     except InputError as error:
         problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
-        given = {"given": given_again(form), "strategies": strategies()}
-        return page(request, "new", status=422, here="new", problems=problems, **given)
+        return page(
+            request, "new", status=422, here="new", problems=problems, given=given_again(form), declared=OF_SORTS
+        )
     served(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
@@ -229,8 +229,8 @@ def change_settings(request: Request, study: str, form: Form) -> Response:
 def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **wrong: Any) -> Response:
     counts = served(request).store.progress(study.id)
     begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
-    context = {"study": study, "given": given, "begun": begun, "strategies": strategies()}
-    return page(request, "settings", status=422 if wrong else 200, **context, **wrong)
+    context = {"study": study, "given": given, "begun": begun}
+    return page(request, "settings", status=422 if wrong else 200, **context, declared=OF_SORTS, **wrong)
 
 
 @router.get("/admin/studies/{study}/texts")

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from starlette.datastructures import FormData
+from fastapi import APIRouter, Request, Response
 
-from consilience.collect.admin.access import SignedIn
-from consilience.collect.admin.training_forms import fields_of_training, others_in, training_in
-from consilience.collect.forms import sent_form, text_of
+from consilience.collect.admin.access import Form, SignedIn
+from consilience.collect.admin.training_forms import TRAINING, fields_of_training, others_in, training_in
+from consilience.collect.forms import text_of
 from consilience.collect.serving import page, see, served
 from consilience.collect.settings.model import Study
-from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_CARDS, MOST_GOLD_SORTS, MOST_TRIES
+from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_GOLD_SORTS
 from consilience.collect.store.scoring import chance_in, measure_of
 from consilience.errors import InputError
 
-MOST = {"admission": MOST_ADMISSION_SORTS, "gold": MOST_GOLD_SORTS, "cards": MOST_CARDS, "tries": MOST_TRIES}
+MOST = {"admission": MOST_ADMISSION_SORTS, "gold": MOST_GOLD_SORTS}
 
 router = APIRouter(dependencies=[SignedIn])
-Form = Annotated[FormData, Depends(sent_form)]
 
 
 @router.get("/admin/studies/{study}/training")
@@ -59,6 +57,7 @@ def _training_page(request: Request, study: Study, given: Mapping[str, str], **a
         chance=chance_in(study),
         measure=measure_of(study.kind),
         most=MOST,
+        declared=TRAINING,
         notice=use.notices.pop(study.id, ""),
         **answer,
     )

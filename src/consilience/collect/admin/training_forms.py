@@ -14,11 +14,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from consilience.collect.forms import text_of, whole_of
+from consilience.collect.admin.setting_forms import shown_value, value_in
+from consilience.collect.forms import text_of
+from consilience.collect.settings.kinds import declared_in
 from consilience.collect.settings.model import Item
 from consilience.collect.settings.training import ADMISSION, GOLD, PRACTICE, ROLES, RightCard, RightSort, Training
 from consilience.errors import InputError
 
+TRAINING = declared_in(Training)
+EMPTY = vars(Training()) | {"gold_share": 0.0}  # what fields say in which nothing stands
 LINE = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^":]*))\s*:(?P<cards>.*)', re.DOTALL)
 PLAIN = re.compile(r"[^\s,:\"](?:[^,:\"]*[^\s,:\"])?")
 CALLED = {PRACTICE: "the practice", ADMISSION: "the admission", GOLD: "the gold"}
@@ -49,17 +53,14 @@ def training_in(form: Mapping[str, Any], items: Sequence[Item], earlier: Trainin
         practice=next(iter(sorts[PRACTICE]), None),
         admission=sorts[ADMISSION],
         gold=sorts[GOLD],
-        mark=_number_of(form, "mark", Training.mark),
-        tries=whole_of(form, "tries") or Training.tries,
-        gold_share=(whole_of(form, "gold_share") or 0) / 100,
+        **{name: value_in(form, name, kind, EMPTY[name]) for name, kind in TRAINING.items()},
     )
 
 
 def fields_of_training(training: Training) -> dict[str, str]:
     """Return what the fields of the form hold."""
     lines = {role: "\n\n".join(lines_of_sort(sort) for sort in training.sorts(role)) for role in ROLES}
-    numbers = {"mark": f"{training.mark:g}", "tries": str(training.tries)}
-    return lines | numbers | {"gold_share": f"{100 * training.gold_share:.0f}"}
+    return lines | {name: shown_value(kind, getattr(training, name)) for name, kind in TRAINING.items()}
 
 
 def sorts_of(
@@ -142,12 +143,3 @@ def _quoted(name: str) -> str:
     if PLAIN.fullmatch(name):
         return name
     return '"' + name.replace('"', '""') + '"'
-
-
-def _number_of(form: Mapping[str, Any], name: str, default: Any) -> float:
-    text = text_of(form, name).replace(",", ".")
-    if not text:
-        return float(default)
-    if not re.fullmatch(r"\d{0,3}(\.\d{1,6})?", text):
-        raise InputError(f"The field {name!r} must be a number such as 0.6. Got {text[:40]!r}.")
-    return float(text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
-from consilience.collect.api.models import MOST_NUMBER, Item, Name, Strict
+from consilience.collect.api.models import Item, Name, Strict, field_of
 from consilience.collect.settings import checks
+from consilience.collect.settings.model import MOST_ITEMS, OF_JUDGES
 from consilience.collect.store import judging
 
 NumberOfQuestions = Annotated[
@@ -16,16 +17,18 @@ NumberOfQuestions = Annotated[
 Title = Annotated[str, Field(max_length=checks.LONGEST_TITLE)]
 
 
-class Asking(Strict):
+Declared: Any = create_model(
+    "Declared",
+    __base__=Strict,
+    per_participant=field_of(OF_JUDGES["per_participant"], None),
+    answers_wanted=field_of(OF_JUDGES["answers_wanted"], judging.USUAL_ANSWERS),
+)
+
+
+class Asking(Declared):
     """How much is asked; all other settings are changed as those of any study."""
 
     n_questions: NumberOfQuestions = None
-    per_participant: int | None = Field(
-        default=None, ge=1, le=1000, description="Questions that a judge is asked; by default 12."
-    )
-    answers_wanted: int | None = Field(
-        default=judging.USUAL_ANSWERS, ge=1, le=MOST_NUMBER, description="Of each question; null for no limit."
-    )
 
 
 class NewJudgingOfStudy(Asking):
@@ -34,7 +37,7 @@ class NewJudgingOfStudy(Asking):
     title: Title = Field(default="", description="By default that of the other study.")
     clusters: dict[Name, Name] | None = Field(
         default=None,
-        max_length=checks.MOST_ITEMS,
+        max_length=MOST_ITEMS,
         description="Name of the cluster of each item, by the item's name; by default those of the consensus.",
     )
 
@@ -51,7 +54,7 @@ class NewJudging(Asking):
     """A study in which clusters are judged that come from elsewhere."""
 
     title: Title = Field(min_length=1)
-    items: list[ClusteredItem] = Field(min_length=4, max_length=checks.MOST_ITEMS)
+    items: list[ClusteredItem] = Field(min_length=4, max_length=MOST_ITEMS)
 
 
 class Question(BaseModel):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from consilience.collect.settings import checks, training
+from consilience.collect.settings import checks, kinds, model, training
 
 Name = Annotated[str, Field(min_length=1, max_length=checks.LONGEST_NAME)]
-MOST_NUMBER = 1_000_000
 
 
 class Strict(BaseModel):
@@ -38,58 +38,45 @@ class RightCard(Strict):
 RightSort = Annotated[list[RightCard], Field(min_length=3, max_length=training.MOST_CARDS)]
 
 
-class Training(Strict):
+def strict_model(of: type[Any], settings: Mapping[str, kinds.Setting]) -> Any:
+    """Return a body of settings with the defaults of a dataclass."""
+    declared = {name: field_of(kind, getattr(of, name)) for name, kind in settings.items()}
+    return create_model(of.__name__, __base__=Strict, **declared)
+
+
+def field_of(kind: kinds.Setting, default: Any) -> Any:
+    """Return the type of a setting, and its default with what is described of it."""
+    more: dict[str, Any] = {"description": f"{kind.help} By default {kind.unset}." if kind.unset else kind.help}
+    typed: Any
+    match kind:
+        case kinds.Whole() | kinds.Number():
+            typed = float if isinstance(kind, kinds.Number) else int | None if kind.may_be_none else int
+            more |= {"ge": kind.least, "le": kind.most}
+        case kinds.Choice():
+            typed = Literal[tuple(kind.kept.values())]
+        case kinds.Names():
+            typed, default, more = list[Name], list(default), more | {"max_length": kind.most}
+        case kinds.Text():
+            typed, more = str, more | {"max_length": kind.longest, "pattern": kind.pattern}
+    return typed, Field(default, **more)
+
+
+class Training(strict_model(training.Training, kinds.declared_in(training.Training))):  # type: ignore[misc]
     """Sorts whose right answer is known; they stay out of the consensus."""
 
     practice: RightSort | None = Field(default=None, description="Sorted first; then the right answer is shown.")
     admission: list[RightSort] = Field(
         default=[], max_length=training.MOST_ADMISSION_SORTS, description="Sorted before the first sort that counts."
     )
-    mark: float = Field(default=0.6, ge=0, le=1, description="Mean score of the admission that is needed.")
-    tries: int = Field(default=2, ge=1, le=training.MOST_TRIES)
     gold: list[RightSort] = Field(
         default=[], max_length=training.MOST_GOLD_SORTS, description="Mixed in among the ordinary subsets."
     )
-    gold_share: float = Field(default=0.1, ge=0, le=0.5)
 
 
-class Settings(Strict):
+class Settings(strict_model(model.StudySettings, model.SETTINGS)):  # type: ignore[misc]
     """How a study is run; what is left out has its default."""
 
-    instructions: str = Field(
-        default="", max_length=checks.LONGEST_INSTRUCTIONS, description="Markdown, shown before all cards."
-    )
-    language: str = Field(default="en", max_length=35, pattern=rf"^{checks.LANGUAGE.pattern}$")
-    direction: Literal["ltr", "rtl"] = "ltr"
     texts: dict[str, str] = Field(default={}, description="Sentences that participants read, by key.")
-    categories: list[Name] = Field(
-        default=[], max_length=checks.MOST_CATEGORIES, description="For closed and hybrid sorts."
-    )
-    group_names: Literal["none", "optional", "required"] = "optional"
-    all_sorted: bool | Literal["required"] = Field(
-        default=True, description="Whether handing in asks before cards are left unsorted, or forbids it."
-    )
-    subset_size: int | None = Field(
-        default=None, ge=2, le=checks.MOST_ITEMS, description="Items sorted at a time; null for all."
-    )
-    groupings_wanted: int | None = Field(default=None, ge=1, le=MOST_NUMBER)
-    per_participant: int = Field(
-        default=1,
-        ge=1,
-        le=1000,
-        description="Subsets that one participant may sort; questions that a judge is asked.",
-    )
-    answers_wanted: int | None = Field(
-        default=None, ge=1, le=MOST_NUMBER, description="In a judging study, of each question; null for no limit."
-    )
-    max_per_item: int | None = Field(default=None, ge=1, le=MOST_NUMBER)
-    strategy: str = Field(default="informative", max_length=50, description="A strategy of consilience.active.")
-    random_share: float = Field(default=0.15, ge=0, le=1)
-    repeat_share: float = Field(default=0.0, ge=0, le=1)
-    stop_rule: Literal["reliability", "none"] = "reliability"
-    parameters: list[str] = Field(
-        default=[], max_length=checks.MOST_PARAMETERS, description="Parameters of links to store."
-    )
     panel: dict[str, Any] = Field(
         default={}, description="Consent, questions, endings, and how people come back: see Panels in the docs."
     )
@@ -113,7 +100,7 @@ class NewStudy(Strict):
     """A study to make."""
 
     title: str = Field(min_length=1, max_length=checks.LONGEST_TITLE)
-    items: list[NewItem] = Field(min_length=2, max_length=checks.MOST_ITEMS)
+    items: list[NewItem] = Field(min_length=2, max_length=model.MOST_ITEMS)
     kind: Literal["open", "closed", "hybrid"] = "open"
     board: Literal["piles", "sheet"] = "piles"
     settings: Settings = Field(default_factory=Settings)
@@ -230,7 +217,7 @@ class Group(Strict):
     name: str = Field(
         default="", max_length=checks.LONGEST_NAME, description="In a closed sort, one of its categories."
     )
-    items: list[Name] = Field(min_length=1, max_length=checks.MOST_ITEMS, description="Names of items.")
+    items: list[Name] = Field(min_length=1, max_length=model.MOST_ITEMS, description="Names of items.")
 
 
 class Grouping(Strict):

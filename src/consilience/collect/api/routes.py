@@ -17,7 +17,7 @@ from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.results import exporting
 from consilience.collect.security import RefusedError
 from consilience.collect.serving import address, served
-from consilience.collect.settings import checks, model
+from consilience.collect.settings import model
 from consilience.collect.store import Store
 from consilience.collect.store.access import Token
 from consilience.collect.store.board_state import Group
@@ -115,7 +115,7 @@ def list_items(store: Open, study: StudyPath) -> list[models.Item]:
 def replace_items(
     store: Open,
     study: StudyPath,
-    sent: Annotated[list[models.NewItem], Body(min_length=2, max_length=checks.MOST_ITEMS)],
+    sent: Annotated[list[models.NewItem], Body(min_length=2, max_length=model.MOST_ITEMS)],
 ) -> list[models.Item]:
     """Replace the items of a study that nobody has begun."""
     store.update_study(study, items=_items(sent))

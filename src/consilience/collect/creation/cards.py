@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from consilience.collect.creation import pictures
 from consilience.collect.creation.duplicates import note_on_look_alikes
-from consilience.collect.settings.checks import LONGEST_NAME, MOST_ITEMS
-from consilience.collect.settings.model import Item, Picture
+from consilience.collect.settings.checks import LONGEST_NAME
+from consilience.collect.settings.model import MOST_ITEMS, Item, Picture
 from consilience.collect.store import new_picture
 from consilience.errors import InputError
 

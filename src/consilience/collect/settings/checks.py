@@ -2,21 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from consilience.active.named_strategies import STRATEGIES
 from consilience.collect.settings.cleaning import brief, clean, clean_text, line
+from consilience.collect.settings.kinds import Choice, checked_value
 from consilience.collect.settings.model import (
-    BOARDS,
+    BOARD,
     CLOSED,
-    DIRECTIONS,
-    GROUP_NAMES,
     HYBRID,
     JUDGING,
-    KINDS,
+    KIND,
+    MOST_ITEMS,
     OPEN,
     QUESTIONS,
-    STOP_RULES,
+    SETTINGS,
     Item,
     StudySettings,
 )
@@ -25,19 +25,13 @@ from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.texts import texts_of
 from consilience.errors import InputError
 
-MOST_ITEMS = 5000
-MOST_CATEGORIES = 100
-MOST_PARAMETERS = 20
 MOST_TEXTS = 500
 LONGEST_NAME = 200  # characters of the name of an item, a category or a group
 LONGEST_TEXT = 2000  # of the text of an item, its alternative text, or a sentence that a participant reads
 LONGEST_TITLE = 300
-LONGEST_INSTRUCTIONS = 50_000
 LONGEST_PARAMETER = 500  # of the value of an URL parameter
-
-
-LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+CALLED = {"instructions": "The instructions"}  # where a sentence begins with it
 
 
 def checked_title(title: Any) -> str:
@@ -106,38 +100,26 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
         A setting has a wrong value, or two contradict each other; it has a sentence for each.
     """
     problems = Problems()
-    allowed: dict[str, tuple[Any, Sequence[str]]] = {
-        "kind": (kind, (*KINDS, JUDGING)),
-        "board": (board, (QUESTIONS,) if kind == JUDGING else BOARDS),
-        "direction": (settings.direction, DIRECTIONS),
-        "group_names": (settings.group_names, GROUP_NAMES),
-        "strategy": (settings.strategy, tuple(STRATEGIES)),
-        "stop_rule": (settings.stop_rule, STOP_RULES),
-    }
-    for name, (value, words) in allowed.items():
-        with problems.at(name):
-            _require_one_of(name, value, words)
-    with problems.at("all_sorted"):
-        if not (isinstance(settings.all_sorted, bool) or settings.all_sorted == "required"):
-            raise InputError(f"'all_sorted' must be true, false or 'required'. Got {brief(settings.all_sorted)}.")
-    with problems.at("language"):
-        _require_language(settings.language)
-    _require_numbers(settings, n_items, problems)
-    _require_possible(settings, kind, n_items, problems)
     values: dict[str, Any] = {}
-    with problems.at("instructions"):
-        values["instructions"] = clean_text(settings.instructions, "The instructions", LONGEST_INSTRUCTIONS)
+    if kind != JUDGING:
+        with problems.at("kind"):
+            checked_value(KIND, kind, "'kind'")
+    with problems.at("board"):
+        checked_value(Choice(words={QUESTIONS: ""}) if kind == JUDGING else BOARD, board, "'board'")
+    for name, declared in (SETTINGS | {"subset_size": replace(SETTINGS["subset_size"], most=n_items)}).items():
+        with problems.at(name):
+            values[name] = checked_value(declared, getattr(settings, name), CALLED.get(name, f"{name!r}"))
+    _require_possible(settings, kind, n_items, problems)
     with problems.at("texts"):
         values["texts"] = _checked_texts(settings.texts)
     with problems.at("categories"):
-        values["categories"] = list(_checked_categories(settings.categories, kind))
+        values["categories"] = _checked_categories(values.get("categories", ()), kind)
     with problems.at("parameters"):
-        values["parameters"] = list(_checked_parameters(settings.parameters))
+        values["parameters"] = _checked_parameters(values.get("parameters", ()))
     with problems.at("panel"):
-        values["panel"] = checked_panel(settings.panel, values.get("parameters", ())).as_json()
+        values["panel"] = checked_panel(settings.panel, values.get("parameters", ()))
     problems.require_none()
-    shares = {name: float(getattr(settings, name)) for name in ("random_share", "repeat_share")}
-    return StudySettings.of_json(settings.as_json() | values | shares)
+    return replace(settings, **values)
 
 
 def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, str]:
@@ -147,37 +129,6 @@ def checked_parameters(parameters: Mapping[str, Any], wanted: Sequence[str]) -> 
         for name in wanted
         if isinstance(value := parameters.get(name), str) and line(value)
     }
-
-
-def _require_one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if not (isinstance(value, str) and value in allowed):
-        raise InputError(f"{name!r} must be one of {', '.join(allowed)}. Got {brief(value)}.")
-
-
-def _require_language(language: Any) -> None:
-    if not (isinstance(language, str) and LANGUAGE.fullmatch(language)):
-        raise InputError(f"'language' must be a language tag such as 'en' or 'pt-BR'. Got {brief(language)}.")
-
-
-def _require_numbers(settings: StudySettings, n_items: int, problems: Problems) -> None:
-    bounds = {
-        "subset_size": (2, n_items, True),
-        "groupings_wanted": (1, 1_000_000, True),
-        "per_participant": (1, 1000, False),
-        "max_per_item": (1, 1_000_000, True),
-        "answers_wanted": (1, 1_000_000, True),
-    }
-    for name, (least, most, may_be_none) in bounds.items():
-        value = getattr(settings, name)
-        is_whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        with problems.at(name):
-            if not is_whole and not (may_be_none and value is None):
-                raise InputError(f"{name!r} must be a whole number from {least} to {most:,}. Got {brief(value)}.")
-    for name in ("random_share", "repeat_share"):
-        value = getattr(settings, name)
-        with problems.at(name):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise InputError(f"{name!r} must be a number from 0 to 1. Got {brief(value)}.")
 
 
 def _require_possible(settings: StudySettings, kind: str, n_items: int, problems: Problems) -> None:
@@ -242,9 +193,7 @@ def _checked_texts(texts: Any) -> dict[str, str]:
     return found
 
 
-def _checked_categories(categories: Any, kind: str) -> tuple[str, ...]:
-    if not isinstance(categories, Sequence) or isinstance(categories, str) or len(categories) > MOST_CATEGORIES:
-        raise InputError(f"'categories' must be a list of at most {MOST_CATEGORIES} names.")
+def _checked_categories(categories: Sequence[Any], kind: str) -> tuple[str, ...]:
     found = tuple(clean_text(name, "The name of a category", LONGEST_NAME, one_line=True) for name in categories)
     if not all(found):
         raise InputError("The name of a category must not be empty.")
@@ -259,9 +208,7 @@ def _checked_categories(categories: Any, kind: str) -> tuple[str, ...]:
     return found
 
 
-def _checked_parameters(parameters: Any) -> tuple[str, ...]:
-    if not isinstance(parameters, Sequence) or isinstance(parameters, str) or len(parameters) > MOST_PARAMETERS:
-        raise InputError(f"'parameters' must be a list of at most {MOST_PARAMETERS} names.")
+def _checked_parameters(parameters: Sequence[Any]) -> tuple[str, ...]:
     for name in parameters:
         if not (isinstance(name, str) and PARAMETER.fullmatch(name)):
             raise InputError(f"{brief(name)} cannot be the name of a parameter of an address, such as PROLIFIC_PID.")

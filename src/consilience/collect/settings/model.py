@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from consilience.annotations.types import Real
 from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.kinds import Choice, Names, Number, Text, Whole, declared_in
 from consilience.collect.settings.panel import Panel
 from consilience.collect.settings.training import Training
 from consilience.errors import InputError
@@ -16,76 +16,91 @@ from consilience.errors import InputError
 OPEN, CLOSED, HYBRID = "open", "closed", "hybrid"
 KINDS = (OPEN, CLOSED, HYBRID)  # of sorts
 JUDGING = "judging"  # the kind of a study in which people who did not sort judge clusters
-BOARDS = ("piles", "sheet")
 QUESTIONS = "questions"  # what a judging study has in place of a board
-DIRECTIONS = ("ltr", "rtl")
-GROUP_NAMES = ("none", "optional", "required")
-STOP_RULES = ("reliability", "none")
+MOST_ITEMS = 5000
+KIND = Choice(
+    "Whether people make their own groups, use the categories, or both.",
+    words={
+        OPEN: "Open: people make their own groups",
+        CLOSED: "Closed: people use your groups only",
+        HYBRID: "Hybrid: your groups, and more if they like",
+    },
+    hints={CLOSED: "Gives labels instead of groupings."},
+)
+BOARD = Choice(
+    "Cards that are moved into groups, or pictures that are marked where they are.",
+    words={
+        "piles": "Piles: cards are moved into groups",
+        "sheet": "Sheet: pictures stay where they are, and are marked",
+    },
+    hints={"piles": "Suits text, and any number of cards.", "sheet": "Suits 20 to 40 pictures."},
+)
 
 
 @dataclass(frozen=True)
 class StudySettings:
-    """How a study is run.
+    """How a study is run: each setting is declared with what it does and what it may be.
 
-    Attributes
-    ----------
-    instructions : str
-        Markdown, shown before the first sort.
-    language : str
-        Language of the study, as in ``<html lang>``.
-    direction : {"ltr", "rtl"}
-        Direction of its writing.
-    texts : dict
-        Sentences that replace those of the board, by key.
-    categories : tuple of str
-        The groups of a closed or hybrid sort.
-    group_names : {"none", "optional", "required"}
-        Whether participants name their groups.
-    all_sorted : bool or "required"
-        Whether submitting asks before it leaves cards unsorted; "required" forbids that.
-    subset_size : int, optional
-        Items of one assignment; by default all items.
-    groupings_wanted : int, optional
-        No more assignments are given once so many are submitted or in progress.
-    per_participant : int
-        How many assignments one participant may submit; in a judging study, how many questions they are asked.
-    answers_wanted : int, optional
-        In a judging study, ask no question again that has so many answers, or will have them.
-    max_per_item : int, optional
-        Present no item more often than this.
-    strategy : str
-        Strategy of `consilience.active` that composes subsets.
-    random_share : float
-        Share of random subsets among the composed ones.
-    repeat_share : float
-        Share of assignments that repeat an earlier one of the same participant; they stay out of the consensus.
-    stop_rule : {"reliability", "none"}
-        Whether advice to stop is computed.
-    parameters : tuple of str
-        Parameters of the address by which a participant came that are stored.
-    panel : Panel
-        Consent, questions, codes at the end, and how people come back.
-    training : Training
-        Practice, admission and gold.
+    `texts` replace sentences that participants read, by key.
     """
 
-    instructions: str = ""
-    language: str = "en"
-    direction: str = "ltr"
+    categories: tuple[str, ...] = Names(
+        "A category of a closed or hybrid sort.", option="--category", most=100, rows=4
+    ).default(())
+    group_names: str = Choice(
+        "Whether people name their groups.",
+        words={"optional": "Optional", "required": "Required", "none": "Not asked"},
+    ).default("optional")
+    all_sorted: bool | str = Choice(
+        "What happens if cards are left unsorted when a sort is submitted.",
+        option="--unsorted",
+        words={
+            "ask": "Ask before handing in",
+            "forbid": "Every card must be sorted",
+            "allow": "Hand in without asking",
+        },
+        values={"ask": True, "forbid": "required", "allow": False},
+    ).default(True)
+    subset_size: int | None = Whole(
+        "Cards that are sorted at a time.", option="--size", unset="all", least=2, most=MOST_ITEMS
+    ).default(None)
+    per_participant: int = Whole("Subsets that one person sorts.", most=1000, may_be_none=False).default(1)
+    instructions: str = Text("Markdown that is shown before the first sort.", longest=50_000, rows=6).default("")
+    language: str = Text(
+        "Language of the study, such as pt-BR.",
+        longest=35,
+        pattern="^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$",
+        expected="a language tag such as 'en' or 'pt-BR'",
+    ).default("en")
+    direction: str = Choice(
+        "Direction of its writing.", words={"ltr": "From left to right", "rtl": "From right to left"}
+    ).default("ltr")
     texts: Mapping[str, str] = field(default_factory=dict)
-    categories: tuple[str, ...] = ()
-    group_names: str = "optional"
-    all_sorted: bool | str = True
-    subset_size: int | None = None
-    groupings_wanted: int | None = None
-    per_participant: int = 1
-    answers_wanted: int | None = None
-    max_per_item: int | None = None
-    strategy: str = "informative"
-    random_share: Real = 0.15
-    repeat_share: Real = 0.0
-    stop_rule: str = "reliability"
-    parameters: tuple[str, ...] = ()
+    groupings_wanted: int | None = Whole(
+        "Give no more subsets once so many are sorted or in progress.", option="--groupings"
+    ).default(None)
+    strategy: str = Choice(
+        "How subsets are composed.",
+        words={"informative": "informative (what is least certain)", "random": "random (any)"}
+        | {name: name for name in ("explore", "exploit-pairwise", "exploit-one-vs-rest", "explore-exploit")},
+        closed="random",
+    ).default("informative")
+    random_share: int | float = Number("Share of random subsets among the composed ones.").default(0.15)
+    repeat_share: int | float = Number(
+        "Share of subsets that show a person an earlier one again; they stay out of the consensus."
+    ).default(0.0)
+    max_per_item: int | None = Whole("Present no card more often than this.").default(None)
+    stop_rule: str = Choice(
+        "Whether advice to stop is given.",
+        words={"reliability": "When two halves of the people agree", "none": "None"},
+        closed="none",
+    ).default("reliability")
+    answers_wanted: int | None = Whole(
+        "In a judging study, ask no question again that has so many answers.", option="--answers"
+    ).default(None)
+    parameters: tuple[str, ...] = Names(
+        "Parameter of the participants' address to be stored, such as PROLIFIC_PID.", option="--parameter", most=20
+    ).default(())
     panel: Panel = field(default_factory=Panel)
     training: Training = field(default_factory=Training)
 
@@ -123,6 +138,19 @@ class StudySettings:
             training = Training.of_json(training)
         panel = Panel.of_json(values.get("panel", {}))
         return cls(**{**values, **listed, "panel": panel, "training": training})
+
+
+SETTINGS = declared_in(StudySettings)
+OF_SORTS = {"kind": KIND, "board": BOARD} | {name: kind for name, kind in SETTINGS.items() if name != "answers_wanted"}
+DIFFERENT_FOR_JUDGES: dict[str, dict[str, Any]] = {
+    "per_participant": {"help": "Questions that one judge is asked.", "unset": "12, or all", "may_be_none": True},
+    "answers_wanted": {"help": "Ask no question again that has so many answers.", "unset": "10"},
+    "instructions": {"help": "Markdown that is shown before the first question."},
+    "language": {"unset": "that of STUDY, or en"},
+    "direction": {"unset": "that of STUDY, or ltr"},
+    "parameters": {"help": "Parameter of the judges' address to be stored.", "unset": "those of STUDY"},
+}
+OF_JUDGES = {name: replace(SETTINGS[name], **others) for name, others in DIFFERENT_FOR_JUDGES.items()}
 
 
 @dataclass(frozen=True)

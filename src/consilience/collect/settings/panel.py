@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from consilience.annotations.types import Real
+from consilience.collect.settings.kinds import Choice, Text, Whole
 from consilience.errors import InputError
 
 QUESTIONS = ("text", "number", "choice", "choices")
 MOMENTS = ("before", "after")
-RETURNING = ("resume", "restart", "turn away")
 ENDINGS = ("complete", "not_admitted", "declined", "closed", "withdrawn")
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 UNFILLED = re.compile(r"[\[{<%$].*[\]}>%]", re.DOTALL)  # what a panel should have replaced in a link
@@ -45,8 +44,8 @@ class Question:
     kind: str = "text"
     required: bool = False
     options: tuple[str, ...] = ()
-    least: Real | None = None
-    most: Real | None = None
+    least: int | float | None = None
+    most: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,10 @@ def is_unfilled(value: str) -> bool:
 
 @dataclass(frozen=True)
 class Panel:
-    """Consent, questions, endings, and what happens to people who come back.
+    """Consent, questions, endings, and what happens to people who come back; beside what is declared:
 
     Attributes
     ----------
-    consent : str
-        Markdown of the consent page; without it there is none.
     before, after : tuple of Question
         Asked before the first sort, and after the last.
     endings : dict of Completion
@@ -106,24 +103,29 @@ class Panel:
         found the study ``closed`` or full, and who have ``withdrawn``.
     identified_by : str
         The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
-    returning : {"resume", "restart", "turn away"}
-        What people do who open the link again: continue, start again, or nothing.
-    minutes : int, optional
-        After how many minutes without a change a subset is given to others; by default after a day.
-    keep_days : int, optional
-        How many days after a participant came their parameters are erased; by default they are kept.
     required_parameters : tuple of str
         Stored parameters without which nobody comes in by the link of the study.
     """
 
-    consent: str = ""
+    consent: str = Text("Markdown of the consent page; without it there is none.", longest=50_000, rows=8).default("")
     before: tuple[Question, ...] = ()
     after: tuple[Question, ...] = ()
     endings: Mapping[str, Completion] = field(default_factory=dict)
     identified_by: str = ""
-    returning: str = "resume"
-    minutes: int | None = None
-    keep_days: int | None = None
+    returning: str = Choice(
+        "What happens to people who open the link again.",
+        words={
+            "resume": "They continue where they were, with cards that are new to them",
+            "restart": "They start again, and what they did before is left out",
+            "turn away": "They are turned away",
+        },
+    ).default("resume")
+    minutes: int | None = Whole(
+        "Minutes without a change after which a subset is given to others.", unset="a day", most=100_000
+    ).default(None)
+    keep_days: int | None = Whole(
+        "Days after which the parameters of a participant are erased.", unset="they are kept", most=3650
+    ).default(None)
     required_parameters: tuple[str, ...] = ()
 
     def lacking(self, parameters: Mapping[str, str]) -> list[str]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.kinds import checked_fields
 from consilience.collect.settings.panel import (
     CODE,
     ENDINGS,
     PLACEHOLDER,
     QUESTIONS,
-    RETURNING,
     Completion,
     Panel,
     Question,
@@ -22,12 +22,12 @@ from consilience.errors import InputError
 
 MOST_QUESTIONS = 50  # at one moment
 MOST_OPTIONS = 100
-LONGEST_CONSENT = 50_000  # characters
-LONGEST_QUESTION = 1000
+LONGEST_QUESTION = 1000  # characters
 LONGEST_OPTION = 200
 LONGEST_ANSWER = 5000
 LONGEST_CODE = 100
 LONGEST_URL = 2000
+CALLED = {"consent": "The text of the consent page"}  # where a sentence begins with it
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 # What follows the host may hold parameters; the host may not, so that no link of a participant leads elsewhere.
 URL = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][^\s\\\"'<>]*)?")
@@ -49,8 +49,7 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     """
     if not isinstance(panel, Panel):
         raise InputError("'panel' must be an object.")
-    if panel.returning not in RETURNING:
-        raise InputError(f"'returning' must be one of {', '.join(RETURNING)}. Got {str(panel.returning)[:60]!r}.")
+    values = checked_fields(panel, CALLED)
     if panel.identified_by and panel.identified_by not in parameters:
         raise InputError(
             f"People are known again by {str(panel.identified_by)[:60]!r}, which must be one of the stored parameters."
@@ -58,13 +57,9 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     unknown = next((name for name in panel.required_parameters if name not in parameters), None)
     if unknown is not None:
         raise InputError(f"A link must have {unknown[:60]!r}, which must be one of the stored parameters.")
-    for name, most in (("minutes", 100_000), ("keep_days", 3650)):
-        value = getattr(panel, name)
-        if value is not None and not (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most):
-            raise InputError(f"{name!r} must be a whole number from 1 to {most:,}. Got {str(value)[:60]!r}.")
     found = replace(
         panel,
-        consent=clean_text(panel.consent, "The text of the consent page", LONGEST_CONSENT),
+        **values,
         before=_checked_questions(panel.before),
         after=_checked_questions(panel.after),
         endings=_checked_endings(panel.endings, parameters),

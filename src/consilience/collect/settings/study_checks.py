@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from consilience.collect.settings.checks import MOST_ITEMS, checked_items, checked_settings, checked_title
-from consilience.collect.settings.model import Item, StudySettings
+from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
+from consilience.collect.settings.model import MOST_ITEMS, Item, StudySettings
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.training_checks import with_checked_training
 from consilience.errors import InputError

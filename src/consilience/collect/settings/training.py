@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from consilience.annotations.types import Real
+from consilience.collect.settings.kinds import Number, Whole
 from consilience.errors import InputError
 
 PRACTICE, ADMISSION, GOLD = "practice", "admission", "gold"
@@ -17,7 +17,6 @@ ROLES = (PRACTICE, ADMISSION, GOLD)  # and the sources of their assignments
 APART = (*ROLES, "repeat")  # sources that stay out of the consensus
 MOST_ADMISSION_SORTS = 5
 MOST_GOLD_SORTS = 20
-MOST_TRIES = 10
 MOST_CARDS = 60  # of one sort
 
 
@@ -81,7 +80,7 @@ class RightSort:
 
 @dataclass(frozen=True)
 class Training:
-    """What people do besides the sorts that count.
+    """What people do besides the sorts that count; beside what is declared:
 
     Attributes
     ----------
@@ -89,22 +88,18 @@ class Training:
         Sorted first; then the right answer is shown.
     admission : tuple of RightSort
         Up to five, sorted before the first sort that counts; their right answers are not shown.
-    mark : float
-        Mean score of the admission sorts that is needed: the adjusted Rand index, or Cohen's kappa in a closed sort.
-    tries : int
-        How often the admission may be tried.
     gold : tuple of RightSort
         Mixed in among the ordinary subsets, each at most once a person.
-    gold_share : float
-        Share of gold among what a person sorts.
     """
 
     practice: RightSort | None = None
     admission: tuple[RightSort, ...] = ()
-    mark: Real = 0.6
-    tries: int = 2
+    mark: int | float = Number(  # the adjusted Rand index, or Cohen's kappa in a closed sort
+        "Mean score that the admission needs.", option="--pass-mark", is_share=False
+    ).default(0.6)
+    tries: int = Whole("How often the admission may be tried.", most=10, may_be_none=False).default(2)
     gold: tuple[RightSort, ...] = field(default=())
-    gold_share: Real = 0.1
+    gold_share: int | float = Number("Share of gold among what a person sorts.", most=0.5).default(0.1)
 
     def sorts(self, role: str) -> tuple[RightSort, ...]:
         """Return the sorts of a role: "practice", "admission" or "gold"."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
-from typing import Any
 
-from consilience.annotations.types import Real
 from consilience.collect.settings.checks import LONGEST_NAME, LONGEST_TEXT
 from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.kinds import checked_fields, declared_in
 from consilience.collect.settings.model import CLOSED, Item, StudySettings
 from consilience.collect.settings.training import (
     ADMISSION,
@@ -16,7 +15,6 @@ from consilience.collect.settings.training import (
     MOST_ADMISSION_SORTS,
     MOST_CARDS,
     MOST_GOLD_SORTS,
-    MOST_TRIES,
     PRACTICE,
     ROLES,
     RightCard,
@@ -50,10 +48,7 @@ def with_checked_training(
     training = settings.training
     if not isinstance(training, Training):
         raise InputError(f"'training' must be a Training. Got {training!r:.60}.")
-    _require_number("mark", training.mark, 0, 1)
-    _require_number("gold_share", training.gold_share, 0, 0.5)
-    if isinstance(training.tries, bool) or not isinstance(training.tries, int) or not 1 <= training.tries <= MOST_TRIES:
-        raise InputError(f"'tries' of the training must be a whole number from 1 to {MOST_TRIES}.")
+    numbers = checked_fields(training, {name: f"{name!r} of the training" for name in declared_in(training)})
     for role, most in ((ADMISSION, MOST_ADMISSION_SORTS), (GOLD, MOST_GOLD_SORTS)):
         if len(training.sorts(role)) > most:
             raise InputError(f"There can be at most {most} {role} sorts. Got {len(training.sorts(role))}.")
@@ -71,19 +66,13 @@ def with_checked_training(
         practice=next(iter(found[PRACTICE]), None),
         admission=tuple(found[ADMISSION]),
         gold=tuple(found[GOLD]),
-        mark=float(training.mark),
-        gold_share=float(training.gold_share),
+        **numbers,
     )
     return replace(settings, training=checked)
 
 
 def _called(role: str, place: int) -> str:
     return CALLED[role] if role == PRACTICE else f"{CALLED[role]} {place}"
-
-
-def _require_number(name: str, value: Any, least: Real, most: Real) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise InputError(f"{name!r} of the training must be a number from {least:g} to {most:g}.")
 
 
 def _checked_sort(
