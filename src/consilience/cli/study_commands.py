@@ -90,7 +90,7 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
         about += f"  [default: {unset}]"
     if default not in (None, ()):
         more |= {"default": default, "show_default": True}
-    return click.option(kind.option or f"--{name.replace('_', '-')}", name, help=about, **more)
+    return click.option(f"--{kind.option or name.replace('_', '-')}", name, help=about, **more)
 
 
 @study.command(

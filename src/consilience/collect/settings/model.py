@@ -45,7 +45,7 @@ class StudySettings:
     """
 
     categories: tuple[str, ...] = Names(
-        "A category of a closed or hybrid sort.", option="--category", most=100, rows=4
+        "A category of a closed or hybrid sort.", option="category", most=100, rows=4
     ).default(())
     group_names: str = Choice(
         "Whether people name their groups.",
@@ -53,7 +53,7 @@ class StudySettings:
     ).default("optional")
     all_sorted: bool | str = Choice(
         "What happens if cards are left unsorted when a sort is submitted.",
-        option="--unsorted",
+        option="unsorted",
         words={
             "ask": "Ask before handing in",
             "forbid": "Every card must be sorted",
@@ -62,7 +62,7 @@ class StudySettings:
         values={"ask": True, "forbid": "required", "allow": False},
     ).default(True)
     subset_size: int | None = Whole(
-        "Cards that are sorted at a time.", option="--size", unset="all", least=2, most=MOST_ITEMS
+        "Cards that are sorted at a time.", option="size", unset="all", least=2, most=MOST_ITEMS
     ).default(None)
     per_participant: int = Whole("Subsets that one person sorts.", most=1000, may_be_none=False).default(1)
     instructions: str = Text("Markdown that is shown before the first sort.", longest=50_000, rows=6).default("")
@@ -77,7 +77,7 @@ class StudySettings:
     ).default("ltr")
     texts: Mapping[str, str] = field(default_factory=dict)
     groupings_wanted: int | None = Whole(
-        "Give no more subsets once so many are sorted or in progress.", option="--groupings"
+        "Give no more subsets once so many are sorted or in progress.", option="groupings"
     ).default(None)
     strategy: str = Choice(
         "How subsets are composed.",
@@ -96,10 +96,10 @@ class StudySettings:
         closed="none",
     ).default("reliability")
     answers_wanted: int | None = Whole(
-        "In a judging study, ask no question again that has so many answers.", option="--answers"
+        "In a judging study, ask no question again that has so many answers.", option="answers"
     ).default(None)
     parameters: tuple[str, ...] = Names(
-        "Parameter of the participants' address to be stored, such as PROLIFIC_PID.", option="--parameter", most=20
+        "Parameter of the participants' address to be stored, such as PROLIFIC_PID.", option="parameter", most=20
     ).default(())
     panel: Panel = field(default_factory=Panel)
     training: Training = field(default_factory=Training)

@@ -95,7 +95,7 @@ class Training:
     practice: RightSort | None = None
     admission: tuple[RightSort, ...] = ()
     mark: int | float = Number(  # the adjusted Rand index, or Cohen's kappa in a closed sort
-        "Mean score that the admission needs.", option="--pass-mark", is_share=False
+        "Mean score that the admission needs.", option="pass-mark", is_share=False
     ).default(0.6)
     tries: int = Whole("How often the admission may be tried.", most=10, may_be_none=False).default(2)
     gold: tuple[RightSort, ...] = field(default=())
