@@ -101,7 +101,7 @@ class PairConsensus(CrowdEstimator):
         if not isinstance(given, Pairs):
             given = groupings_of_some(given, type(self).__name__)
         self._require_pairs(given)
-        arranged = arrange(self._before_arranging(given))
+        arranged = arrange(self._to_arrange(given))
         with one_blas_thread(), self._progress():
             self._learn(self._list_pairs(arranged.ordered))
         self._restore(arranged)
@@ -119,7 +119,8 @@ class PairConsensus(CrowdEstimator):
     def _learn(self, pairs: Pairs) -> None:
         """Fit to judgements, of which there is at least one."""
 
-    def _before_arranging(self, given: Pairs | Groupings) -> Pairs | Groupings:
+    def _to_arrange(self, given: Pairs | Groupings) -> Pairs | Groupings:
+        """What is put into canonical order: groupings have another than the pairs that they imply."""
         return given
 
     def _list_pairs(self, given: Pairs | Groupings) -> Pairs:

@@ -217,7 +217,7 @@ class Crowdclustering(PairConsensus):
         # a variance is below 0 by rounding alone
         return expit(mean / np.sqrt(1 + np.pi / 8 * np.maximum(square - mean**2, 0.0)))
 
-    def _before_arranging(self, given: Pairs | Groupings) -> Pairs | Groupings:
+    def _to_arrange(self, given: Pairs | Groupings) -> Pairs | Groupings:
         return self._list_pairs(given)
 
     def _learn(self, pairs: Pairs) -> None:
