@@ -10,7 +10,7 @@ DATA ?=
 BASE ?= HEAD
 FEATURES ?=
 
-export CONSILIENCE_DATA ?= $(wildcard ../shared/data)
+export CONSILIENCE_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: help setup demo report serve bench test test-all test-model test-near test-lowest lint format hooks docs docs-quick dist papers people speed speed-compare papers-check clean
 
