@@ -22,6 +22,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import create_engine, text
 
 from consilience.collect.creation import demo
+from consilience.collect.results import flags
 from consilience.collect.security import Rate
 from consilience.collect.store import Store, work
 from consilience.collect.store.database import PRAGMAS
@@ -270,3 +271,9 @@ def address(sqlite_store):
     thread.join(2 * GRACE)
     listening.close()
     assert not thread.is_alive(), "the server did not end"
+
+
+@pytest.fixture
+def nobody_is_fast(monkeypatch):
+    """How fast the people of a test are, the machine decides."""
+    monkeypatch.setattr(flags, "FAST", 0.0)

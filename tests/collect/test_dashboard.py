@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.collect.results import exporting, flags, overview
+from consilience.collect.results import exporting, overview
 from consilience.collect.results.consensus import fingerprint, fusion_of
 from consilience.collect.results.progress import quotas_of
 from consilience.collect.settings.model import StudySettings
@@ -81,8 +81,7 @@ def test_all_pages_and_the_report_name_the_same_clusters(admin, sqlite_store):
     assert f"<dt>Clusters</dt><dd>{len(counts)}</dd>" in page
 
 
-def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_store, monkeypatch):
-    monkeypatch.setattr(flags, "FAST", 0.0)  # how fast these people are, the machine decides
+def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_store, nobody_is_fast):
     study = study_of(sqlite_store)
     lazy, _ = takes_part(sqlite_store, study, 9, rule=lambda item: 0)
     sqlite_store.exclude(lazy.id)

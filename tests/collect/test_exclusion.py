@@ -2,10 +2,11 @@
 
 import pytest
 
-from consilience.collect.results import flags
 from consilience.collect.worker import Worker
 
 from .collecting import begun, takes_part
+
+pytestmark = pytest.mark.usefixtures("nobody_is_fast")
 
 
 @pytest.fixture
@@ -78,12 +79,6 @@ def test_scripts_list_people_and_leave_them_out(script, sqlite_store, study):
     assert Worker(sqlite_store).run() > 0
     assert sqlite_store.consensus(study.id)["n_groupings"] == 2
     assert script.post(f"{base}/{person}/restore").json() == {"id": person, "excluded": False}
-
-
-@pytest.fixture(autouse=True)
-def nobody_is_fast(monkeypatch):
-    """How fast the people of these tests are, the machine decides."""
-    monkeypatch.setattr(flags, "FAST", 0.0)
 
 
 def test_the_dashboard_shows_flags_and_both_consensuses(admin, script, sqlite_store, study):

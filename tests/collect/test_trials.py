@@ -72,7 +72,7 @@ def test_a_way_through_practice_and_admission(store):
         store.see_answer(practice.id, joined(store, study).id)
 
 
-def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store):
+def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store, nobody_is_fast):
     study = begun(store, training=Training(practice=FRUIT))
     for _ in range(6):
         person = joined(store, study)
