@@ -211,10 +211,10 @@ def test_no_sweep_lowers_the_bound_when_views_empty(seed, n_features):
     state = module.init(problem, 4, 3, rng=rng)
     bounds = []
     for _ in range(12):
+        empty = state.phi.sum(0) <= module.FOLLOWED
         state = module.step(problem, state)
         bounds.append(state.bounds)
-    empty = state.phi.sum(0) <= module.FOLLOWED
-    assert empty.any()
+    assert empty.any()  # before the last sweep, which has set them to a good state
     assert (state.of_views[empty.ravel()] >= problem.unused[2]).all()
     # a view is given up while an annotator is in it with probability 1e-8, whose judgements are then lost
     assert (np.diff(bounds, axis=0) >= -1e-7 * np.abs(bounds).max()).all()
