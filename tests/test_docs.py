@@ -45,7 +45,9 @@ LONG = [
     "planning.rst",
     "comparing.rst",
     "subsets-tutorial.rst",
+    "sites.rst",
     "models/active.rst",
+    "models/subset_fusion.rst",
     "models/scdc.rst",
     "models/deep_mcvc.rst",
 ]
@@ -297,6 +299,7 @@ def test_the_python_of_the_card_sort_tutorial_runs(folder):
     assert "1 participant was left out of the fit" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow  # `make dist` runs it with the wheel alone
 def test_the_python_of_the_readme_runs(folder):
     blocks = re.findall(r"^```python\n(.*?)^```", text_of(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 2

@@ -317,6 +317,7 @@ def test_judgements_find_what_features_hide():
         pytest.param(SCDC, {"n_epochs": 20}, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_start_from_judgements_finds_clusters_of_low_variance(model, sizes):
     """Three distant blobs that do not matter, and within each the two classes by which annotators judge."""
     rng = np.random.default_rng(0)
@@ -375,6 +376,7 @@ class TestSteps:
             *(f".posterior.velocity.components.{name}" for name in ("linear", "outer", "strength", "degrees")),
         }
 
+    @pytest.mark.slow
     def test_settings_given_as_they_are_by_default_change_nothing(self, plain, study):
         X, said, _ = study
         given = {"rate": 0.1, "rate_momentum": 0, "full_gradient": False, "max_sweeps": 20, "start_variance": 3}
@@ -521,6 +523,7 @@ class TestHardCases:
         X = pd.DataFrame(np.zeros((20, 3)))
         assert np.isfinite(model(3, **self.settings()).fit(X).responsibilities_).all()
 
+    @pytest.mark.slow
     @ONE_IS_QUICK
     def test_features_of_huge_scale_raise_or_fit(self, model, study):
         X, said, _ = study
@@ -628,6 +631,7 @@ def test_no_more_latent_dimensions_than_features(study):
     assert model.transform(X).shape == (60, 4)
 
 
+@pytest.mark.slow
 def test_bernoulli_pictures():
     pixels, z = halves(40)
     settings = SMALL | {"n_init": 1, "n_epochs": 40, "warm_epochs": "auto"}
@@ -674,6 +678,7 @@ def test_reliabilities_are_fixed_during_trust_epochs(study):
 class TestOptimiser:
     """A transformation of Optax instead of a name."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", [BayesSCDC, pytest.param(SCDC, marks=pytest.mark.slow)])
     def test_equivalent_transformation_gives_the_same_fit(self, model, study):
         X, said, _ = study

@@ -116,6 +116,7 @@ def test_greys_are_recognised(values, expected):
 # --- networks of convolutions ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(height=st.integers(1, 9), width=st.integers(1, 9), channels=st.integers(0, 3), n_each=st.integers(1, 2))
 def test_convolutions_take_any_size(height, width, channels, n_each):
     shape = (height, width, channels) if channels else (height, width)
