@@ -13,10 +13,12 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 import consilience
 from consilience import registry
@@ -176,6 +178,41 @@ def test_every_recognised_tool_is_in_the_table_of_formats():
 def test_versions_agree():
     assert f"version: {consilience.__version__}\n" in text_of(ROOT / "CITATION.cff")
     assert consilience.__version__ in text_of(ROOT / "CHANGELOG.md")
+
+
+def test_the_papers_are_cited_alike_everywhere():
+    references = yaml.safe_load(text_of(ROOT / "CITATION.cff"))["references"]
+    assert len(references) == 5
+    for path in (DOCS / "cite.rst", ROOT / "paper" / "paper.bib"):
+        entries = re.findall(r"@\w+\{(\w+),\n((?:.*\n)+?) *\}", text_of(path))
+        found = {
+            key: dict(re.findall(r"(\w+) += \{(.*)\},", fields)) for key, fields in entries if key != "consilience"
+        }
+        assert [one["title"] for one in found.values()] == [one["title"] for one in references]
+        for one, reference in zip(found.values(), references, strict=True):
+            names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
+            assert one["author"] == " and ".join(names)
+            assert one.get("year") == (str(reference["year"]) if "year" in reference else None)
+    assert set(re.findall(r"@(\w+)", text_of(ROOT / "paper" / "paper.md"))) == set(found)
+
+
+def test_figures_of_the_paper_are_those_of_the_pages():
+    paper, page = text_of(ROOT / "paper" / "paper.md"), text_of(DOCS / "people" / "labels.rst")
+    figures = re.findall(r"(?<![\d\w])\.\d+", paper)
+    assert len(figures) == 3
+    assert all(figure in page for figure in figures)
+    assert "twenty-one" in paper
+    assert len(registry.ESTIMATORS) == 21
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    recipe = text_of(ROOT / "conda" / "meta.yaml").partition("  run:\n")[2].partition("\n\n")[0]
+    listed = {line.strip(" -").replace(" ", "") for line in recipe.splitlines()}
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    needed = {f"python{project['requires-python']}", *project["dependencies"]}
+    assert {name.replace("matplotlib-base", "matplotlib") for name in listed} == needed
+    assert f'set version = "{consilience.__version__}"' in text_of(ROOT / "conda" / "meta.yaml")
 
 
 # ---- code
