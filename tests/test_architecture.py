@@ -14,7 +14,7 @@ LAYERS = [
     {"cli"},
     {"collect"},
     {"workflows"},
-    {"inspection", "persistence"},
+    {"inspection", "interchange", "persistence"},
     {"analysis"},
     {"active", "partitions", "selection", "sites", "subsets"},
     {"consensus", "semisupervised", "deep"},
