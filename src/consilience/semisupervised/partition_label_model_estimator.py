@@ -35,7 +35,8 @@ from consilience.annotations.types import (
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.copies import COPIES
+from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (

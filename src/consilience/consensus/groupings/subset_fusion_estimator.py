@@ -57,7 +57,8 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.estimators import learned
-from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.copies import COPIES
+from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
