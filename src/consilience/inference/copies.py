@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -29,6 +29,7 @@ Group = Int[np.ndarray, " annotators"]
 OfGroups = Float[np.ndarray, " groups"]
 
 
+@runtime_checkable
 class EvidenceOfGroups(Protocol):
     """What annotations say about groups of annotators, an entry for each group.
 
@@ -76,6 +77,7 @@ class Copies(Generic[Evidence]):
         return [int(annotator) for annotator in np.flatnonzero(self.group == number)]
 
 
+@runtime_checkable
 class PairsOfAnnotators(Protocol):
     """Pairs of annotators with common items, and their agreement beyond chance."""
 

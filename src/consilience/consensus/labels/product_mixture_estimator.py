@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -221,9 +221,9 @@ class ProductMixture(LabelAggregator):
         InputError
             They are asked for, and there are more or fewer components than classes.
         """
-        named, expected = n_components == n_classes, f"{others}: votes give no start for {n_components} components"
-        require(self, "init", expected, named or self.init != "votes")
-        return named and self.init != "random"
+        named, init = n_components == n_classes, cast(str, self.init)
+        require(self, "init", f"{others}: votes give no start for {n_components} components", named or init != "votes")
+        return named and init != "random"
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:

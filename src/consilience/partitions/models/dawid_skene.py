@@ -54,8 +54,7 @@ from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
 def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoint changes nothing
-    """Raise an InputError unless the parameters are valid and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once."""
     has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
     if not has_one:
         raise InputError(

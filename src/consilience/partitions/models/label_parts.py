@@ -101,8 +101,7 @@ def results_of_items(
     if not len(labels):
         nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
         return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
-    probabilities = model._probabilities(labels)
-    named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
+    named, probabilities = model.tell_classes(labels)
     largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
     found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
     return _with_each(found, probabilities, model) if responsibilities else found

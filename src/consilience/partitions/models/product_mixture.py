@@ -86,8 +86,7 @@ def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quali
 
 
 def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
     require_no_copies(model)
     if not isinstance(model.init, str):
         raise InputError(
