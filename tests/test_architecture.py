@@ -204,3 +204,26 @@ def test_rooms_of_partitions_import_downwards():
             targets = {name.split(".")[2] for name in imports_of(path) if name.startswith("consilience.partitions.")}
             up = {target for target in targets - {mine[2]} if room_of[target] <= room_of[mine[2]]}
             assert up - {"fitting"} == set(), mine  # results of items are computed by the parts of a fit
+
+
+def private_members(tree):
+    """Names that begin with an underscore and are read of something other than self or cls, or imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
+            own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+            yield from () if own else (ast.unparse(node),)
+        if isinstance(node, ast.ImportFrom):
+            yield from (each.name for each in node.names if each.name.startswith("_"))
+
+
+def test_partitions_use_no_private_member_of_a_model():
+    """What they need of an estimator has a name: a method of its own, or a function such as `elsewhere.begin_fit`."""
+    example = "from a import _b\nself._c = cls._d\nmodel._e\nmodel.f()._g = 1\nh.__init__"
+    assert sorted(private_members(ast.parse(example))) == ["_b", "model._e", "model.f()._g"]
+    wrong = {
+        (name_of(path), member)
+        for path, tree in modules().items()
+        if name_of(path).startswith("consilience.partitions")
+        for member in private_members(tree)
+    }
+    assert wrong == set()

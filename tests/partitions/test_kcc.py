@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.consensus import KCC
 from consilience.consensus.groupings.co_occurrence import Seen
-from consilience.consensus.groupings.kcc import assign
+from consilience.consensus.groupings.kcc import ItemsInMemory, update
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.iterate import UnsettledWarning
 from consilience.metrics import ami
@@ -105,18 +105,17 @@ def test_a_sweep_fills_an_empty_cluster_as_in_memory(tmp_path):
     given = whole([groups(60, 5)]).to_groupings()
     model = KCC(**SETTINGS)
     seen = Seen.of(given)
-    problem = model._problem(seen.memberships)
-    start = kcc.update(problem, np.zeros(60, dtype=int))
-    in_memory = kcc.update(problem, assign(problem, start.shares))
+    problem = model.problem_of(seen.memberships)
+    items = ItemsInMemory.of(seen.memberships.in_group)
+    start = update(problem, items.count(np.zeros(60, dtype=int), 3))
+    in_memory = items.assign(problem.table(start.shares))
     table = PartitionedTable(made.cut(groups(60, 5), 4))
     keys = given.vocabulary.group_keys()
     parts = [kcc.prepared(item_survey.read_labelled_items(one), keys) for one in enumerate(table.partitions)]
-    counted = kcc.Sweeps(LocalParts(parts, tmp_path), problem).step(
-        kcc.Counted(start.shares, start.shares, np.zeros(3, dtype=int))
-    )
-    assert counted.sizes.tolist() == np.bincount(in_memory.cluster, minlength=3).tolist()
+    counted = kcc.ItemsInParts(LocalParts(parts, tmp_path)).assign(problem.table(start.shares))
+    assert counted.sizes.tolist() == in_memory.sizes.tolist() == np.bincount(in_memory.cluster, minlength=3).tolist()
     assert sorted(counted.sizes.tolist())[:2] == [1, 1]
-    np.testing.assert_allclose(counted.shares, in_memory.shares, **CLOSE)
+    np.testing.assert_array_equal(counted.counts, in_memory.counts)
 
 
 def test_threads_change_no_digit():

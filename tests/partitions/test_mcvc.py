@@ -9,7 +9,6 @@ from consilience.inference.iterate import UnsettledWarning
 from consilience.metrics import ami
 from consilience.partitions import PartitionedTable, fit, item_results
 from consilience.partitions.models import mcvc
-from consilience.partitions.models.mcvc_sweeps import Sweeps
 from consilience.semisupervised import MCVC
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS as OF_LABELS
@@ -234,28 +233,28 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, name, sample):
     monkeypatch.setattr(mcvc, "SAMPLE", sample)
     table, path = table_of(OF_ITEMS["interleaved"](items())), tmp_path / "fit.npz"
     whole = quietly(fit, MODELS[name](), table)
-    step, done = Sweeps.step, []
+    step, done = mcvc.step, []
 
-    def failing(self, state):
+    def failing(over, state):
         done.append(state)
         if len(done) in (2, 3):
             raise KeyboardInterrupt
-        return step(self, state)
+        return step(over, state)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Sweeps, "step", failing)
+        patched.setattr(mcvc, "step", failing)
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 fit(MODELS[name](), table, checkpoint=path)
     with monkeypatch.context() as patched:
-        patched.setattr(mcvc, "searched", None)  # the search is not repeated
+        patched.setattr(mcvc.mcvc_search, "search", None)  # the search is not repeated
         resumed = quietly(fit, MODELS[name](), table, checkpoint=path)
     assert resumed.lower_bounds_.tolist() == whole.lower_bounds_.tolist()
     assert resumed.restart_bounds_.tolist() == whole.restart_bounds_.tolist()
     pd.testing.assert_frame_equal(resumed.annotators_, whole.annotators_, rtol=0, atol=0)
     found = [pd.concat(item_results(model, table)) for model in (whole, resumed)]
     pd.testing.assert_frame_equal(*found, rtol=0, atol=0)
-    monkeypatch.setattr(Sweeps, "step", None)  # no sweep is left
+    monkeypatch.setattr(mcvc, "step", None)  # no sweep is left
     assert quietly(fit, MODELS[name](), table, checkpoint=path).lower_bound_ == whole.lower_bound_
     assert len(list((tmp_path / "fit.npz.items").iterdir())) == 2 * 5  # of two sweeps
     with pytest.raises(InputError, match="is the checkpoint of another fit: its data differ"):
@@ -267,16 +266,16 @@ def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, 
     """η that is lost with its worker is made again, sweep by sweep."""
     table, path = table_of(OF_ITEMS["interleaved"](items())), tmp_path / "sweeping"
     here = quietly(fit, MODELS["MECC"](), table)
-    killed, step, swept = made.kill_one_of(client, path), Sweeps.step, []
+    killed, step, swept = made.kill_one_of(client, path), mcvc.step, []
 
-    def watched(self, state):
+    def watched(over, state):
         swept.append(state)
         if len(swept) == 4:
             path.touch()
             killed.wait()
-        return step(self, state)
+        return step(over, state)
 
-    monkeypatch.setattr(Sweeps, "step", watched)
+    monkeypatch.setattr(mcvc, "step", watched)
     there = quietly(fit, MODELS["MECC"](), table, client=client)
     assert killed.is_set()
     assert here.n_iter_ > 10

@@ -10,7 +10,7 @@ from consilience.inference.pair_evidence import PairEvidence
 from consilience.partitions.engine.map_reduce import LocalParts
 from consilience.partitions.models import mcvc as over_partitions
 from consilience.partitions.models import mcvc_sums
-from consilience.partitions.models.mcvc_sweeps import Sweeps, Swept, clusters_bounds
+from consilience.partitions.models.mcvc_sweeps import EtaInParts, ItemsInParts, clusters_bounds
 from consilience.partitions.survey import item_survey
 from consilience.semisupervised import mcvc
 from consilience.semisupervised.mcvc import Prior, Problem
@@ -41,8 +41,7 @@ def sweeps_of(frames, n_views, implied, folder, *, first):
     items = LocalParts([over_partitions.prepared(one, keys, survey.first, 2**64 - 1) for one in own], folder)
     sizes = items.total(over_partitions.counted).sizes
     among = over_partitions.among_groups(ordered, sizes, implied)
-    nothing = replace(problem.design, x=problem.design.x[:0], squares=problem.design.x[:0])
-    over = Sweeps(replace(problem, design=nothing, evidence=among), problem, survey.n_items)
+    over = ItemsInParts(items, among, problem.prior, problem.design.curvature, problem, survey.n_items)
     eta = np.empty_like(state.eta)
     eta[arranged.items] = state.eta
     messages = mcvc_sums.Messages.of(among, np.zeros((len(keys), 4, n_views)), *np.zeros((2, len(SORTERS), n_views)))
@@ -50,7 +49,7 @@ def sweeps_of(frames, n_views, implied, folder, *, first):
     columns = np.arange(n_views)
     sums, logs = parts.total(mcvc_sums.summed, columns), parts.total(mcvc_sums.log_sums, state.weights)
     of_views = clusters_bounds(state.weights, sums, logs)
-    there = Swept(parts, replace(state, eta=state.eta[:0], of_views=of_views), sums, logs, state.bounds)
+    there = replace(state, eta=EtaInParts(parts, sums, logs), of_views=of_views)
     return problem, replace(state, of_views=of_views), over, there, arranged.items
 
 
@@ -59,11 +58,11 @@ def eta_of(part):
 
 
 def assert_same_state(here, there, order, close, views):
-    eta = np.concatenate(list(there.parts.results(eta_of)))[order]
+    eta = np.concatenate(list(there.eta.parts.results(eta_of)))[order]
     np.testing.assert_allclose(eta[:, :, views], here.eta[:, :, views], **close)
-    np.testing.assert_allclose(there.own.weights.mean[:, :, views], here.weights.mean[:, :, views], **close)
+    np.testing.assert_allclose(there.weights.mean[:, :, views], here.weights.mean[:, :, views], **close)
     for name in ("phi", "right", "sticks", "of_views", "bounds"):
-        np.testing.assert_allclose(getattr(there.own, name), getattr(here, name), **close, err_msg=name)
+        np.testing.assert_allclose(getattr(there, name), getattr(here, name), **close, err_msg=name)
 
 
 @pytest.mark.parametrize("implied", ["all", "independent"])
@@ -71,7 +70,7 @@ def assert_same_state(here, there, order, close, views):
 def test_each_sweep_is_that_in_memory(cut, implied, tmp_path):
     problem, here, over, there, order = sweeps_of(cut(items()), 3, implied, tmp_path, first=lambda state: state)
     for _ in range(4):
-        here, there = mcvc.step(problem, here), over.step(there)
+        here, there = mcvc.step(problem, here), mcvc.step(over, there)
         assert_same_state(here, there, order, EXACT, np.arange(3))
 
 
@@ -86,8 +85,8 @@ def test_a_view_that_nobody_follows_is_that_in_memory(cut, tmp_path):
 
     problem, here, over, there, order = sweeps_of(cut(items()), 3, "all", tmp_path, first=abandoned)
     for _ in range(3):
-        here, there = mcvc.step(problem, here), over.step(there)
-        assert there.own.of_views[1] == pytest.approx(problem.unused[2], rel=1e-10)
+        here, there = mcvc.step(problem, here), mcvc.step(over, there)
+        assert there.of_views[1] == pytest.approx(problem.unused[2], rel=1e-10)
         assert_same_state(here, there, order, EXACT, np.array([0, 2]))
         assert_same_state(here, there, order, {"rtol": 1e-3, "atol": 1e-3}, np.array([1]))
 
@@ -95,4 +94,4 @@ def test_a_view_that_nobody_follows_is_that_in_memory(cut, tmp_path):
 def test_chunks_change_nothing_but_rounding(tmp_path, monkeypatch):
     problem, here, over, there, order = sweeps_of([items()], 3, "all", tmp_path, first=lambda state: state)
     monkeypatch.setattr(mcvc_sums, "CHUNK_ENTRIES", 7 * 4 * 3)
-    assert_same_state(mcvc.step(problem, here), over.step(there), order, EXACT, np.arange(3))
+    assert_same_state(mcvc.step(problem, here), mcvc.step(over, there), order, EXACT, np.arange(3))

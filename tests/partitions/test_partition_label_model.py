@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from consilience import Groupings, Labels
+from consilience import Groupings, Labels, save
 from consilience.errors import AnnotationWarning, InputError
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
 from consilience.partitions.models import partition_label_model as over_partitions
@@ -212,13 +212,14 @@ def test_new_items_are_clustered_by_their_features_and_labels():
         list(item_results(model, table_of([strange])))
 
 
-def test_a_model_fitted_in_memory_has_no_results_of_partitions():
+def test_a_model_fitted_in_memory_has_no_results_of_partitions(tmp_path):
     frame = items()
     model = fit(PartitionLabelModel(**SETTINGS), table_of([frame]))
     named = frame.set_index("item")
     model.fit(named[FEATURES], Groupings.from_matrix(named[SORTERS], missing=[]))
     with pytest.raises(InputError, match="This one was fitted in memory: see its labels_ and predict"):
         next(item_results(model, table_of([frame])))
+    save(model, tmp_path / "model.zip")  # nothing of the fit to partitions is left
     fit(model, table_of([frame]))
     assert not {"items_", "labels_", "responsibilities_", "_given"} & set(vars(model))
 

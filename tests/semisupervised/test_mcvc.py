@@ -51,7 +51,7 @@ def tiny(seed=0, *, n_features=2, n_clusters=3, n_views=2, n_restarts=2, explici
 def scored(problem, state):
     """The state with the bounds that belong to it."""
     state = replace(state, of_views=module.clusters_bounds(problem, state.weights, state.eta))
-    bounds = module.lower_bounds(problem, state, module.agreement_of(problem, state))
+    bounds = module.lower_bounds(problem, state, problem.agreement(state))
     return replace(state, bounds=bounds)
 
 
@@ -122,7 +122,7 @@ def elsewhere(probability, rng, share=1e-2):
 def test_updates_of_annotators_are_coordinate_maxima(seed):
     problem, state, _ = tiny(seed, n_views=3)
     rng = np.random.default_rng(seed)
-    updated = module.update_annotators(problem, state, module.agreement_of(problem, state))
+    updated = module.update_annotators(problem, state, problem.agreement(state))
     chosen = replace(state, phi=updated.phi)
     best, end = bounds_of(problem, chosen), bounds_of(problem, updated)
     assert (best > state.bounds).all()
@@ -140,7 +140,7 @@ def test_clusters_move_towards_coordinate_maxima(explicit):
     problem, state, _ = tiny(explicit=explicit)
     rng = np.random.default_rng(0)
     columns = np.arange(4)
-    with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
+    with patch.object(module, "largest_share", lambda direction, _: np.ones(len(direction.slope))):
         target = module.update_clusters(problem, state, columns).eta
     for item in range(len(target)):
         eta = state.eta.copy()
@@ -160,7 +160,7 @@ def test_clusters_take_the_largest_share_at_which_the_bound_does_not_fall():
         problem, state, _ = tiny(seed, n_views=1, n_restarts=3, missing=0.0, n_items=12)
         state = scored(problem, replace(state, right=np.tile([[[60.0, 1.0]]], (2, 3, 3, 1))))
         columns = np.arange(3)
-        with patch.object(module, "_largest_share", lambda eta, *_: np.ones(eta.shape[2])):
+        with patch.object(module, "largest_share", lambda direction, _: np.ones(len(direction.slope))):
             direction = module.update_clusters(problem, state, columns).eta - state.eta
         found = module.update_clusters(problem, state, columns)
         gains = np.array([bounds_of(problem, replace(state, eta=state.eta + w * direction)) for w in module.SHARES])

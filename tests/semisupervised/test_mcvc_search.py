@@ -21,7 +21,7 @@ def with_hard(problem, clusters, phi):
     state = mcvc.init(problem, n_views, 1, rng=np.random.default_rng(0))
     eta = np.stack([mcvc_search.softened(own, problem.n_clusters) for own in clusters.T], axis=2)
     state = mcvc_search.with_clusters(problem, replace(state, phi=phi[:, None]), eta, np.arange(n_views))
-    state = mcvc.update_annotators(problem, state, mcvc.agreement_of(problem, state))
+    state = mcvc.update_annotators(problem, state, problem.agreement(state))
     return mcvc_search.swept(problem, state, 300, 1e-6).state
 
 

@@ -27,7 +27,7 @@ def weighted(columns, features, q):
     groupings = Groupings.from_matrix(cells()[0][:, columns], annotators=range(len(columns)))
     estimator = PartitionLabelModel(prior_variance=1.0, copies=None)
     problem = Problem.of(features, groupings)
-    return WeightedPartitionLabels.of(problem, estimator._prior(problem, 1.0), q, np.ones(len(columns)))
+    return WeightedPartitionLabels.of(problem, estimator.prior_of(problem, 1.0), q, np.ones(len(columns)))
 
 
 @pytest.mark.parametrize("with_features", [True, False])
@@ -39,7 +39,7 @@ def test_weights_of_one_stay_at_the_fit(with_features):
     groupings = Groupings.from_matrix(said)
     problem = Problem.of(features, groupings)
     reliability = model.annotators_["reliability"].to_numpy()
-    found = WeightedPartitionLabels.of(problem, model._prior(problem, 1.0), model.responsibilities_, reliability)
+    found = WeightedPartitionLabels.of(problem, model.prior_of(problem, 1.0), model.responsibilities_, reliability)
     np.testing.assert_array_equal(found.posteriors(np.ones(N_PEOPLE)).argmax(1), model.labels_)
 
 

@@ -96,8 +96,8 @@ def from_truth(setting: dict[str, Any], seed: int) -> dict[str, Any]:
         phi[judged.annotators.str.startswith(view), 0, column] = 1.0
     state = replace(state, eta=eta, phi=phi)
     for _ in range(10):  # weights that go with these clusters, before clusters move
-        state = mcvc.update_weights(problem, state, np.arange(len(VIEWS)))
-    state = mcvc.update_annotators(problem, state, mcvc.agreement_of(problem, state))
+        state = problem.update_weights(state, np.arange(len(VIEWS)))
+    state = mcvc.update_annotators(problem, state, problem.agreement(state))
     trace = iterate(state, partial(mcvc.step, problem), lambda s: float(s.bounds.sum()), max_iter=500, tol=1e-6)
     labels = trace.state.eta[:, :, : len(VIEWS)].argmax(1)
     held = trace.state.phi[:, 0].argmax(1)

@@ -186,7 +186,7 @@ def _partition_label_model(fitted: Fitted) -> Reweighted:
             f"them: certainty(model, annotations, X). Got {fitted.features.shape[1]}."
         )
     problem = Problem.of(fitted.features[:, estimator.features_used_], groupings)
-    prior = estimator._prior(problem, estimator.prior_variance_)
+    prior = estimator.prior_of(problem, estimator.prior_variance_)
     reliability = estimator.annotators_["reliability"].reindex(groupings.annotators).to_numpy()
     places = fitted.annotations.annotators.get_indexer(groupings.annotators)
     return OfRead(WeightedPartitionLabels.of(problem, prior, fitted.responsibilities, reliability), places)

@@ -303,7 +303,7 @@ class Annotations(ABC):
                 f"The item {name!r} has annotations but is not in the list of {len(names)} items "
                 f"({int(left_out.sum())} such items); use restrict to leave items out."
             )
-        moved = self._renumber_items(place, names)
+        moved = self.renumber_items(place, names)
         return replace(moved, named=False) if are_row_numbers(items) else moved
 
     def by_position(self: Kind) -> Kind:
@@ -385,7 +385,7 @@ class Annotations(ABC):
         return {"items": self.n_items, "annotators": self.n_annotators, self._row: self.n_rows}
 
     def _take_items(self: Kind, positions: np.ndarray) -> Kind:
-        return self._renumber_items(inverse(positions, self.n_items), self.items.take(positions))
+        return self.renumber_items(inverse(positions, self.n_items), self.items.take(positions))
 
     def _groups_per_grouping(self) -> pd.Series | None:
         return None
@@ -421,7 +421,7 @@ class Annotations(ABC):
         """Return these rows of the long table."""
 
     @abstractmethod
-    def _renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:
+    def renumber_items(self: Kind, place: Int[np.ndarray, " items"], names: pd.Index) -> Kind:
         """Move item i to position ``place[i]`` of `names`, or drop its annotations if that is -1."""
 
     @abstractmethod

@@ -76,7 +76,7 @@ def _join_groupings(parts: list[Groupings]) -> Groupings:
     )
     item = np.concatenate([items.get_indexer(part.items)[part.item_of_row] for part in parts])
     group = np.concatenate([part.vocabulary.place_in(keys)[part.incidence.indices] for part in parts])
-    return Groupings._of(Coded(item, items), group, vocabulary, _all_named(parts), _row_of_part(parts))
+    return Groupings.of_codes(Coded(item, items), group, vocabulary, _all_named(parts), _row_of_part(parts))
 
 
 def _groups_of_all(parts: list[Groupings]) -> dict[tuple[Any, Any], tuple[Any, ...]]:

@@ -169,7 +169,7 @@ class Groupings(Annotations):
         annotator = columns["annotator" if "annotator" in columns else "grouping"]
         grouping = columns.get("grouping", annotator)
         vocabulary, group = vocabulary_of(annotator, grouping, columns["group"])
-        return cls._of(columns["item"], group, vocabulary, named, where)
+        return cls.of_codes(columns["item"], group, vocabulary, named, where)
 
     @classmethod
     def from_matrix(
@@ -224,10 +224,14 @@ class Groupings(Annotations):
     def _from_cells(cls, cells: Cells) -> Groupings:
         item, annotator, name = wide_rows(cells)
         vocabulary, group = vocabulary_of(annotator, annotator, name)
-        return cls._of(Coded(item, cells.rows), group, vocabulary, cells.named, frame_row)
+        return cls.of_codes(Coded(item, cells.rows), group, vocabulary, cells.named, frame_row)
 
     @classmethod
-    def _of(cls, item: Coded, group: np.ndarray, vocabulary: Vocabulary, named: bool, where: Where) -> Groupings:
+    def of_codes(cls, item: Coded, group: np.ndarray, vocabulary: Vocabulary, named: bool, where: Where) -> Groupings:
+        """Make groupings of memberships: an item and a group of the vocabulary for each.
+
+        `where` says in which row of the user's table a membership is.
+        """
         return cls(
             items=item.names,
             annotators=vocabulary.annotators,
@@ -293,7 +297,7 @@ class Groupings(Annotations):
 
         columns = {"item": names, "group": Coded(group, pd.RangeIndex(len(vocabulary.group_names)))}
         columns, _ = place_items(columns, ("item",), items, where)
-        return cls._of(columns["item"], group, vocabulary, not are_row_numbers(items), where)
+        return cls.of_codes(columns["item"], group, vocabulary, not are_row_numbers(items), where)
 
     @property
     def n_rows(self) -> int:
@@ -447,7 +451,8 @@ class Groupings(Annotations):
         sizes = np.bincount(self.grouping_of_group, minlength=self.n_groupings)
         return pd.Series(sizes, index=self.vocabulary.grouping_index)
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Groupings:
+    def renumber_items(self, place: np.ndarray, names: pd.Index) -> Groupings:
+        """Move item i to position ``place[i]`` of `names`, or drop its memberships if that is -1."""
         item = place[self.item_of_row]
         kept = item != MISSING
         incidence = incidence_of(item[kept], self.incidence.indices[kept], len(names), self.n_groups)

@@ -321,7 +321,7 @@ class Labels(Annotations):
         item, annotator = Coded(self.item, self.items), Coded(self.annotator, self.annotators)
         label = Coded(self.label, self.classes)
         vocabulary, group = vocabulary_of(annotator, occasions(item, annotator, label), label)
-        return Groupings._of(item, group, vocabulary, self.named, frame_row)
+        return Groupings.of_codes(item, group, vocabulary, self.named, frame_row)
 
     def to_pairs(self, *, max_pairs: int = 10_000_000) -> Pairs:
         """Return a same/different judgement for every two items that an annotator labelled.
@@ -396,7 +396,8 @@ class Labels(Annotations):
             f"{where(first)} and again in {where(again)}.",
         )
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Labels:
+    def renumber_items(self, place: np.ndarray, names: pd.Index) -> Labels:
+        """Move item i to position ``place[i]`` of `names`, or drop its labels if that is -1."""
         item = place[self.item]
         moved = replace(self, items=names, item=item)
         return moved._rows(item != MISSING).in_order()

@@ -206,7 +206,8 @@ class Pairs(Annotations):
     def _rows(self, rows: np.ndarray) -> Pairs:
         return replace(self, **{name: getattr(self, name)[rows] for name in PARALLEL})
 
-    def _renumber_items(self, place: np.ndarray, names: pd.Index) -> Pairs:
+    def renumber_items(self, place: np.ndarray, names: pd.Index) -> Pairs:
+        """Move item i to position ``place[i]`` of `names`, or drop its judgements if that is -1."""
         item_a, item_b = place[self.item_a], place[self.item_b]
         moved = replace(self, items=names, item_a=item_a, item_b=item_b)
         return moved._rows((item_a != MISSING) & (item_b != MISSING)).in_order()

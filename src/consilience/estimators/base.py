@@ -227,8 +227,8 @@ class CrowdEstimator(BaseEstimator):
         return association(self._of_items(scores)[codes >= 0], codes[codes >= 0])
 
     def _forget_columns(self) -> None:
-        """Forget the columns of a previous fit; the next may have none."""
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):
+        """Forget the columns of a previous fit, of which the next may have none, and what one to partitions left."""
+        for name in {"n_features_in_", "feature_names_in_", "_for_items"} & set(vars(self)):
             delattr(self, name)
 
     def _check_parameters(self) -> None:

@@ -155,8 +155,12 @@ class LabelAggregator(CrowdEstimator):
             Items have no labels, or annotators were not fitted.
         """
         check_is_fitted(self)
-        labels = self._labels(annotations, reset=False, missing=missing)
-        return self._named(labels, self._probabilities(labels), _labelled(labels))
+        return self.tell_classes(self._labels(annotations, reset=False, missing=missing))[0]
+
+    def tell_classes(self, labels: Labels) -> tuple[np.ndarray, Float[np.ndarray, "items classes"]]:
+        """Return the most probable class of each item, missing without labels, and the probability of each class."""
+        probabilities = self._probabilities(labels)
+        return self._named(labels, probabilities, _labelled(labels)), probabilities
 
     def predict_proba(
         self, annotations: AnnotationsLike, *, missing: Missing | None = None

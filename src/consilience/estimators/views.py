@@ -191,8 +191,8 @@ class ViewEstimator(CrowdEstimator):
 
         judged : whether each annotator judged any pair. share : of each view. annotations : for their names.
         """
-        kept, followers = _by_falling_size(phi[judged].argmax(1))  # a view is held by those who said something
-        self._owned = [_by_falling_size(eta[view].argmax(1))[0] for view in kept]
+        kept, followers = most_common(phi[judged].argmax(1))  # a view is held by those who said something
+        self._owned = [most_common(eta[view].argmax(1))[0] for view in kept]
         self.view_responsibilities_ = [
             eta[view][:, owned] / eta[view][:, owned].sum(1, keepdims=True)
             for view, owned in zip(kept, self._owned, strict=True)
@@ -232,7 +232,7 @@ class ViewEstimator(CrowdEstimator):
             yield "_owned"
 
 
-def _by_falling_size(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
+def most_common(codes: Int[np.ndarray, " codes"]) -> tuple[np.ndarray, np.ndarray]:
     """Codes that occur and their counts, the most common first; equally common ones in order of occurrence."""
     found, first, counts = np.unique(codes, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))

@@ -100,28 +100,60 @@ def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | 
     return cluster if seen == (of_part**2).sum() else None
 
 
+def count_clusters(memberships: Memberships, cluster: Clusters) -> csr_array:
+    """Number of items of each cluster in each group, (groups, clusters)."""
+    shape = (memberships.n_groups, int(cluster.max()) + 1)
+    return csr_array((np.ones(len(memberships.group)), (memberships.group, cluster[memberships.item])), shape=shape)
+
+
+def count_in_groupings(memberships: Memberships, counts: csr_array) -> csr_array:
+    """Number of items of each cluster in each grouping, from those in each group."""
+    group = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    shape = (len(memberships.annotator_of_grouping), counts.shape[1])
+    return csr_array((counts.data, (memberships.grouping_of_group[group], counts.indices)), shape=shape)
+
+
 def agreement_with(memberships: Memberships, cluster: Clusters) -> Float[np.ndarray, " annotators"]:
     """Adjusted Rand index of each annotator's groupings with clusters, over all pairs in these groupings.
 
     NaN where it is undefined: without pairs, or where disagreement is impossible.
     """
-    by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
-    n_clusters = int(cluster.max()) + 1
+    return agreement_of_counts(memberships, count_clusters(memberships, cluster))
 
-    def pairs(cell: np.ndarray, grouping_of_cell: np.ndarray) -> Float[np.ndarray, " annotators"]:
-        names, m = np.unique(cell, return_counts=True)
-        return np.bincount(by[grouping_of_cell[names]], m * (m - 1) / 2, n_annotators)
 
-    def of_cell(grouping: np.ndarray) -> np.ndarray:
-        return np.repeat(grouping, n_clusters)
+def agreement_of_counts(memberships: Memberships, counts: csr_array) -> Float[np.ndarray, " annotators"]:
+    """`agreement_with` from the numbers of items of each cluster in each group; `memberships` may be without items."""
+    of_grouping, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    of_group, held = of_grouping[memberships.grouping_of_group], count_in_groupings(memberships, counts)
 
-    k = cluster[memberships.item]
-    groupings = np.arange(memberships.n_groupings)
-    both = pairs(memberships.group * n_clusters + k, of_cell(memberships.grouping_of_group))
-    in_cluster = pairs(memberships.grouping * n_clusters + k, of_cell(groupings))
-    in_group = pairs(memberships.group, memberships.grouping_of_group)
-    total = pairs(memberships.grouping, groupings)
+    def pairs(sizes: np.ndarray, whose: np.ndarray) -> Float[np.ndarray, " annotators"]:
+        return np.bincount(whose, sizes * (sizes - 1) / 2, n_annotators).astype(float)
+
+    both, in_group = pairs(counts.data, _of_cells(counts, of_group)), pairs(counts.sum(1), of_group)
+    in_cluster, total = pairs(held.data, _of_cells(held, of_grouping)), pairs(held.sum(1), of_grouping)
     expected = np.divide(in_cluster * in_group, total, out=np.zeros(n_annotators), where=total > 0)
     possible = (in_cluster + in_group) / 2 - expected
     # 0 but for rounding
     return np.divide(both - expected, possible, out=np.full(n_annotators, np.nan), where=possible > 1e-9)
+
+
+def pairs_kept_apart(memberships: Memberships, counts: csr_array) -> Float[np.ndarray, " annotators"]:
+    """Share of the pairs of items of two clusters, among those in an annotator's groupings, that are kept apart.
+
+    1 where there are no such pairs. Parameters as for `agreement_of_counts`.
+    """
+    of_grouping, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+
+    def across(sizes: csr_array, whose: Int[np.ndarray, " places"]) -> np.ndarray:
+        """Pairs of two clusters in one place, by annotator."""
+        squares = np.bincount(_of_cells(sizes, np.arange(len(whose))), sizes.data**2, len(whose))
+        return np.bincount(whose, (sizes.sum(1) ** 2 - squares) / 2, n_annotators)
+
+    presented = across(count_in_groupings(memberships, counts), of_grouping)
+    together = across(counts, of_grouping[memberships.grouping_of_group])
+    return 1 - np.divide(together, presented, out=np.zeros(n_annotators), where=presented > 0)
+
+
+def _of_cells(table: csr_array, of_rows: np.ndarray) -> np.ndarray:
+    """Repeat a value for each entry of its row."""
+    return np.repeat(of_rows, np.diff(table.indptr))

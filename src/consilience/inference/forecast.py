@@ -60,6 +60,7 @@ from consilience.annotations.judgement_counts import (
 )
 from consilience.annotations.judgements import Rows, draw
 from consilience.annotations.pairs import Pairs
+from consilience.inference.losses import log_losses
 from consilience.inference.pair_evidence import PairEvidence
 
 AMOUNTS = np.geomspace(0.1, 1000, 25)  # a: from hardly shrunk to hardly moved by the judgements of a pair
@@ -193,7 +194,7 @@ def learned(clustered: Clustered) -> Settings:
         here = np.flatnonzero(some[annotator])
         evidence = Evidence.of_others(others, drawn.item_a[here], drawn.item_b[here], annotator[here])
         for own, settings in zip(loss, tried):
-            own[here] = _losses(drawn.same[here], evidence.probability(settings))
+            own[here] = log_losses(drawn.same[here], evidence.probability(settings), NEAREST)
     return tried[_chosen(_of_people(loss, annotator), np.array([one.share for one in tried]))]
 
 
@@ -240,12 +241,6 @@ def assigned(
     rate = (n_together + IMAGINED * np.where(is_within, within, between)) / (n_judged + IMAGINED)
     likelihood = together @ np.log(rate) + (judged - together) @ np.log1p(-rate)
     return np.where(judged.any(axis=1), likelihood.argmax(axis=1), NONE)
-
-
-def _losses(same: Bool[np.ndarray, " pairs"], probability: Rates) -> Rates:
-    """Return the log loss of each judgement, nats."""
-    clipped = np.clip(probability, NEAREST, 1 - NEAREST)
-    return -np.log(np.where(same, clipped, 1 - clipped))
 
 
 def _of_people(loss: Float[np.ndarray, "tried pairs"], annotator: Places) -> Float[np.ndarray, "tried people"]:

@@ -17,15 +17,19 @@ the softmax inside the logarithm; where that does not raise the bound, they are 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
+
+from consilience.inference.parts import Additive
 
 ALL_TO_ONE = 10.0  # intercept at which one cluster takes all items
 LARGEST = 300.0  # log variance while the start is sought
@@ -62,6 +66,42 @@ class Weights:
         """Return the weights of some problems."""
         return Weights(self.mean[:, :, some], self.log_variance[:, :, some])
 
+    def with_problems(self, some: np.ndarray, own: Weights) -> Weights:
+        """Return these weights with others for some problems."""
+        mean, log_variance = self.mean.copy(), self.log_variance.copy()
+        mean[:, :, some], log_variance[:, :, some] = own.mean, own.log_variance
+        return Weights(mean, log_variance)
+
+
+class LogSums:
+    """Base of Σ_i ln Σ_k exp(…), and sums of features, and of their squares, × the softmax inside."""
+
+    log_sum: PerProblem
+    of_x: Table
+    of_squares: Table
+
+
+Sums = TypeVar("Sums", bound=LogSums)
+
+
+@dataclass(frozen=True)
+class LogSumsInMemory(LogSums):
+    """See `LogSums`; the last two are not needed at the last weights, and are computed when they are asked for."""
+
+    design: Design
+    log_sum: PerProblem
+    inside: Soft
+
+    @property
+    def of_x(self) -> Table:  # type: ignore[override]
+        """Features × the softmax."""
+        return _times(self.design.x.T, self.inside)
+
+    @property
+    def of_squares(self) -> Table:  # type: ignore[override]
+        """Their squares × the softmax."""
+        return _times(self.design.squares.T, self.inside)
+
 
 def scores(design: Design, weights: Weights) -> Soft:
     """x_i·μ_k."""
@@ -70,28 +110,64 @@ def scores(design: Design, weights: Weights) -> Soft:
 
 def bound(design: Design, weights: Weights, eta: Soft) -> PerProblem:
     """The bound, without the entropy of η; nats."""
-    return _bound(_times(design.x.T, eta), weights, _log_sum(design, weights)[0])
+    return bound_of_sums(draw(design, eta), weights, log_sums(design, weights).log_sum)
+
+
+def draw(design: Design, eta: Soft) -> Table:
+    """Σ_i x_i η_ik."""
+    return _times(design.x.T, eta)
+
+
+def log_sums(design: Design, weights: Weights) -> LogSumsInMemory:
+    """Sums of the items under the weights."""
+    score = _times(design.x, weights.mean)
+    score += _times(design.squares, np.exp(weights.log_variance) / 2)
+    top = score.max(1, keepdims=True)
+    np.exp(score - top, out=score)  # no exp overflows
+    total = score.sum(1, keepdims=True)
+    score /= total
+    return LogSumsInMemory(design, (top + np.log(total)).sum((0, 1)), score)
+
+
+def bound_of_sums(drawn: Table, weights: Weights, log_sum: PerProblem) -> PerProblem:
+    """The bound, from `draw` and `LogSums`."""
+    divergence = np.exp(weights.log_variance) + np.square(weights.mean) - 1 - weights.log_variance
+    return np.asarray((drawn * weights.mean).sum((0, 1)) - log_sum - divergence.sum((0, 1)) / 2)
 
 
 def step(design: Design, weights: Weights, eta: Soft, *, n_steps: int) -> Weights:
     """Raise the bound."""
-    drawn = _times(design.x.T, eta)
-    log_sum, p = _log_sum(design, weights)
-    value = _bound(drawn, weights, log_sum)
+    logs, curvature = log_sums(design, weights), design.curvature
+    return climb(weights, draw(design, eta), logs, partial(log_sums, design), curvature, n_steps=n_steps)[0]
+
+
+def climb(
+    weights: Weights,
+    drawn: Table,
+    logs: Sums,
+    sums_at: Callable[[Weights], Sums],
+    curvature: Float[np.ndarray, "columns columns"],
+    *,
+    n_steps: int,
+) -> tuple[Weights, Sums]:
+    """Raise the bound by sums over items, wherever these are; return the weights and their sums.
+
+    logs : of the first weights; `sums_at` makes those of others.
+    """
+    value = bound_of_sums(drawn, weights, logs.log_sum)
     for _ in range(n_steps):
-        slope = drawn - _times(design.x.T, p) - weights.mean
-        move = cho_solve((design.curvature, True), slope.reshape(len(slope), -1)).reshape(slope.shape)
-        narrow = -np.log1p(_times(design.squares.T, p))  # no ascent step: taken back below where the bound falls
+        slope = drawn - logs.of_x - weights.mean
+        move = cho_solve((curvature, True), slope.reshape(len(slope), -1)).reshape(slope.shape)
+        narrow = -np.log1p(logs.of_squares)  # no ascent step: taken back below where the bound falls
         moved = Weights(weights.mean + move, narrow)
-        log_sum, p = _log_sum(design, moved)
-        after = _bound(drawn, moved, log_sum)
+        logs = sums_at(moved)
+        after = bound_of_sums(drawn, moved, logs.log_sum)
         if (worse := after < value).any():
-            kept = np.where(worse, weights.log_variance, narrow)
-            moved = Weights(moved.mean, kept)
-            log_sum, p = _log_sum(design, moved)
-            after = _bound(drawn, moved, log_sum)
+            moved = Weights(moved.mean, np.where(worse, weights.log_variance, narrow))
+            logs = sums_at(moved)
+            after = bound_of_sums(drawn, moved, logs.log_sum)
         weights, value = moved, after
-    return weights
+    return weights, logs
 
 
 def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
@@ -105,42 +181,55 @@ def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
     start = np.zeros(shape)
     start[0, -1, 0] = ALL_TO_ONE  # equal weights are a stationary point, whose η is uniform
     start[1] = -np.log1p(design.squares.sum(0) / n_clusters)[:, None, None]
-    loss: Any = partial(_unused_loss, design, shape)
-    mean, log_variance = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=CLIMB).x.reshape(shape)
-    weights = Weights(mean, log_variance)
+    weights = best_unused(start, lambda weights: unused_sums(design, weights))[0]
     return weights, softmax(scores(design, weights), axis=1)
 
 
-def _unused_loss(design: Design, shape: tuple[int, ...], parameters: np.ndarray) -> tuple[float, np.ndarray]:
-    """Objective that `unused` minimises, with η the softmax of the scores; and its gradient."""
-    mean, log_variance = parameters.reshape(shape)
-    weights = Weights(mean, np.minimum(log_variance, LARGEST))  # a line search may try more than exp can hold
-    score = scores(design, weights)
-    log_sum, p = _log_sum(design, weights)
-    value = logsumexp(score, axis=1).sum(0) + _bound(np.zeros(shape[1:]), weights, log_sum)
-    variance = np.exp(weights.log_variance)
-    of_mean = _times(design.x.T, softmax(score, axis=1) - p) - weights.mean
-    of_log_variance = (1 - variance - variance * _times(design.squares.T, p)) / 2
-    return -float(value[0]), -np.stack([of_mean, of_log_variance]).ravel()
+@dataclass(frozen=True)
+class UnusedSums(Additive):
+    """What the objective of `unused` needs of the items; η is the softmax of the scores.
+
+    of_scores : Σ_i ln Σ_k exp(x_i·μ_k).
+    log_sum, of_squares : as in `LogSums`.
+    excess : features × the difference of η and the softmax of `LogSums`.
+    """
+
+    of_scores: PerProblem
+    log_sum: PerProblem
+    excess: Table
+    of_squares: Table
 
 
-def _log_sum(design: Design, weights: Weights) -> tuple[PerProblem, Soft]:
-    """Σ_i ln Σ_k exp(…), and the softmax inside."""
-    score = _times(design.x, weights.mean)
-    score += _times(design.squares, np.exp(weights.log_variance) / 2)
-    top = score.max(1, keepdims=True)
-    np.exp(score - top, out=score)  # no exp overflows
-    total = score.sum(1, keepdims=True)
-    score /= total
-    return (top + np.log(total)).sum((0, 1)), score
+def unused_sums(design: Design, weights: Weights) -> UnusedSums:
+    """Sums of the items under the weights."""
+    score, logs = scores(design, weights), log_sums(design, weights)
+    excess = _times(design.x.T, softmax(score, axis=1) - logs.inside)
+    return UnusedSums(logsumexp(score, axis=1).sum(0), logs.log_sum, excess, logs.of_squares)
 
 
-def _bound(drawn: Table, weights: Weights, log_sum: PerProblem) -> PerProblem:
-    divergence = np.exp(weights.log_variance) + np.square(weights.mean) - 1 - weights.log_variance
-    return np.asarray((drawn * weights.mean).sum((0, 1)) - log_sum - divergence.sum((0, 1)) / 2)
+def best_unused(
+    start: Float[np.ndarray, "2 columns clusters 1"], sums: Callable[[Weights], UnusedSums]
+) -> tuple[Weights, float]:
+    """Climb from means and log variances to the weights of `unused`; return them, and the objective there."""
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        mean, log_variance = parameters.reshape(start.shape)
+        weights = Weights(mean, np.minimum(log_variance, LARGEST))  # a line search may try more than exp can hold
+        found = sums(weights)
+        value = found.of_scores + bound_of_sums(np.zeros(start.shape[1:]), weights, found.log_sum)
+        variance = np.exp(weights.log_variance)
+        of_mean = found.excess - weights.mean
+        of_log_variance = (1 - variance - variance * found.of_squares) / 2
+        return -float(value[0]), -np.stack([of_mean, of_log_variance]).ravel()
+
+    climbed: Any = loss
+    best = minimize(climbed, start.ravel(), jac=True, method="L-BFGS-B", options=CLIMB)
+    return Weights(*best.x.reshape(start.shape)), -float(best.fun)
 
 
 def _times(matrix: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     """Matrix product over the first axis of the tensor."""
-    product: np.ndarray = (matrix @ tensor.reshape(len(tensor), -1)).reshape(-1, *tensor.shape[1:])
-    return product
+    # sizes are said, since there may be no items
+    shape = tensor.shape[1:]
+    product: np.ndarray = matrix @ tensor.reshape(len(tensor), math.prod(shape))
+    return product.reshape(len(matrix), *shape)

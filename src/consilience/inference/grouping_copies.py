@@ -64,28 +64,35 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import betainc
 
 from consilience.annotations.pairs import pairs_within
+from consilience.inference.copies import (
+    ALONE,
+    LEAST,
+    LEVEL,
+    STEPS,
+    SURE,
+    TIGHT,
+    Copies,
+    Group,
+    among,
+    at_limit,
+    group_members,
+    number_groups,
+    search_groups,
+    upper_tail,
+)
 from consilience.inference.memberships import Memberships
+from consilience.inference.parts import evenly_spaced
 from consilience.inference.telling_items import telling
 
-TIGHT = 0.8  # least agreement within a group of copies, beyond chance
-LIMIT = 0.5  # of D among independent people
-LEVEL = 0.01  # of the test, for all pairs together
-SURE = 2.0  # standard errors
-LEAST = 20  # common items that tell
 SHARED = 0.05  # least agreement of the others, at its lower limit
-STEPS = (0.8, 0.9, 0.97)  # limits of κ at which annotators are joined into groups
 FEWEST_OTHERS = 3
 MOST_PAIRS = 50_000_000  # of memberships of one item
 AT_A_TIME = 1 << 22  # of them in memory
 DENSE_CELLS = 1 << 23  # of a table
 DENSE = 0.1  # share of the cells of a matrix that are not 0, from which it is multiplied as a dense one
-ALONE = -1
 
-Group = Int[np.ndarray, " annotators"]
 Table: TypeAlias = np.ndarray | csr_array
 
 
@@ -151,6 +158,16 @@ class Evidence:
     explained_at_most: Float[np.ndarray, " groups"]
 
     @property
+    def agreement(self) -> Float[np.ndarray, " groups"]:
+        """κ_SS."""
+        return self.kappa
+
+    @property
+    def expected(self) -> Float[np.ndarray, " groups"]:
+        """Agreement that the others explain: E."""
+        return self.explained
+
+    @property
     def dependence(self) -> Float[np.ndarray, " groups"]:
         """D, at least -1; NaN where the others tell nothing."""
         return np.maximum(ratio(self.kappa - self.explained, 1 - self.explained), -1) + 0 * self.explained
@@ -161,64 +178,32 @@ class Evidence:
         return improbable(self.kappa, self.n_telling, self.explained_at_most)
 
 
-@dataclass(frozen=True)
-class Copies:
-    """Groups of annotators who weigh together.
-
-    group : number of the group of each annotator, -1 for those who are alone.
-    evidence : about each group.
-    """
-
-    group: Group
-    evidence: Evidence
-
-    def __len__(self) -> int:
-        return len(self.evidence.n_items)
-
-    def members(self, number: int) -> list[int]:
-        """Annotators of a group."""
-        return [int(annotator) for annotator in np.flatnonzero(self.group == number)]
-
-
-def find_copies(memberships: Memberships) -> Copies:
+def find_copies(memberships: Memberships) -> Copies[Evidence]:
     """Find groups of annotators who sort more alike than independent people would."""
     memberships = _sampled(memberships)
     comparable = _comparable(memberships)
     if not comparable.all() and not common_items(_of_annotators(memberships, comparable)).near.any():
         return given_copies(memberships, [])  # in a fraction of the time
     pairs = common_items(memberships)
-    found = np.full(memberships.n_annotators, ALONE)
     n_pairs = int(pairs.counts.sum())
     strange = pairs.near.copy()
     typical = np.full(strange.sum(), pairs.typical if strange.any() else 1.0)
     strange[strange] = improbable(pairs.kappa[strange], pairs.n_items[strange], typical) < LEVEL
-    tried = found
-    for limit in STEPS:
-        alone = (found[pairs.first] == ALONE) & (found[pairs.second] == ALONE)
-        joined = strange & (pairs.kappa >= limit) & alone
-        group = _connected(pairs.first[joined], pairs.second[joined], memberships.n_annotators)
-        if np.array_equal(group, tried):
-            continue
-        tried = group
-        # numbers of groups tried and of those found do not meet
-        unit = np.where(found >= 0, found + group.max() + 1, group)
+
+    def keep_likely(group: Group) -> Group:
         kappa, n_telling = _within(group, pairs)
         possible = improbable(kappa, n_telling, np.zeros(len(kappa))) * n_pairs < LEVEL  # if others explained nothing
-        # `ALONE`, -1, reads the appended False
-        group = _numbered(np.where(np.append(possible, False)[group], group, ALONE))
-        evidence = evidence_of(memberships, group, unit, pairs)
-        passed = (evidence.kappa >= TIGHT) & (evidence.p_value * n_pairs < LEVEL)
-        new = np.where(group >= 0, np.append(passed, False)[group], False)
-        found = np.where(new, found.max() + 1 + group, found)
-    found = _numbered(found)
-    return Copies(found, evidence_of(memberships, found, found, pairs))
+        return number_groups(np.where(among(possible, group), group, ALONE))
+
+    def evidence(group: Group, unit: Group) -> Evidence:
+        return evidence_of(memberships, group, unit, pairs)
+
+    return search_groups(pairs, strange, n_pairs, memberships.n_annotators, evidence, keep_likely)
 
 
-def given_copies(memberships: Memberships, groups: Iterable[Sequence[int]]) -> Copies:
+def given_copies(memberships: Memberships, groups: Iterable[Sequence[int]]) -> Copies[Evidence]:
     """Return given groups of annotators with what the groupings say about them."""
-    group = np.full(memberships.n_annotators, ALONE)
-    for number, members in enumerate(groups):
-        group[list(members)] = number
+    group = group_members(groups, memberships.n_annotators)
     if not (group >= 0).any():
         return Copies(group, Evidence(*np.empty((5, 0))))
     sampled = _sampled(memberships)
@@ -472,9 +457,8 @@ def improbable(
     kappa: Float[np.ndarray, " groups"], n_items: Float[np.ndarray, " groups"], explained: Float[np.ndarray, " groups"]
 ) -> Float[np.ndarray, " groups"]:
     """Probability of at least this agreement on so many items if D is at its limit."""
-    share = np.sqrt(np.clip(explained + LIMIT * (1 - explained), 0, 1))
-    equal = np.sqrt(np.clip(kappa, 0, 1)) * n_items
-    return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
+    share = np.sqrt(np.clip(at_limit(explained), 0, 1))
+    return upper_tail(np.sqrt(np.clip(kappa, 0, 1)) * n_items, n_items, share)
 
 
 def ratio(excess: np.ndarray, possible: np.ndarray) -> np.ndarray:
@@ -500,25 +484,9 @@ def memberships_read(memberships: Memberships, group: Group) -> Bool[np.ndarray,
     return read
 
 
-def _numbered(group: Group) -> Group:
-    """Number groups from 0 on, in the order of their first members."""
-    found, first, place = np.unique(group, return_index=True, return_inverse=True)
-    order = np.argsort(np.where(found >= 0, first, -1), kind="stable")
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order)) - int((found < 0).any())  # `ALONE` comes first and stays -1
-    return rank[place]
-
-
-def _connected(first: np.ndarray, second: np.ndarray, n_annotators: int) -> Group:
-    """Number of the connected part of each annotator, -1 for those without links."""
-    graph = csr_array((np.ones(len(first)), (first, second)), shape=(n_annotators, n_annotators))
-    part = connected_components(graph, directed=False)[1]
-    return _numbered(np.where(np.bincount(part)[part] > 1, part, ALONE))
-
-
 def _sampled(memberships: Memberships) -> Memberships:
     """Evenly spaced items, if there are too many pairs of memberships."""
     share = MOST_PAIRS / max((memberships.times_seen.astype(float) ** 2).sum(), 1)
     if share >= 1:
         return memberships
-    return memberships.of_items(np.flatnonzero(np.diff(np.floor(np.arange(memberships.n_items + 1) * share)) > 0))
+    return memberships.of_items(np.flatnonzero(evenly_spaced(memberships.n_items, share)))

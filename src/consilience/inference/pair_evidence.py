@@ -175,15 +175,23 @@ class GroupedItems(PairEvidence):
     def of_groupings(cls, groupings: Groupings, *, implied: str) -> GroupedItems:
         """Evidence of groupings."""
         memberships = Memberships.of(groupings)
+        return cls.of_sizes(memberships, memberships.group_sizes, implied=implied)
+
+    @classmethod
+    def of_sizes(
+        cls, memberships: Memberships, group_sizes: Int[np.ndarray, " groups"], *, implied: str
+    ) -> GroupedItems:
+        """Evidence of groups of these sizes, whatever stands for their items in the memberships."""
         by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
-        of_group, sizes = memberships.grouping_of_group, memberships.grouping_sizes
+        of_group = memberships.grouping_of_group
+        sizes = np.bincount(of_group, group_sizes, memberships.n_groupings).astype(int)
         # n − 1 of the n (n − 1) / 2 pairs of a grouping imply the others; below two items, there are none
         weight = 2 / np.maximum(sizes, 2) if implied == "independent" else np.ones(len(sizes))
         return cls(
             n_items=memberships.n_items,
             n_annotators=n_annotators,
             n_pairs=_n_pairs(sizes, weight, by, n_annotators),
-            n_same=_n_pairs(memberships.group_sizes, weight[of_group], by[of_group], n_annotators),
+            n_same=_n_pairs(group_sizes, weight[of_group], by[of_group], n_annotators),
             memberships=memberships,
             weight=weight,
         )
@@ -204,7 +212,10 @@ class GroupedItems(PairEvidence):
 
     def agreement(self, eta: Soft) -> Agreement:
         """See `PairEvidence.agreement`."""
-        squares = np.square(eta).sum(1)
+        return self.agreement_of_sums(eta, np.square(eta).sum(1))
+
+    def agreement_of_sums(self, eta: Soft, squares: Float[np.ndarray, "items views"]) -> Agreement:
+        """`agreement`, if what stands for items is sums of several: of their η, and of its squares."""
         by, of_group = self.memberships.annotator_of_grouping, self.memberships.grouping_of_group
         return Agreement(
             self._within(self.memberships.in_grouping, self.weight, by, eta, squares),

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+from jaxtyping import Bool
+
 from consilience.inference.product_distributions import Expectation, LabelsOfItems, LogTable, Weights
 
 
@@ -70,6 +73,12 @@ class Additive:
 
     def __add__(self, other: Any) -> Any:
         return type(self)(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+
+def evenly_spaced(n_items: int, share: float, first: int = 0) -> Bool[np.ndarray, " items"]:
+    """Which items of a part are in a sample of evenly spaced items; `first` is the number of the part's first item."""
+    places = first + np.arange(n_items + 1)
+    return np.diff(np.floor(places * share)) > 0
 
 
 def sum_posteriors(labels: LabelsOfItems, log_weights: Weights, log_table: LogTable) -> Expectation:

@@ -139,6 +139,33 @@ class OneHotLabels:
         return _sum(self, of_chunk)
 
 
+def encode_labels(
+    labels: Labels,
+    n_components: int,
+    *,
+    n_annotators: int | None = None,
+    known: Int[np.ndarray, " items"] | None = None,
+    n_classes: int | None = None,
+    weight: Float[np.ndarray, " labels"] | None = None,
+    n_jobs: int | None = None,
+) -> OneHotLabels:
+    """One-hot labels, with a column for each annotator and label; parameters as for `OneHotLabels.of`.
+
+    n_annotators : those of the labels and any further ones.
+    """
+    n_columns = (labels.n_annotators if n_annotators is None else n_annotators) * labels.n_classes
+    return OneHotLabels.of(
+        labels.item,
+        labels.annotator * labels.n_classes + labels.label,
+        (len(labels), n_columns),
+        n_components,
+        known=known,
+        n_classes=n_classes,
+        weight=weight,
+        n_jobs=n_jobs,
+    )
+
+
 @dataclass(frozen=True)
 class Expectation:
     """Sums of the posteriors over items.

@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.base import CrowdEstimator
+from consilience.estimators.elsewhere import begin_fit, check_parameters, show_progress
 from consilience.inference.parts import Parts
 from consilience.inference.threads import one_blas_thread
 from consilience.partitions.engine.map_reduce import DaskParts, LocalParts
@@ -102,14 +103,14 @@ def fit(
     >>> pd.concat(item_results(model, table))["label"].tolist()
     ['a', 'b', 'a', 'b']
     """
-    how = how_to_fit(model)
+    how, fitted = how_to_fit(model), cast(CrowdEstimator, model)
     how.require_table(table, model)
-    how.require_fittable(model, checkpoint)
+    check_parameters(fitted)
+    how.require_fittable(fitted, checkpoint)
     fitting = _fit_labels if how.reads_labels else _fit_items
-    fitted: Any = model
-    with parts_of(table, client, n_jobs) as sources, one_blas_thread(), fitted._progress():
-        fitting(model, how, table, sources, checkpoint)
-    _forget_items(model, how)
+    with parts_of(table, client, n_jobs) as sources, one_blas_thread(), show_progress(fitted):
+        fitting(fitted, how, table, sources, checkpoint)
+    _forget_items(fitted, how)
     return model
 
 
@@ -121,8 +122,7 @@ def _fit_labels(model: Any, how: PartitionedModel, table: PartitionedTable, sour
     _warn_of_left_out(survey)
     parts = own.map(recoded, survey.annotators, survey.classes)
     own.forget()
-    model._forget_columns()
-    model._missing = values_of_missing(table.missing)
+    begin_fit(model, table.missing)
     how.fit(model, parts, survey, checkpoint, parts.total(label_counts))
 
 
@@ -136,8 +136,7 @@ def _fit_items(
         require_items_apart(sketch, table.partitions, own, items.names_among)
     _require_told(survey.vocabulary.group_names, table)
     _warn_of_left_out(survey)
-    model._forget_columns()
-    model._missing = values_of_missing(table.missing)
+    begin_fit(model, table.missing)
     _forget_items(model, how)
     features = table.features if isinstance(table, PartitionedItems) else ()
     how.fit(model, items.Surveyed(own, survey, sketch, features), checkpoint)

@@ -49,7 +49,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.display import table as as_html
@@ -57,6 +57,7 @@ from consilience.annotations.fit_arguments import read_beside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, RandomSource
 from consilience.errors import InputError
 from consilience.estimators.parameters import is_number, is_whole
+from consilience.inference.losses import log_losses
 from consilience.inference.progress import counting, showing
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
@@ -281,7 +282,7 @@ def _comparison(held: HeldOut, compared: list[Candidate], baselines: dict[str, n
     """Return the losses and their table."""
     same = held.judgements.same
     scored = baselines | {e.name: e.probability for e in compared if not e.failure}
-    loss = {name: losses(same, p, clip) for name, p in scored.items()}
+    loss = {name: log_losses(same, p, clip) for name, p in scored.items()}
     total = {name: same_log_loss(same, p, clip=clip) for name, p in scored.items()}
     # of equal ones, models come before baselines
     order = sorted(scored, key=lambda name: (total[name], name in baselines))
@@ -320,14 +321,6 @@ def _comparison(held: HeldOut, compared: list[Candidate], baselines: dict[str, n
         blocks=held.blocks,
         n_blocks=int(held.block.max()) + 1,
     )
-
-
-def losses(
-    same: Bool[np.ndarray, " judgements"], probability: Float[np.ndarray, " judgements"], clip: float
-) -> Float[np.ndarray, " judgements"]:
-    """Return the loss of each judgement; their mean is `metrics.same_log_loss`."""
-    p = np.clip(probability, clip, 1 - clip)
-    return -np.log(np.where(same, p, 1 - p))
 
 
 def _winner(loss: dict[str, np.ndarray], order: list[str], block: Int[np.ndarray, " judgements"]) -> str | None:

@@ -40,6 +40,7 @@ from consilience.estimators import learned, scoring
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
+from consilience.estimators.nested import set_seeds
 from consilience.estimators.scoring import rates, score_of_clusters
 from consilience.estimators.user_order import Axes
 from consilience.inference.randomness import check_random_state
@@ -313,7 +314,7 @@ class InductiveConsensus(CrowdEstimator):
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
             for copy in copies:
-                _seed(copy, rng)
+                set_seeds(copy, rng)
         return copies
 
     def _contradictions(self) -> Iterator[str]:
@@ -335,16 +336,6 @@ class InductiveConsensus(CrowdEstimator):
 def _reads_features(estimator: CrowdEstimator) -> bool:
     """Whether `fit` needs annotations in addition to its first argument."""
     return bool(estimator.__sklearn_tags__().target_tags.required)
-
-
-def _seed(estimator: Any, rng: np.random.RandomState) -> None:
-    """Set the seeds of all parts that draw at random and have none."""
-    draws = [
-        name
-        for name, value in sorted(estimator.get_params(deep=True).items())
-        if value is None and name.rsplit("__", 1)[-1] == "random_state"
-    ]
-    estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in draws})
 
 
 def _predicts_codes(classifier: Any, n_clusters: int) -> bool:

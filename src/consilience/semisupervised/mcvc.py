@@ -42,8 +42,11 @@ those of the first weights.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -84,14 +87,84 @@ class Prior:
         return np.array([self.right, self.wrong])
 
 
+class Unused(NamedTuple):
+    """A view that no annotator follows, and its contribution to the bound: one column.
+
+    eta : None if η stays where the items are.
+    """
+
+    weights: Weights
+    eta: Eta | None
+    bound: float
+
+
+class Direction(ABC):
+    """Where η of some columns is to move, and what the bound gains there.
+
+    slope, curve : of the bound but for the entropy, as a function of the share of the way.
+    """
+
+    slope: Columns
+    curve: Columns
+
+    @property
+    @abstractmethod
+    def entropy(self) -> Columns:
+        """Entropy of η now."""
+
+    @abstractmethod
+    def entropy_after(
+        self, some: Int[np.ndarray, " some"], shares: Float[np.ndarray, " shares"]
+    ) -> Float[np.ndarray, "shares some"]:
+        """Entropy of η of some of the columns after each of some shares of the way."""
+
+    @abstractmethod
+    def moved(self, state: State, way: Columns) -> State:
+        """Move each column by a share of the way."""
+
+
+class Items(ABC):
+    """What the sweeps need of the items, wherever they are, and of the annotators."""
+
+    evidence: PairEvidence
+    prior: Prior
+    batches: ClassVar[Sequence[Float[np.ndarray, " _"]]]
+    """Shares of an update of η that are tried at once."""
+
+    @property
+    @abstractmethod
+    def unused(self) -> Unused:
+        """Weights and η of a view that no annotator follows, and its contribution to the bound: one column."""
+
+    @abstractmethod
+    def with_unused(self, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+        """Return the state with `unused` in place of η of some columns; its weights are set already."""
+
+    @abstractmethod
+    def update_weights(self, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+        """Raise the bound by q(W) of some columns: `gaussian_softmax.climb`."""
+
+    @abstractmethod
+    def direction(
+        self, state: State, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
+    ) -> Direction:
+        """Return where η of some columns is to move, under weights of judgements, (annotators, columns)."""
+
+    @abstractmethod
+    def agreement(self, state: State) -> AgreementOfRestarts:
+        """Expected number of judged pairs within clusters, and of those judged "same"."""
+
+
 @dataclass(frozen=True)
-class Problem:
-    """Features with an intercept, judgements of pairs, priors."""
+class Problem(Items):
+    """Features with an intercept, judgements of pairs, priors; all items are in memory."""
 
     design: Design
     evidence: PairEvidence
     prior: Prior
     n_clusters: int
+
+    batches: ClassVar = np.split(SHARES, len(SHARES))  # one after another: each costs as much as those before
 
     @classmethod
     def of(
@@ -101,17 +174,89 @@ class Problem:
         return cls(Design.of(features), evidence, prior, n_clusters)
 
     @cached_property
-    def unused(self) -> tuple[Weights, Eta, float]:
+    def unused(self) -> Unused:
         """Weights and η of a view that no annotator follows, and its contribution to the bound: one column."""
         weights, eta = gaussian_softmax.unused(self.design, self.n_clusters)
-        return weights, eta, float(clusters_bounds(self, weights, eta)[0])
+        return Unused(weights, eta, float(clusters_bounds(self, weights, eta)[0]))
+
+    def with_unused(self, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+        """See `Items.with_unused`."""
+        eta = state.eta.copy()
+        eta[:, :, empty] = self.unused.eta
+        return replace(state, eta=eta)
+
+    def update_weights(self, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+        """See `Items.update_weights`."""
+        before = state.weights.of_problems(swept)
+        own = gaussian_softmax.step(self.design, before, state.eta[:, :, swept], n_steps=WEIGHT_STEPS)
+        return replace(state, weights=state.weights.with_problems(swept, own))
+
+    def direction(
+        self, state: State, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
+    ) -> DirectionInMemory:
+        """See `Items.direction`."""
+        eta = state.eta[:, :, swept]
+        weights = state.weights.of_problems(swept)
+        field = gaussian_softmax.scores(self.design, weights)
+        field += self.evidence.messages(eta, same=same, apart=apart)
+        direction = softmax(field, axis=1) - eta
+        push = self.evidence.messages(direction, same=same, apart=apart)
+        slope, curve = (field * direction).sum((0, 1)), (push * direction).sum((0, 1)) / 2
+        return DirectionInMemory(self, swept, weights, eta, direction, slope, curve)
+
+    def agreement(self, state: State) -> AgreementOfRestarts:
+        """See `Items.agreement`."""
+        judged, same = self.evidence.agreement(state.eta)
+        return judged.reshape(state.phi.shape), same.reshape(state.phi.shape)
+
+
+@dataclass(frozen=True)
+class DirectionInMemory(Direction):
+    """See `Direction`; `weights` and `eta` are those of the columns `swept`."""
+
+    problem: Problem
+    swept: Int[np.ndarray, " swept"]
+    weights: Weights
+    eta: Eta
+    direction: Eta
+    slope: Columns
+    curve: Columns
+
+    @property
+    def entropy(self) -> Columns:
+        """See `Direction`."""
+        return np.asarray(entr(self.eta).sum((0, 1)))
+
+    def entropy_after(
+        self, some: Int[np.ndarray, " some"], shares: Float[np.ndarray, " shares"]
+    ) -> Float[np.ndarray, "shares some"]:
+        """See `Direction.entropy_after`."""
+        eta, direction = self.eta[:, :, some], self.direction[:, :, some]
+        return np.stack([entr(eta + share * direction).sum((0, 1)) for share in shares])
+
+    def moved(self, state: State, way: Columns) -> State:
+        """See `Direction.moved`."""
+        moved, of_views = state.eta.copy(), state.of_views.copy()
+        moved[:, :, self.swept] = self.eta + way * self.direction
+        of_views[self.swept] = clusters_bounds(self.problem, self.weights, moved[:, :, self.swept])
+        return replace(state, eta=moved, of_views=of_views)
+
+
+class EtaElsewhere:
+    """Base of what stands for η in a state if items are not in memory."""
+
+
+if TYPE_CHECKING:  # a state in memory has an array, which all that searches for starts reads
+    AnyEta: TypeAlias = Any
+else:
+    AnyEta = Eta | EtaElsewhere
 
 
 @dataclass(frozen=True)
 class State:
     """q of several restarts; the contribution of each view's clusters to the bound; the bound of each restart."""
 
-    eta: Eta
+    eta: AnyEta
     weights: Weights
     phi: PerView
     right: Float[np.ndarray, "2 annotators restarts 2"]
@@ -156,61 +301,42 @@ def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Gene
     )
 
 
-def step(problem: Problem, state: State) -> State:
+def step(items: Items, state: State) -> State:
     """One sweep: weights, clusters, annotators."""
     followed = state.phi.sum(0).ravel() > FOLLOWED
-    state = reset_unused(problem, state, np.flatnonzero(~followed))
+    state = reset_unused(items, state, np.flatnonzero(~followed))
     swept = np.flatnonzero(followed)
-    state = update_weights(problem, state, swept)
-    state = update_clusters(problem, state, swept)
-    agreement = agreement_of(problem, state)
-    state = update_annotators(problem, state, agreement)
-    return replace(state, bounds=lower_bounds(problem, state, agreement))
+    state = items.update_weights(state, swept)
+    state = update_clusters(items, state, swept)
+    agreement = items.agreement(state)
+    state = update_annotators(items, state, agreement)
+    return replace(state, bounds=lower_bounds(items, state, agreement))
 
 
-def reset_unused(problem: Problem, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+def reset_unused(items: Items, state: State, empty: Int[np.ndarray, " empty"]) -> State:
     """Set views that no annotator follows to a good state for unused views, unless their own is better."""
     if not len(empty):
         return state
-    unused, unused_eta, bound = problem.unused
+    weights, _, bound = items.unused
     empty = empty[state.of_views[empty] < bound]
-    eta, of_views = state.eta.copy(), state.of_views.copy()
-    mean, log_variance = state.weights.mean.copy(), state.weights.log_variance.copy()
-    eta[:, :, empty], of_views[empty] = unused_eta, bound
-    mean[:, :, empty], log_variance[:, :, empty] = unused.mean, unused.log_variance
-    return replace(state, eta=eta, weights=Weights(mean, log_variance), of_views=of_views)
+    if not len(empty):
+        return state
+    of_views = state.of_views.copy()
+    of_views[empty] = bound
+    state = replace(state, weights=state.weights.with_problems(empty, weights), of_views=of_views)
+    return items.with_unused(state, empty)
 
 
-def update_weights(problem: Problem, state: State, swept: Int[np.ndarray, " swept"]) -> State:
-    """q(W) of the views that are swept."""
-    own = gaussian_softmax.step(
-        problem.design, state.weights.of_problems(swept), state.eta[:, :, swept], n_steps=WEIGHT_STEPS
-    )
-    mean, log_variance = state.weights.mean.copy(), state.weights.log_variance.copy()
-    mean[:, :, swept], log_variance[:, :, swept] = own.mean, own.log_variance
-    return replace(state, weights=Weights(mean, log_variance))
-
-
-def update_clusters(problem: Problem, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+def update_clusters(items: Items, state: State, swept: Int[np.ndarray, " swept"]) -> State:
     """q(Z) of the views that are swept, with the largest share of the update at which the bound does not fall."""
-    eta = state.eta[:, :, swept]
     phi = state.phi.reshape(len(state.phi), -1)[:, swept]
     restart = swept // state.phi.shape[2]
     same, apart = (phi * weight[:, restart] for weight in pair_weights(state))
-    weights = state.weights.of_problems(swept)
-    field = gaussian_softmax.scores(problem.design, weights)
-    field += problem.evidence.messages(eta, same=same, apart=apart)
-    direction = softmax(field, axis=1) - eta
-    push = problem.evidence.messages(direction, same=same, apart=apart)
-    slope, curve = (field * direction).sum((0, 1)), (push * direction).sum((0, 1)) / 2
-    way = _largest_share(eta, direction, slope, curve)
-    moved, of_views = state.eta.copy(), state.of_views.copy()
-    moved[:, :, swept] = eta + way * direction
-    of_views[swept] = clusters_bounds(problem, weights, moved[:, :, swept])
-    return replace(state, eta=moved, of_views=of_views)
+    direction = items.direction(state, swept, same=same, apart=apart)
+    return direction.moved(state, largest_share(direction, items.batches))
 
 
-def update_annotators(problem: Problem, state: State, agreement: AgreementOfRestarts) -> State:
+def update_annotators(items: Items, state: State, agreement: AgreementOfRestarts) -> State:
     """q(c), q(ν), q(α), q(β)."""
     judged, same = agreement
     of_same, of_apart = pair_weights(state)
@@ -218,15 +344,15 @@ def update_annotators(problem: Problem, state: State, agreement: AgreementOfRest
     phi = softmax(score, axis=2)
     followers = phi.sum(0)
     later = followers[:, ::-1].cumsum(1)[:, ::-1] - followers
-    sticks = np.stack([followers[:, :-1], later[:, :-1]], axis=-1) + problem.prior.of_sticks
-    right = problem.prior.of_right + _right_and_wrong(problem, phi, agreement)
+    sticks = np.stack([followers[:, :-1], later[:, :-1]], axis=-1) + items.prior.of_sticks
+    right = items.prior.of_right + _right_and_wrong(items, phi, agreement)
     return replace(state, phi=phi, sticks=sticks, right=right)
 
 
-def lower_bounds(problem: Problem, state: State, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
+def lower_bounds(items: Items, state: State, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
     """Bound on ln p(S | X) of each restart, nats."""
-    prior, shape = problem.prior, state.phi.shape[1:]
-    counts = _right_and_wrong(problem, state.phi, agreement)
+    prior, shape = items.prior, state.phi.shape[1:]
+    counts = _right_and_wrong(items, state.phi, agreement)
     of_right = np.broadcast_to(prior.of_right, state.right.shape)
     judgements = (counts * expected_log_dirichlet(state.right)).sum(-1) - kl_dirichlet(state.right, of_right)
     choice = (state.phi * expected_log_sticks(state.sticks)).sum((0, 2)) + entr(state.phi).sum((0, 2))
@@ -237,12 +363,6 @@ def lower_bounds(problem: Problem, state: State, agreement: AgreementOfRestarts)
 def clusters_bounds(problem: Problem, weights: Weights, eta: Eta) -> Columns:
     """Contribution of the clusters and weights of each view to the bound."""
     return gaussian_softmax.bound(problem.design, weights, eta) + np.asarray(entr(eta).sum((0, 1)))
-
-
-def agreement_of(problem: Problem, state: State) -> AgreementOfRestarts:
-    """Expected number of judged pairs within clusters, and of those judged "same"."""
-    judged, same = problem.evidence.agreement(state.eta)
-    return judged.reshape(state.phi.shape), same.reshape(state.phi.shape)
 
 
 def pair_weights(state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -258,26 +378,26 @@ def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float
     return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
 
 
-def _right_and_wrong(problem: Problem, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
+def _right_and_wrong(items: Items, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
     """Expected number of right and wrong judgements: of pairs within clusters, then of others."""
     judged, same = agreement
-    n_same, n_apart = problem.evidence.n_same[:, None], (problem.evidence.n_pairs - problem.evidence.n_same)[:, None]
+    n_same, n_apart = items.evidence.n_same[:, None], (items.evidence.n_pairs - items.evidence.n_same)[:, None]
     within_same, within_apart = (phi * same).sum(2), (phi * (judged - same)).sum(2)
     within = np.stack([within_same, within_apart], axis=-1)
     across = np.stack([n_apart - within_apart, n_same - within_same], axis=-1)
     return np.maximum(np.stack([within, across]), 0.0)  # rounding can make them negative
 
 
-def _largest_share(eta: Eta, direction: Eta, slope: Columns, curve: Columns) -> Columns:
-    """Largest of SHARES at which the bound does not fall; 0 where rounding lets it fall at all of them."""
-    entropy = entr(eta).sum((0, 1))
+def largest_share(direction: Direction, batches: Sequence[Float[np.ndarray, " _"]]) -> Columns:
+    """Largest share of the way at which the bound does not fall; 0 where rounding lets it fall at all of them."""
+    slope, curve, entropy = direction.slope, direction.curve, direction.entropy
     way, open_ = np.zeros(len(slope)), np.arange(len(slope))
-    for share in SHARES:
+    for shares in batches:
         if not len(open_):
             break
-        there = entr(eta[:, :, open_] + share * direction[:, :, open_]).sum((0, 1))
-        gain = share * slope[open_] + share**2 * curve[open_] + there - entropy[open_]
-        rises = gain >= 0
-        way[open_[rises]] = share
-        open_ = open_[~rises]
+        there, share = direction.entropy_after(open_, shares), shares[:, None]
+        rises = share * slope[open_] + share**2 * curve[open_] + there - entropy[open_] >= 0
+        found = rises.any(0)
+        way[open_[found]] = shares[rises[:, found].argmax(0)]
+        open_ = open_[~found]
     return way

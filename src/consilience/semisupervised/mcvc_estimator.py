@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import softmax
 
 from consilience.annotations import Groupings, Pairs
@@ -174,11 +174,7 @@ class MCVC(ViewEstimator):
         self.random_state = random_state
 
     def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
-        evidence = _evidence(self, annotations)
-        n_views = views_to_begin_with(self.max_views, evidence.n_annotators)
-        _learn(
-            self, features, evidence, annotations, n_views=n_views, stick_concentration=float(self.stick_concentration)
-        )
+        _learn(self, features, annotations)
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
         return _predicted(features, *self._weights[view])
@@ -273,8 +269,7 @@ class MECC(ViewEstimator):
         self.random_state = random_state
 
     def _learn(self, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings) -> None:
-        evidence = _evidence(self, annotations)
-        _learn(self, features, evidence, annotations, n_views=1, stick_concentration=1.0)
+        evidence = _learn(self, features, annotations)
         requested = 1 if self.n_clusters == 1 else None  # otherwise n_clusters is a bound
         self.notes_ = notes_on_degenerate_clusters(
             self.labels_, evidence.n_same.sum(), evidence.n_pairs.sum(), requested
@@ -288,45 +283,49 @@ class MECC(ViewEstimator):
         yield from contradictions_of_weights(self)
 
 
-def views_to_begin_with(max_views: str | int, n_annotators: int) -> int:
-    """Return the initial number of views, from the parameter `max_views`."""
-    return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(max_views) else int(max_views)
+def views_to_begin_with(model: MCVC | MECC, n_annotators: int) -> int:
+    """Return the initial number of views."""
+    if isinstance(model, MECC):
+        return 1
+    return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(model.max_views) else int(model.max_views)
 
 
-def _evidence(model: MCVC | MECC, annotations: Pairs | Groupings) -> PairEvidence:
-    """Return the evidence; raise an InputError if there are no judged pairs."""
-    evidence = PairEvidence.of(annotations, implied=model.implied_pairs)
-    if not evidence.n_pairs.sum():
+def prior_of(model: MCVC | MECC) -> Prior:
+    """Return the priors that the parameters stand for."""
+    stick = float(model.stick_concentration) if isinstance(model, MCVC) else 1.0
+    return Prior(stick, *map(float, model.reliability_prior))
+
+
+def require_pairs(model: MCVC | MECC, has_any: bool, n_items: int) -> None:
+    """Raise an InputError unless there are judged pairs."""
+    if not has_any:
         raise InputError(
-            f"{type(model).__name__} needs judgements of pairs; the annotations hold none "
-            f"(n_samples={len(annotations)})."
+            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={n_items})."
         )
-    return evidence
 
 
 def _learn(
-    model: MCVC | MECC,
-    features: Float[np.ndarray, "items features"],
-    evidence: PairEvidence,
-    annotations: Pairs | Groupings,
-    *,
-    n_views: int,
-    stick_concentration: float,
-) -> None:
-    """Run restarts from `n_views` views, and set the results of the best."""
-    prior = Prior(stick_concentration, *map(float, model.reliability_prior))
-    problem = Problem.of(features, evidence, prior, min(model.n_clusters, len(annotations)))
+    model: MCVC | MECC, features: Float[np.ndarray, "items features"], annotations: Pairs | Groupings
+) -> PairEvidence:
+    """Run restarts, set the results of the best, and return the evidence."""
+    evidence = PairEvidence.of(annotations, implied=model.implied_pairs)
+    require_pairs(model, bool(evidence.n_pairs.any()), len(annotations))
+    n_views = views_to_begin_with(model, evidence.n_annotators)
+    problem = Problem.of(features, evidence, prior_of(model), min(model.n_clusters, len(annotations)))
     rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
         trace, model.restart_bounds_ = mcvc_search.run(
             problem, n_views, n_init=model.n_init, max_iter=model.max_iter, tol=float(model.tol), rng=rng
         )
     keep_trace(model, trace)
-    _read_off(model, trace.state, evidence, annotations)
+    read_off(model, trace.state, evidence, annotations)
+    return evidence
 
 
-def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, annotations: Annotations) -> None:
-    """Set the views and the annotators."""
+def read_off(
+    model: MCVC | MECC, state: State, evidence: PairEvidence, annotations: Annotations
+) -> Int[np.ndarray, " kept"]:
+    """Set the views and the annotators; return the views of the state that are kept."""
     phi, judged = state.phi[:, 0], evidence.n_pairs > 0
     share = np.exp(multiple_views.expected_log_sticks(state.sticks))[0]
     kept = model._read_views(state.eta.transpose(2, 0, 1), phi, judged, share, annotations)
@@ -334,6 +333,17 @@ def _read_off(model: MCVC | MECC, state: State, evidence: PairEvidence, annotati
     model._weights = [(mean[:, :, view], deviation[:, :, view]) for view in kept]
     own = model.view_probabilities_
     model.annotators_ = _annotators(state, evidence, own.to_numpy()).set_axis(own.index)
+    return kept
+
+
+def mean_weights(model: MCVC | MECC) -> list[Float[np.ndarray, "weights clusters"]]:
+    """Return the mean weights of the clusters in each view, of those that own no items, too."""
+    return [mean for mean, _ in model._weights]
+
+
+def owning_clusters(model: MCVC | MECC) -> list[Int[np.ndarray, " owning"]]:
+    """Return the clusters of each view that own items, as numbers in `mean_weights`."""
+    return list(model._owned)
 
 
 def _predicted(

@@ -44,6 +44,20 @@ def run(
     rng: np.random.Generator,
 ) -> tuple[Trace[State], Float[np.ndarray, " restarts"]]:
     """Fit from several starts; return the trace of the best, and the bound of each at `LOOSE_TOL`."""
+    winner, bounds = search(problem, n_views, n_init=n_init, max_iter=max_iter, tol=tol, rng=rng)
+    return swept(problem, winner, max_iter, tol), bounds
+
+
+def search(
+    problem: Problem,
+    n_views: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> tuple[State, Float[np.ndarray, " restarts"]]:
+    """Return the best state, and the bound of each start at `LOOSE_TOL`."""
     entries = problem.evidence.n_items * problem.n_clusters * n_views
     size = max(BATCH_ENTRIES // entries, 1)
     best: list[State] = []
@@ -59,9 +73,7 @@ def run(
         ends = joined([swept(problem, own, max_iter, LOOSE_TOL).state for own in in_batches(starts, size)])
         left.append(ends.bounds)
         few.append(swept(problem, highest(ends, KEPT_SPECTRAL), max_iter, tol).state)
-    winner = best_of(few)
-    winner = with_splits(problem, winner, max_iter)
-    return swept(problem, winner, max_iter, tol), np.concatenate(left)
+    return with_splits(problem, best_of(few), max_iter), np.concatenate(left)
 
 
 def swept(problem: Problem, state: State, max_iter: int, tol: float) -> Trace[State]:
@@ -142,11 +154,10 @@ def softened(clusters: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.n
 
 def with_clusters(problem: Problem, state: State, eta: np.ndarray, columns: Int[np.ndarray, " columns"]) -> State:
     """State with η, and with weights of some columns that go with it."""
-    mean, log_variance = state.weights.mean.copy(), state.weights.log_variance.copy()
-    fresh = Weights(np.zeros_like(mean[:, :, columns]), np.full_like(mean[:, :, columns], 2 * np.log(FIRST_DEVIATION)))
+    mean = state.weights.mean[:, :, columns]
+    fresh = Weights(np.zeros_like(mean), np.full_like(mean, 2 * np.log(FIRST_DEVIATION)))
     own = gaussian_softmax.step(problem.design, fresh, eta[:, :, columns], n_steps=WEIGHT_STEPS)
-    mean[:, :, columns], log_variance[:, :, columns] = own.mean, own.log_variance
-    return replace(state, eta=eta, weights=Weights(mean, log_variance))
+    return replace(state, eta=eta, weights=state.weights.with_problems(columns, own))
 
 
 def with_splits(problem: Problem, state: State, max_iter: int) -> State:

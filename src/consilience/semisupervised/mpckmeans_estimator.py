@@ -122,7 +122,7 @@ class MPCKMeans(PairwiseClustering):
     }
 
     _requirements: ClassVar[Requirements] = {
-        "metric": one_of(*METRICS, None),
+        "metric": one_of(*METRICS),
         "metric_per_cluster": TRUTH,
         "weight": AUTO | NOT_NEGATIVE,
         "closure": TRUTH,

@@ -35,7 +35,8 @@ from consilience.annotations.types import (
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
-from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.copies import COPIES
+from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
@@ -54,7 +55,7 @@ from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
-from consilience.inference.confusion import ConfusionPrior
+from consilience.inference.confusion import Cells, ConfusionPrior
 from consilience.inference.iterate import restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
@@ -334,12 +335,13 @@ class PartitionLabelModel(CrowdEstimator):
         """
         self._check_parameters()
         self._require_annotations(X, y)
+        self._forget_columns()
         features = None if X is None else self._features(X, reset=True)
         self._missing = values_of_missing(missing)
         groupings = self._groupings(X, y, missing)
         features = np.empty((len(groupings), 0)) if features is None else features
-        n_clusters = self._n_clusters(len(features))
-        _require_information(features, groupings)
+        n_clusters = self.number_of_clusters(len(features))
+        require_information(features, groupings)
         columns = order_of_features(features, groupings.incidence)
         features = features[:, columns]
         arranged = arrange(groupings, features)
@@ -360,10 +362,10 @@ class PartitionLabelModel(CrowdEstimator):
         if read.has_copies:
             state, problem = self._with_copies(state, found, problem, read)
         self._read_off(state, found, problem, prior, groupings)
-        self._restore_features(columns)
+        self.restore_features(columns)
         self._restore(arranged)
         on_features = _on_features(self.features_used_, self.feature_search_)
-        guessers = _on_guessers(self.annotators_["reliability"])
+        guessers = note_guessers(self.annotators_["reliability"])
         self.notes_ = [*on_features, *notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
         forecasts.note_number_of_clusters(self, arranged.given)
         self._warn_unless_as_many()
@@ -518,7 +520,14 @@ class PartitionLabelModel(CrowdEstimator):
         first = start(evidence, prior, n_clusters, seed)
         return run(first, evidence, prior, max_iter=self.max_iter, tol=self.tol)
 
-    def _prior(self, problem: Problem, variance: float) -> Prior:
+    def prior_of(self, problem: Problem, variance: float) -> Prior:
+        """Return the priors of a problem.
+
+        Raises
+        ------
+        InputError
+            `rich_get_richer` is too large for this prior variance.
+        """
         limit = 1 / (2 * len(problem.design) * variance)
         richness = limit if self.rich_get_richer is None else self.rich_get_richer
         if richness > limit * (1 + 1e-12):  # a limit that the user computed may be rounded otherwise
@@ -573,7 +582,7 @@ class PartitionLabelModel(CrowdEstimator):
         def evaluate(candidate: int, fold: int) -> np.ndarray:
             problem, of_fold = trials[fold]
             evidence = problem.evidence(folds[fold].kept, n_clusters)
-            prior = self._prior(problem, float(of_fold[candidate]))
+            prior = self.prior_of(problem, float(of_fold[candidate]))
             state = self._run(self._start(problem), evidence, prior, n_clusters, folds[fold].seed).state
             probability = label_probability(state, problem.cells)
             item, group = folds[fold].left_out.coords
@@ -595,7 +604,7 @@ class PartitionLabelModel(CrowdEstimator):
     ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
         """Return problem and prior of the features that are used, and what `_learned` finds."""
         problem = Problem.of(features[:, self.features_used_], groupings)
-        prior = self._prior(problem, self.prior_variance_)
+        prior = self.prior_of(problem, self.prior_variance_)
         return problem, prior, self._run_restarts(problem, prior, n_clusters, seeds)
 
     def _finds_features(self, features: np.ndarray, found: Float[np.ndarray, "items clusters"], seed: int) -> bool:
@@ -618,7 +627,7 @@ class PartitionLabelModel(CrowdEstimator):
         """State and problem with the groupings of all annotators: a copy is as reliable as who was read instead."""
         problem = problem.of_groupings(read.given)
         state = replace(state, reliability=state.reliability[read.first_of_each()])
-        prior = self._prior(problem, self.prior_variance_)
+        prior = self.prior_of(problem, self.prior_variance_)
         return read_groupings(state, found, problem, prior, max_iter=self.max_iter, tol=self.tol), problem
 
     def _read_off(
@@ -632,28 +641,51 @@ class PartitionLabelModel(CrowdEstimator):
         """Set the clusters that own items, by decreasing size, and their labels by annotator."""
         sizes = np.bincount(everything.argmax(1), minlength=everything.shape[1])
         kept = by_falling_size(sizes)
-        self.n_clusters_ = len(kept)
         self.responsibilities_ = everything[:, kept] / everything[:, kept].sum(1, keepdims=True)
         self.labels_ = self.responsibilities_.argmax(1)
-
         coefficients = state.weights if problem.basis is None else problem.basis @ state.weights
-        self.coef_ = np.zeros((len(kept), len(self.features_used_)))
-        self.coef_[:, self.features_used_] = coefficients[:-1, kept].T
-        self.intercept_ = coefficients[-1, kept] + prior.richness * (coefficients[:, kept] ** 2).sum(0)
+        self.keep_linear_model(coefficients[:, kept], prior.richness)
+        found = self.responsibilities_
+        self.keep_meanings(
+            state, kept, problem.cells, groupings, lambda likely: mapping.correct_labels(groupings, found, likely)
+        )
 
+    def keep_linear_model(self, coefficients: Float[np.ndarray, "weights clusters"], richness: float) -> None:
+        """Set what predicts the clusters from the features that are used."""
+        self.n_clusters_ = coefficients.shape[1]
+        self.coef_ = np.zeros((self.n_clusters_, len(self.features_used_)))
+        self.coef_[:, self.features_used_] = coefficients[:-1].T
+        self.intercept_ = coefficients[-1] + richness * (coefficients**2).sum(0)
+
+    def keep_meanings(
+        self,
+        state: State,
+        kept: Int[np.ndarray, " clusters"],
+        cells: Cells,
+        groupings: Groupings,
+        correct: Callable[[Float[np.ndarray, "groups clusters"]], Int[np.ndarray, " groups"]],
+    ) -> None:
+        """Set what the groups mean, and how good annotators are.
+
+        Parameters
+        ----------
+        kept : clusters that own items.
+        groupings : in the order of the state; of all items, or the numbers of items of each group in one row.
+        correct : from the probabilities of labels in each cluster to the number of labels of each group that they
+            predict.
+        """
         index = mapping.group_index(groupings)
         assignment = state.assignment[:, kept]
-        probability = label_probability(state, problem.cells)[:, kept]
+        probability = label_probability(state, cells)[:, kept]
         self.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
         self.label_probabilities_ = pd.DataFrame(probability, index=index)
         self.annotator_mapping_ = mapping.mapping_table(groupings, assignment)
-        correct = mapping.correct_labels(groupings, self.responsibilities_, probability)
-        due = expected_accuracy(state, problem.cells)
-        self.groupings_ = mapping.grouping_quality(groupings, correct, due)
+        due = expected_accuracy(state, cells)
+        self.groupings_ = mapping.grouping_quality(groupings, correct(probability), due)
         self.annotators_ = mapping.annotator_quality(groupings, self.groupings_)
         self.annotators_.insert(3, "reliability", state.reliability)
 
-    def _restore_features(self, columns: Int[np.ndarray, " features"]) -> None:
+    def restore_features(self, columns: Int[np.ndarray, " features"]) -> None:
         """Put what was learned about the features into the order in which they were given."""
         place = inverse(columns, len(columns))
         self.features_used_, self.coef_ = self.features_used_[place], self.coef_[:, place]
@@ -678,7 +710,14 @@ class PartitionLabelModel(CrowdEstimator):
         both = (self.responsibilities_[a] @ probability.T) * (self.responsibilities_[b] @ probability.T)
         return both.sum(1) / max(self.annotators_.loc[annotator, "n_groupings"], 1)
 
-    def _n_clusters(self, n_items: int) -> int:
+    def number_of_clusters(self, n_items: int) -> int:
+        """Return the number of clusters that a restart begins with.
+
+        Raises
+        ------
+        InputError
+            The parameters ask for more clusters than there are items, or there are too few items.
+        """
         if n_items < 2:
             raise InputError(f"PartitionLabelModel needs at least 2 items (n_samples >= 2). Got n_samples = {n_items}.")
         if self.max_clusters is not None and self.max_clusters > n_items:
@@ -699,7 +738,7 @@ class PartitionLabelModel(CrowdEstimator):
         return max(min(MAX_CLUSTERS, n_items), requested) if self.max_clusters is None else most
 
 
-def _require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
+def require_information(features: Float[np.ndarray, "items features"], groupings: Groupings) -> None:
     """Raise an InputError if labels or features do not distinguish any items."""
     if features.shape[1] and not np.ptp(features, axis=0).any():
         raise InputError(
@@ -730,7 +769,7 @@ def _on_features(used: Bool[np.ndarray, " features"], search: pd.DataFrame | Non
     return [f"{found} With all {many:,}, annotations that were held out are less probable (feature_search_)."]
 
 
-def _on_guessers(reliability: pd.Series) -> list[str]:
+def note_guessers(reliability: pd.Series) -> list[str]:
     """Return a note on the annotators who hardly count."""
     of = reliability[reliability <= GUESSING].sort_values(kind="stable")
     if of.empty:

@@ -6,6 +6,7 @@ import pandas as pd
 from consilience import Groupings
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
+from consilience.inference.clusters import count_clusters
 from consilience.inference.memberships import Memberships
 
 SORTS = Groupings.from_lists(
@@ -15,6 +16,7 @@ SORTS = Groupings.from_lists(
 )
 MEMBERSHIPS = Memberships.of(SORTS)
 CLUSTER = np.array([0, 0, 1, 1])
+COUNTS = count_clusters(MEMBERSHIPS, CLUSTER)
 
 
 def state(concentration):
@@ -34,14 +36,14 @@ def test_the_table_of_annotators_by_hand():
     """Ann agrees on all three of her pairs. Bo's six and three: 4 pairs within clusters of 9, 3 in his groups, 2 in
     both; expected 3 · 3 / 9 = 1.
     """
-    table = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER, refined=False)
+    table = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), COUNTS, refined=False)
     assert table.index.tolist() == ["Ann", "Bo"]
     assert table.index.name == "annotator"
     assert list(table.columns) == ["n_groupings", "n_items", "n_groups", "consistency", "weight", "agreement"]
     assert table[["n_groupings", "n_items", "n_groups"]].to_numpy().tolist() == [[1, 3, 2], [2, 7, 4]]
     assert table["consistency"].isna().all()
     assert table["weight"].tolist() == [0.4, 0.6]
-    refined = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), CLUSTER, refined=True)
+    refined = fusion_result.annotators_table(SORTS, MEMBERSHIPS, np.array([0.4, 0.6]), COUNTS, refined=True)
     assert refined["consistency"].tolist() == [0.4, 0.6]
     # Ann: both pairs of two clusters apart. Bo: b and c together in his first grouping, 5 of 6 apart
     np.testing.assert_allclose(refined["weight"], [0.4, 0.6 * 5 / 6])

@@ -58,6 +58,18 @@ def problem_of(given_groupings, utility, p, *, normalize=False, n_clusters=2):
     return kcc.Problem.of(seen(given_groupings), utility, p, normalize=normalize, n_clusters=n_clusters)
 
 
+def items_of(given_groupings):
+    return kcc.ItemsInMemory.of(seen(given_groupings).in_group)
+
+
+def updated(problem, given_groupings, cluster):
+    return kcc.update(problem, items_of(given_groupings).count(cluster, problem.n_clusters))
+
+
+def nearest(problem, given_groupings, shares):
+    return kcc.nearest(seen(given_groupings).in_group, problem.table(shares))
+
+
 def drawn_clusters(given_groupings, seed, n_clusters):
     """Clusters at random of all items, and of those that some grouping holds."""
     cluster = np.random.default_rng(seed).integers(n_clusters, size=len(given_groupings))
@@ -71,7 +83,7 @@ def test_distances_centroids_and_utility_are_those_of_the_paper(utility, p, draw
     groupings = made(drawn)
     everywhere, cluster = drawn_clusters(groupings, seed, 3)
     problem = problem_of(groupings, utility, p, normalize=normalize, n_clusters=3)
-    state = kcc.update(problem, cluster)
+    state = updated(problem, groupings, cluster)
     n, total, constant, expected = len(cluster), 0.0, 0.0, []
     for g, (group_of, blocks, overall) in enumerate(blocks_of(groupings, everywhere, 3)):
         own = groupings.grouping_of_group == g
@@ -96,8 +108,8 @@ def test_an_item_joins_the_nearest_centroid_over_its_groupings(utility, p, drawn
     groupings = made(drawn)
     everywhere, cluster = drawn_clusters(groupings, seed, 2)
     problem = problem_of(groupings, utility, p)
-    state = kcc.update(problem, cluster)
-    table = problem.in_group @ problem.table(state.shares)
+    state = updated(problem, groupings, cluster)
+    table = seen(groupings).in_group @ problem.table(state.shares)
     expected = np.zeros((len(groupings), 2))
     for group_of, blocks, _ in blocks_of(groupings, everywhere, 2):
         for i, j in group_of.items():
@@ -106,7 +118,7 @@ def test_an_item_joins_the_nearest_centroid_over_its_groupings(utility, p, drawn
                 expected[i, k] += distance(j, block, utility, p)
     held = np.diff(groupings.incidence.indptr) > 0
     np.testing.assert_allclose(table, expected[held], atol=1e-9)
-    new = kcc.assign(problem, state.shares)
+    new = nearest(problem, groupings, state.shares)
     filled = np.bincount(table.argmin(1), minlength=2).min() > 0
     if filled:
         np.testing.assert_array_equal(new, table.argmin(1))
@@ -124,9 +136,9 @@ def test_no_sweep_raises_the_sum_of_distances(utility, p, drawn, seed, n_cluster
     groupings = made(drawn)
     _, cluster = drawn_clusters(groupings, seed, n_clusters)
     problem = problem_of(groupings, utility, p, normalize=normalize, n_clusters=n_clusters)
-    state = kcc.update(problem, cluster)
+    state = updated(problem, groupings, cluster)
     for _ in range(6):
-        after = kcc.update(problem, kcc.assign(problem, state.shares))
+        after = updated(problem, groupings, nearest(problem, groupings, state.shares))
         assert kcc.objective(problem, after) <= kcc.objective(problem, state) + 1e-9
         state = after
 
@@ -137,10 +149,10 @@ def test_the_mean_over_items_in_the_grouping_is_the_best_centroid(utility, p):
     groupings = made(([[[0, 1, 2], [3, 4]], [[0, 3], [1], [5]]], ["x", "y"], 6))
     problem = problem_of(groupings, utility, p)
     cluster = np.array([0, 0, 0, 0, 1, 1])
-    state = kcc.update(problem, cluster)
+    state = updated(problem, groupings, cluster)
 
     def total(shares):
-        return (problem.in_group @ problem.table(shares))[np.arange(6), cluster].sum()
+        return (seen(groupings).in_group @ problem.table(shares))[np.arange(6), cluster].sum()
 
     assert total(state.shares) == pytest.approx(kcc.objective(problem, state))
     rng = np.random.default_rng(0)
@@ -153,8 +165,9 @@ def test_the_mean_over_items_in_the_grouping_is_the_best_centroid(utility, p):
 def test_utility_of_entropy_is_mutual_information():
     rng = np.random.default_rng(0)
     said, cluster = rng.integers(3, size=30), rng.integers(4, size=30)
-    problem = problem_of(Groupings.from_matrix(said), "entropy", 2.0, n_clusters=4)
-    found = kcc.utility_of_groupings(problem, kcc.update(problem, cluster))
+    groupings = Groupings.from_matrix(said)
+    problem = problem_of(groupings, "entropy", 2.0, n_clusters=4)
+    found = kcc.utility_of_groupings(problem, updated(problem, groupings, cluster))
     assert found[0] == pytest.approx(mutual_info_score(said, cluster))
 
 
@@ -166,11 +179,12 @@ def test_complete_groupings_with_category_utility_are_plain_kmeans():
     groupings = Groupings.from_matrix(said)
     problem = problem_of(groupings, "categorical", 2.0, n_clusters=3)
     start = rng.integers(3, size=60)
-    trace = kcc.run(problem, start, max_iter=100)
+    items = items_of(groupings)
+    trace = kcc.run(problem, items, lambda: items.count(start, 3), max_iter=100)
     columns = groupings.incidence.toarray()
     centres = np.stack([columns[start == k].mean(0) for k in range(3)])
     peer = KMeans(3, init=centres, n_init=1, algorithm="lloyd", tol=0).fit(columns)
-    np.testing.assert_array_equal(trace.state.cluster, peer.labels_)
+    np.testing.assert_array_equal(trace.state.assigned.cluster, peer.labels_)
     np.testing.assert_allclose(trace.state.shares.T, peer.cluster_centers_, atol=1e-9)
     assert -trace.lower_bound == pytest.approx(peer.inertia_)
 
@@ -178,9 +192,10 @@ def test_complete_groupings_with_category_utility_are_plain_kmeans():
 def test_an_empty_cluster_takes_the_item_farthest_from_its_own():
     groupings = Groupings.from_matrix([["a", "a"], ["a", "a"], ["a", "a"], ["a", "b"]])
     problem = problem_of(groupings, "categorical", 2.0)
-    state = kcc.update(problem, np.zeros(4, dtype=int))
-    far = kcc.update(problem, kcc.assign(problem, np.column_stack([state.shares[:, 0], np.zeros(3)])))
-    assert far.cluster.tolist() == [0, 0, 0, 1]
+    state = updated(problem, groupings, np.zeros(4, dtype=int))
+    shares = np.column_stack([state.shares[:, 0], np.zeros(3)])
+    far = kcc.update(problem, items_of(groupings).assign(problem.table(shares)))
+    assert far.assigned.cluster.tolist() == [0, 0, 0, 1]
     assert kcc.objective(problem, far) == pytest.approx(0)
 
 
@@ -230,7 +245,7 @@ def test_fitted_attributes(model, crowd):
     np.testing.assert_array_equal(model.responsibilities_.argmax(1), model.labels_)
     np.testing.assert_array_equal(model.responsibilities_.sum(1), 1)
     problem = problem_of(groupings, "lp", 5.0, n_clusters=3)
-    state = kcc.update(problem, model.labels_)
+    state = updated(problem, groupings, model.labels_)
     np.testing.assert_allclose(model.centroids_, state.shares)
     assert model.objective_ == pytest.approx(kcc.objective(problem, state))
     assert model.utility_ == pytest.approx(kcc.utility_of_groupings(problem, state).sum())

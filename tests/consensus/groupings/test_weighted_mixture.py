@@ -7,7 +7,7 @@ from consilience import Groupings
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus.groupings.kcc import Problem, objective, update
+from consilience.consensus.groupings.kcc import ItemsInMemory, Problem, objective, update
 from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
 from consilience.consensus.groupings.weighted_mixture import (
@@ -141,7 +141,9 @@ def test_the_weighted_objective_of_kcc_is_that_of_annotators_twice(utility):
     given = {"utility": utility, "p": 5.0, "normalize": False, "n_clusters": 3}
     once, twice = Problem.of(ONCE, **given), Problem.of(TWICE, **given)
     weighted = Problem(**{**vars(once), "weights": once.weights * WEIGHTS[ONCE.annotator_of_grouping]})
-    assert objective(weighted, update(weighted, TRUTH)) == pytest.approx(objective(twice, update(twice, TRUTH)))
+    counted = [ItemsInMemory.of(memberships.in_group).count(TRUTH, 3) for memberships in (ONCE, TWICE)]
+    by_weight, by_number = update(weighted, counted[0]), update(twice, counted[1])
+    assert objective(weighted, by_weight) == pytest.approx(objective(twice, by_number))
     draws = [
         WeightedUtility(of, problem, TRUTH, 100).draw(weights, np.random.default_rng(0))
         for of, problem, weights in ((ONCE, once, WEIGHTS), (TWICE, twice, np.ones(8)))

@@ -113,7 +113,7 @@ def _spelled_alike(one: Groupings, other: Groupings) -> Groupings:
     names = [by_text.get(str(plain(name)), name) for name in other.items]
     if len(set(names)) < len(names):
         return other
-    return other._renumber_items(np.arange(len(names)), pd.Index(names, dtype=object))
+    return other.renumber_items(np.arange(len(names)), pd.Index(names, dtype=object))
 
 
 def _require_items(common: pd.Index, seen: list[pd.Index], names: tuple[str, str]) -> None:

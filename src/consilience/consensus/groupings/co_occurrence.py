@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.errors import InputError
-from consilience.inference.clusters import agreement_with, determined_clusters, kmeans, numbered_by_size
+from consilience.inference.clusters import agreement_of_counts, determined_clusters, kmeans, numbered_by_size
 from consilience.inference.memberships import Memberships, parts, shares_together
 from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of_length_one
 
@@ -123,23 +123,23 @@ def probabilities(labels: Int[np.ndarray, " items"], n_clusters: int) -> Float[n
 
 
 def annotator_table(
-    groupings: Groupings, memberships: Memberships, cluster: Clusters, **columns: np.ndarray
+    groupings: Groupings, memberships: Memberships, counts: csr_array, **columns: np.ndarray
 ) -> pd.DataFrame:
     """Tabulate annotators: n_groupings, n_items (memberships), further columns, and agreement with the clusters.
 
     Parameters
     ----------
-    groupings, memberships : of the same annotators
-    cluster : of each item of `memberships`
+    groupings, memberships : of the same annotators; they may be without items
+    counts : number of items of each cluster in each group
     **columns : one value for each annotator
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
     return pd.DataFrame(
         {
             "n_groupings": np.bincount(by, minlength=n_annotators),
-            "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
+            "n_items": np.bincount(by[memberships.grouping_of_group], counts.sum(1), n_annotators).astype(int),
             **columns,
-            "agreement": agreement_with(memberships, cluster),
+            "agreement": agreement_of_counts(memberships, counts),
         },
         index=groupings.annotators.rename("annotator"),
     )

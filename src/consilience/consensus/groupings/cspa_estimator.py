@@ -15,6 +15,7 @@ from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, Requirements, whole
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import count_clusters
 from consilience.inference.randomness import spawn_generator
 
 
@@ -109,6 +110,8 @@ class CSPA(GroupingConsensus):
         self.n_clusters_ = int(found.cluster.max()) + 1
         self.responsibilities_ = core.probabilities(self.labels_, self.n_clusters_)
         self.eigenvalues_ = found.eigenvalues
-        self.annotators_ = core.annotator_table(groupings, seen.memberships, found.cluster)
+        self.annotators_ = core.annotator_table(
+            groupings, seen.memberships, count_clusters(seen.memberships, found.cluster)
+        )
         self._habits = core.habits(seen.memberships, found.cluster)
         self.notes_ = core.notes(seen, found, requested)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
 from consilience.consensus.groupings import grouping_mixture as mixture
-from consilience.inference.clusters import agreement_with
+from consilience.inference.clusters import agreement_of_counts, pairs_kept_apart
 from consilience.inference.memberships import Memberships
 
 DOUBTFUL = (
@@ -76,30 +77,11 @@ def weights_of_all(
     return np.where(inside, 1 / (1 + learned.concentration), everyone)
 
 
-def kept_apart(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> Float[np.ndarray, " annotators"]:
-    """Share of the pairs of items of two clusters, among those in an annotator's groupings, that are kept apart.
-
-    1 where there are no such pairs.
-    """
-    by, n_annotators, n_clusters = memberships.annotator_of_grouping, memberships.n_annotators, int(cluster.max()) + 1
-
-    def across(place: Int[np.ndarray, " rows"], annotator: Int[np.ndarray, " places"]) -> np.ndarray:
-        """Pairs of two clusters in one place, by annotator."""
-        cell, inside = np.unique(place * n_clusters + cluster[memberships.item], return_counts=True)
-        size = np.bincount(place, minlength=len(annotator)).astype(float)
-        squares = np.bincount(cell // n_clusters, inside.astype(float) ** 2, len(annotator))
-        return np.bincount(annotator, (size**2 - squares) / 2, n_annotators)
-
-    presented = across(memberships.grouping, by)
-    together = across(memberships.group, by[memberships.grouping_of_group])
-    return 1 - np.divide(together, presented, out=np.zeros(n_annotators), where=presented > 0)
-
-
 def annotators_table(
     groupings: Groupings,
     memberships: Memberships,
     weight: Float[np.ndarray, " annotators"],
-    cluster: Int[np.ndarray, " items"],
+    counts: csr_array,
     *,
     refined: bool,
 ) -> pd.DataFrame:
@@ -108,9 +90,9 @@ def annotators_table(
     Parameters
     ----------
     groupings : whose annotators these are
-    memberships : of the items that are in some grouping
+    memberships : whose groups and groupings these are; they may be without items
     weight : of each annotator
-    cluster : of each of these items
+    counts : number of items of each cluster in each group
     refined : whether the weights are intraclass correlations
 
     Returns
@@ -119,16 +101,15 @@ def annotators_table(
         n_groupings, n_items, n_groups, consistency, weight and agreement, as `SubsetFusion.annotators_`.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators
+    of_group, sizes = by[memberships.grouping_of_group], counts.sum(1)
     return pd.DataFrame(
         {
             "n_groupings": np.bincount(by, minlength=n_annotators),
-            "n_items": np.bincount(by[memberships.grouping], minlength=n_annotators),
-            "n_groups": np.bincount(
-                by[memberships.grouping_of_group], memberships.group_sizes > 0, n_annotators
-            ).astype(int),
+            "n_items": np.bincount(of_group, sizes, n_annotators).astype(int),
+            "n_groups": np.bincount(of_group, sizes > 0, n_annotators).astype(int),
             "consistency": weight if refined else np.full(n_annotators, np.nan),
-            "weight": weight * kept_apart(memberships, cluster) if refined else weight,
-            "agreement": agreement_with(memberships, cluster),
+            "weight": weight * pairs_kept_apart(memberships, counts) if refined else weight,
+            "agreement": agreement_of_counts(memberships, counts),
         },
         index=groupings.annotators.rename("annotator"),
     )

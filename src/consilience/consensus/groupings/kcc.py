@@ -14,7 +14,7 @@ utilities of `kcc_utilities` this is k-means of the items' memberships, one bloc
 
 A sweep, with O_i the groupings that contain item i:
 
-    z_i ← argmin_k Σ_{g in O_i} w_g f(x_ig, m_kg)                    `assign`
+    z_i ← argmin_k Σ_{g in O_i} w_g f(x_ig, m_kg)                    `Items.assign`
     m_kg ← mean of x_ig over the items of cluster k in grouping g   `update`
 
 Each is one product of the sparse memberships with a table of groups and clusters.
@@ -40,6 +40,8 @@ utility of order 5 was best, and is the default.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,10 +50,12 @@ from scipy.sparse import csr_array
 
 from consilience.consensus.groupings import kcc_utilities as utilities
 from consilience.inference import Trace
-from consilience.inference.iterate import iterate
+from consilience.inference.iterate import Loop, begin
 from consilience.inference.memberships import Memberships
 
 Clusters = Int[np.ndarray, " items"]
+Counts = Float[np.ndarray, "groups clusters"]
+GAIN = 1e-9  # of an item from a cluster of its own, below which it is at its centroid
 HABIT = 2.0  # imagined items, at a grouping's overall shares, in the expected shares of clusters
 
 
@@ -59,15 +63,12 @@ HABIT = 2.0  # imagined items, at a grouping's overall shares, in the expected s
 class Problem:
     """The memberships, and quantities that are constant in a run.
 
-    in_group, of_groups : (items, groups) sparse 0/1, and its transpose.
     blocks : (groupings, groups) sparse 0/1.
     overall : share of each group among the items of its grouping.
     weights : of the groupings.
     n_clusters : K.
     """
 
-    in_group: csr_array
-    of_groups: csr_array
     blocks: csr_array
     grouping_of_group: Int[np.ndarray, " groups"]
     overall: Float[np.ndarray, " groups"]
@@ -87,15 +88,14 @@ class Problem:
         n_clusters: int,
         group_sizes: Int[np.ndarray, " groups"] | None = None,
     ) -> Problem:
-        """Prepare memberships for a run; `group_sizes` count all items, if the memberships are of some only."""
+        """Prepare memberships for a run; `group_sizes` count all items, if these are not in the memberships."""
         of_group = memberships.grouping_of_group
         blocks = utilities.blocks_of(of_group, memberships.n_groupings)
         sizes = memberships.group_sizes if group_sizes is None else group_sizes
         held = (blocks @ sizes)[of_group]
         overall = np.divide(sizes, held, out=np.zeros(len(held)), where=held > 0)
         weights = utilities.weights(overall, blocks, utility, p, normalize=normalize)
-        in_group = memberships.in_group
-        return cls(in_group, in_group.T.tocsr(), blocks, of_group, overall, weights, utility, p, n_clusters=n_clusters)
+        return cls(blocks, of_group, overall, weights, utility, p, n_clusters=n_clusters)
 
     def convex(self, shares: utilities.Shares) -> Float[np.ndarray, "groupings clusters"]:
         """Return φ of each block."""
@@ -108,42 +108,83 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class State:
-    """Clusters of the items, and their centroids.
+class Assigned:
+    """Clusters of items, counted.
 
-    cluster : of each item.
-    held : number of items of each cluster in each grouping, n_kg.
+    cluster : of each item; of none, if clusters stay where the items are.
+    counts : number of items of each cluster in each group.
+    sizes : number of items of each cluster.
     """
 
     cluster: Clusters
+    counts: Counts
+    sizes: Int[np.ndarray, " clusters"]
+
+
+class Items(ABC):
+    """What the sweeps need of the items, wherever they are."""
+
+    @abstractmethod
+    def assign(self, table: Counts) -> Assigned:
+        """Put each item to the nearest centroid; empty clusters take the items farthest from theirs.
+
+        table : distances of an item in each group from each cluster.
+        """
+
+
+@dataclass(frozen=True)
+class ItemsInMemory(Items):
+    """Memberships of all items: (items, groups) sparse 0/1, and its transpose."""
+
+    in_group: csr_array
+    of_groups: csr_array
+
+    @classmethod
+    def of(cls, in_group: csr_array) -> ItemsInMemory:
+        """Keep the transpose, too."""
+        return cls(in_group, in_group.T.tocsr())
+
+    def assign(self, table: Counts) -> Assigned:
+        """See `Items.assign`."""
+        return self.count(nearest(self.in_group, table), table.shape[1])
+
+    def count(self, cluster: Clusters, n_clusters: int) -> Assigned:
+        """Count items of these clusters."""
+        n_items = len(cluster)
+        onehot = csr_array((np.ones(n_items), (np.arange(n_items), cluster)), shape=(n_items, n_clusters))
+        return Assigned(cluster, (self.of_groups @ onehot).toarray(), np.bincount(cluster, minlength=n_clusters))
+
+
+@dataclass(frozen=True)
+class State:
+    """Clusters of the items, and their centroids.
+
+    held : number of items of each cluster in each grouping, n_kg.
+    """
+
+    assigned: Assigned
     shares: utilities.Shares
     held: Float[np.ndarray, "groupings clusters"]
 
 
-def update(problem: Problem, cluster: Clusters) -> State:
+def update(problem: Problem, assigned: Assigned) -> State:
     """Set each block of a centroid to the mean over the items in its grouping."""
-    n_items, n_clusters = len(cluster), problem.n_clusters
-    onehot = csr_array((np.ones(n_items), (np.arange(n_items), cluster)), shape=(n_items, n_clusters))
-    return with_counts(problem, cluster, (problem.of_groups @ onehot).toarray())
-
-
-def with_counts(problem: Problem, cluster: Clusters, counts: Float[np.ndarray, "groups clusters"]) -> State:
-    """Return the state in which the clusters have these numbers of items in each group."""
+    counts = assigned.counts
     held = np.asarray(problem.blocks @ counts)
     of_block = held[problem.grouping_of_group]
     overall = np.repeat(problem.overall[:, None], counts.shape[1], axis=1)
-    return State(cluster, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
+    return State(assigned, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
 
 
-def assign(problem: Problem, shares: utilities.Shares) -> Clusters:
+def nearest(in_group: csr_array, table: Counts) -> Clusters:
     """Nearest centroid of each item; empty clusters take the items farthest from theirs."""
-    distance = np.asarray(problem.in_group @ problem.table(shares))
+    distance = np.asarray(in_group @ table)
     cluster = distance.argmin(1)
-    empty = np.flatnonzero(np.bincount(cluster, minlength=problem.n_clusters) == 0)
+    empty = np.flatnonzero(np.bincount(cluster, minlength=table.shape[1]) == 0)
     if len(empty):
         own = distance[np.arange(len(cluster)), cluster]
         farthest = np.argsort(-own, kind="stable")[: len(empty)]
-        farthest = farthest[own[farthest] > 1e-9]  # an item at its centroid gains nothing from its own cluster
+        farthest = farthest[own[farthest] > GAIN]  # an item at its centroid gains nothing from its own cluster
         cluster[farthest] = empty[: len(farthest)]
     return cluster
 
@@ -152,7 +193,7 @@ def utility_of_groupings(problem: Problem, state: State) -> Float[np.ndarray, " 
     """w_g (n_g / n) (Σ_k n_kg / n_g φ(m_kg) - φ(P_g)) of each grouping g."""
     gained = (state.held * problem.convex(state.shares)).sum(1)
     before = state.held.sum(1) * problem.convex(problem.overall[:, None])[:, 0]
-    return np.asarray(problem.weights * (gained - before) / problem.in_group.shape[0])
+    return np.asarray(problem.weights * (gained - before) / state.assigned.sizes.sum())
 
 
 def objective(problem: Problem, state: State) -> float:
@@ -162,33 +203,35 @@ def objective(problem: Problem, state: State) -> float:
     return float((problem.weights * inner.sum(1)).sum())
 
 
-def spread_seeds(problem: Problem, rng: np.random.Generator) -> Clusters:
+def spread_seeds(problem: Problem, in_group: csr_array, rng: np.random.Generator) -> Clusters:
     """Clusters around items drawn with a probability in proportion to their distance from those drawn before."""
-    n_items = problem.in_group.shape[0]
-    nearest = np.ones(n_items)
+    n_items = in_group.shape[0]
+    closest = np.ones(n_items)
     distances = np.empty((n_items, problem.n_clusters))
     for k in range(problem.n_clusters):
-        total = nearest.sum()
+        total = closest.sum()
         # 0 if each item is where a seed is
-        chosen = int(rng.choice(n_items, p=nearest / total) if total > 0 else rng.integers(n_items))
-        distances[:, k] = problem.in_group @ problem.table(_item_as_centroid(problem, chosen))[:, 0]
-        nearest = np.maximum(distances[:, : k + 1].min(1), 0.0)  # rounding: rng.choice takes no negative probability
+        chosen = int(rng.choice(n_items, p=closest / total) if total > 0 else rng.integers(n_items))
+        distances[:, k] = in_group @ problem.table(_item_as_centroid(problem, in_group, chosen))[:, 0]
+        closest = np.maximum(distances[:, : k + 1].min(1), 0.0)  # rounding: rng.choice takes no negative probability
     return distances.argmin(1)
 
 
-def _item_as_centroid(problem: Problem, item: int) -> utilities.Shares:
-    groups = problem.in_group.indices[slice(*problem.in_group.indptr[item : item + 2])]
+def _item_as_centroid(problem: Problem, in_group: csr_array, item: int) -> utilities.Shares:
+    groups = in_group.indices[slice(*in_group.indptr[item : item + 2])]
     known = np.isin(problem.grouping_of_group, problem.grouping_of_group[groups])
     shares = np.where(known, 0.0, problem.overall)
     shares[groups] = 1.0
     return shares[:, None]
 
 
-def run(problem: Problem, start: Clusters, *, max_iter: int) -> Trace[State]:
-    """Sweep until the sum of distances falls no more."""
-    return iterate(
-        update(problem, start),
-        lambda state: update(problem, assign(problem, state.shares)),
+def run(
+    problem: Problem, items: Items, start: Callable[[], Assigned], *, max_iter: int, loop: Loop = begin
+) -> Trace[State]:
+    """Sweep until the sum of distances falls no more; `start` makes the first clusters, of all items or of some."""
+    return loop(
+        lambda: update(problem, start()),
+        lambda state: update(problem, items.assign(problem.table(state.shares))),
         lambda state: -objective(problem, state),
         max_iter=max_iter,
         tol=1e-12,  # rounding

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings
@@ -27,7 +28,11 @@ from consilience.consensus.groupings import co_occurrence
 from consilience.consensus.groupings import kcc_utilities as utilities
 from consilience.consensus.groupings.kcc import (
     HABIT,
+    Assigned,
     Clusters,
+    Counts,
+    Items,
+    ItemsInMemory,
     Problem,
     State,
     objective,
@@ -52,7 +57,7 @@ from consilience.estimators.traces import keep_end
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import kmeans, numbered_by_size
-from consilience.inference.iterate import restarts
+from consilience.inference.iterate import Loop, begin, restarts
 from consilience.inference.memberships import Memberships
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.spectral import degree_normalised_embedding, rows_of_length_one
@@ -212,6 +217,13 @@ class KCC(GroupingConsensus):
         distance = np.asarray(groupings.incidence @ self._table[place])
         return np.where(np.diff(groupings.incidence.indptr) > 0, distance.argmin(1), -1)
 
+    def tell_clusters(self, groupings: Groupings) -> tuple[Clusters, Float[np.ndarray, "items clusters"]]:
+        """Return the cluster of each item, -1 for items in no grouping, and one-hot; see ``responsibilities_``."""
+        found = self.predict(groupings) if groupings.n_rows else np.full(groupings.n_items, -1)
+        probability = np.eye(self.n_clusters_)[found]
+        probability[found < 0] = self._sizes / self._sizes.sum()
+        return found, probability
+
     def score(self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None) -> float:
         """Mean log probability of the groups that items are in, each predicted from the other groups of the item.
 
@@ -262,18 +274,47 @@ class KCC(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         seen = co_occurrence.Seen.of(groupings)
-        co_occurrence.require_at_most(self, self.n_clusters, len(seen.places))
-        problem = self._problem(seen.memberships)
-        start = self._start(seen.memberships, problem)
+        problem = self.problem_of(seen.memberships)
+        state = self.learn(problem, seen.memberships, n_jobs=self.n_jobs)
+        cluster = numbered_by_size(state.assigned.cluster)
+        kept = state.assigned.cluster[np.unique(cluster, return_index=True)[1]]  # number of each cluster in the run
+        self.items_ = groupings.items
+        self.labels_ = seen.scattered(cluster)
+        self.responsibilities_ = co_occurrence.probabilities(self.labels_, len(kept))
+        self.keep_clusters(problem, state, kept, groupings)
+
+    def learn(
+        self,
+        problem: Problem,
+        memberships: Memberships,
+        items: Items | None = None,
+        *,
+        loop: Loop = begin,
+        n_jobs: int | None = None,
+    ) -> State:
+        """Return the best of the runs, and set how it ended.
+
+        Parameters
+        ----------
+        problem : of all items.
+        memberships : of the items whose clusters the runs begin with.
+        items : all, if these are not all.
+        loop : what runs the sweeps.
+        n_jobs : number of runs at a time.
+        """
+        start, in_memory = self._start(memberships, problem), ItemsInMemory.of(memberships.in_group)
 
         def from_seed(seed: int) -> Trace[State]:
-            return run(problem, start(np.random.default_rng(seed)), max_iter=self.max_iter)
+            def first() -> Assigned:
+                return in_memory.count(start(np.random.default_rng(seed)), problem.n_clusters)
+
+            return run(problem, items or in_memory, first, max_iter=self.max_iter, loop=loop)
 
         seeds = spawn_seeds(self.random_state, self.n_init)
-        traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=self.n_jobs)
+        traces = restarts(from_seed, [(seed,) for seed in seeds], n_jobs=n_jobs)
         best = max(traces, key=lambda trace: trace.lower_bound)
         keep_end(self, best)
-        self._set_result(groupings, seen, problem, best.state)
+        return best.state
 
     def _known(self, annotations: Any, missing: Any) -> tuple[Groupings, Int[np.ndarray, " groups"]]:
         """Groupings of known groups, and the rows of their groups in `centroids_`."""
@@ -288,7 +329,25 @@ class KCC(GroupingConsensus):
             )
         return groupings, place
 
-    def _problem(self, memberships: Memberships, group_sizes: Int[np.ndarray, " groups"] | None = None) -> Problem:
+    def problem_of(
+        self,
+        memberships: Memberships,
+        n_items: int | None = None,
+        group_sizes: Int[np.ndarray, " groups"] | None = None,
+    ) -> Problem:
+        """Return what is constant in a run.
+
+        Parameters
+        ----------
+        memberships : of items in some grouping.
+        n_items, group_sizes : numbers of all items, and of those in each group, if the memberships are of some only.
+
+        Raises
+        ------
+        InputError
+            More clusters are requested than there are items.
+        """
+        co_occurrence.require_at_most(self, self.n_clusters, memberships.n_items if n_items is None else n_items)
         return Problem.of(
             memberships,
             self.utility,
@@ -300,47 +359,43 @@ class KCC(GroupingConsensus):
 
     def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
-            return lambda rng: spread_seeds(problem, rng)
+            return lambda rng: spread_seeds(problem, memberships.in_group, rng)
         number = problem.n_clusters
         points = rows_of_length_one(degree_normalised_embedding(memberships.in_group, number))
         return lambda rng: kmeans(points, number, rng=rng)
 
-    def _set_result(self, groupings: Groupings, seen: co_occurrence.Seen, problem: Problem, state: State) -> None:
-        cluster = numbered_by_size(state.cluster)
-        kept = state.cluster[np.unique(cluster, return_index=True)[1]]  # number of each cluster in the run
-        self.items_ = groupings.items
-        self.labels_ = seen.scattered(cluster)
-        self.n_clusters_ = len(kept)
-        self.responsibilities_ = co_occurrence.probabilities(self.labels_, self.n_clusters_)
-        self._keep_centroids(problem, state, kept, groupings)
-        self._expected_shares, self._sizes = expected_shares(groupings, self.responsibilities_, self.labels_ >= 0)
-        self.objective_ = objective(problem, state)
-        by_grouping = utility_of_groupings(problem, state)
-        self.utility_ = float(by_grouping.sum())
-        of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
-        self.annotators_ = co_occurrence.annotator_table(groupings, seen.memberships, cluster, utility=of_annotators)
-
-    def _keep_centroids(
+    def keep_clusters(
         self, problem: Problem, state: State, kept: Int[np.ndarray, " clusters"], groupings: Groupings
     ) -> None:
+        """Set what has no axis of items.
+
+        kept : numbers of the clusters in the state, in falling order of their sizes.
+        """
+        self.n_clusters_ = len(kept)
         keys = groupings.vocabulary.grouping_index[groupings.grouping_of_group]
         levels = [keys.get_level_values(0), keys.get_level_values(1), name_index(groupings.group_names)]
         index = pd.MultiIndex.from_arrays(levels, names=["annotator", "grouping", "group"])
         self.centroids_ = pd.DataFrame(state.shares[:, kept], index=index)
         self._table = problem.table(state.shares)[:, kept]
+        counts = state.assigned.counts[:, kept]
+        self._expected_shares = expected_shares(groupings, counts)
+        self._sizes = state.assigned.sizes[kept].astype(float)
+        self.objective_ = objective(problem, state)
+        by_grouping = utility_of_groupings(problem, state)
+        self.utility_ = float(by_grouping.sum())
+        of_annotators = np.bincount(groupings.annotator_of_grouping, by_grouping, groupings.n_annotators)
+        structure = Memberships.of(groupings)
+        self.annotators_ = co_occurrence.annotator_table(groupings, structure, csr_array(counts), utility=of_annotators)
 
 
-def expected_shares(
-    groupings: Groupings, of_item: Float[np.ndarray, "items clusters"], seen: Bool[np.ndarray, " items"]
-) -> tuple[Float[np.ndarray, "groups clusters"], Float[np.ndarray, " clusters"]]:
-    """Expected share of each cluster in each group, and sizes of the clusters.
+def expected_shares(groupings: Groupings, counts: Counts) -> Float[np.ndarray, "groups clusters"]:
+    """Expected share of each cluster in each group, from the number of its items there.
 
     `HABIT` imagined items at the grouping's overall shares are added, so that no share is 0.
     """
-    counts = np.asarray(groupings.incidence.T @ of_item)
     grouping = groupings.grouping_of_group
     held = np.zeros((groupings.n_groupings, counts.shape[1]))
     np.add.at(held, grouping, counts)
     groups = np.bincount(grouping, minlength=groupings.n_groupings)[grouping]
     habit = (counts.sum(1) + 1) / (held.sum(1)[grouping] + groups)  # one imagined item in each group
-    return (counts + HABIT * habit[:, None]) / (held[grouping] + HABIT), of_item[seen].sum(0)
+    return np.asarray((counts + HABIT * habit[:, None]) / (held[grouping] + HABIT))

@@ -54,10 +54,12 @@ from consilience.annotations.types import (
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
 from consilience.estimators import learned
-from consilience.estimators.grouping_copies import COPIES, Read, notes_on_copies, read_once
+from consilience.estimators.copies import COPIES
+from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
@@ -70,7 +72,8 @@ from consilience.estimators.parameters import (
     whole,
 )
 from consilience.estimators.user_order import Axes
-from consilience.inference.memberships import Memberships, parts, presented, together
+from consilience.inference.clusters import count_clusters
+from consilience.inference.memberships import Memberships, presented, together
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 
@@ -323,13 +326,14 @@ class SubsetFusion(GroupingConsensus):
 
     def _fuse(self, groupings: Groupings) -> None:
         read = read_once(self, groupings)
-        memberships, places, part = self._linked(read.kept)
+        seen = Seen.of(read.kept)
+        memberships, places = seen.memberships, seen.places
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
         numbers = fusing.numbers_to_try(self.n_clusters, self.max_clusters, memberships.n_items)
         n_components = min(numbers[-1], memberships.n_items)
         coordinates = fusing.coordinates(memberships, self.normalize, n_components)
-        obvious = fusing.obvious_clusters(memberships, part, self.n_clusters)
+        obvious = fusing.obvious_clusters(memberships, seen.part, self.n_clusters)
         if obvious is not None:
             solution = _obvious(memberships, obvious)
         elif self.refine:
@@ -343,27 +347,20 @@ class SubsetFusion(GroupingConsensus):
         self.embedding_ = np.zeros((len(groupings), coordinates.vectors.shape[1]))
         self.embedding_[places] = coordinates.vectors
         self._notes = [fusion_result.DOUBTFUL] if solution.doubtful else []
-        self._set_result(read, memberships, places, part, solution, coordinates.grouping_weights)
+        self._set_result(read, seen, solution, coordinates.grouping_weights)
 
     def _continue(self, groupings: Groupings) -> None:
         read = read_once(self, groupings)
-        memberships, places, part = self._linked(read.kept)
+        seen = Seen.of(read.kept)
         # -1 for items that are new
         before = pd.Series(self._raw_clusters, index=self.items_).reindex(groupings.items).fillna(-1).to_numpy(np.intp)
-        solution = fusing.continue_from(memberships, before[places], self._n_raw_clusters, rng=self._rng())
+        solution = fusing.continue_from(seen.memberships, before[seen.places], self._n_raw_clusters, rng=self._rng())
         known = self.n_clusters_curve_.drop(solution.curve.index, errors="ignore")
         solution = replace(solution, curve=pd.concat([known, solution.curve]).sort_index())
         coordinates = np.zeros((len(groupings), self.embedding_.shape[1]))
         coordinates[groupings.items.get_indexer(self.items_)] = self.embedding_
         self.embedding_ = coordinates
-        self._set_result(read, memberships, places, part, solution, None)
-
-    def _linked(self, groupings: Groupings) -> tuple[Memberships, Int[np.ndarray, " seen"], Int[np.ndarray, " seen"]]:
-        """Memberships of the items that are in some grouping, their positions, and their parts."""
-        everything = Memberships.of(groupings)
-        places = np.flatnonzero(everything.times_seen > 0)
-        memberships = everything.of_items(places)
-        return memberships, places, parts(memberships)
+        self._set_result(read, seen, solution, None)
 
     def _rng(self) -> np.random.Generator:
         return spawn_generator(self.random_state)
@@ -389,33 +386,33 @@ class SubsetFusion(GroupingConsensus):
     def _set_result(
         self,
         read: Read,
-        memberships: Memberships,
-        places: Int[np.ndarray, " seen"],
-        part: Int[np.ndarray, " seen"],
+        seen: Seen,
         solution: fusing.Solution,
         grouping_weights: Float[np.ndarray, " groupings"] | None,
     ) -> None:
-        own = fusing.within_parts(solution.probabilities, part)
+        own = fusing.within_parts(solution.probabilities, seen.part)
         groupings, n_items, n_clusters = read.given, len(read.given), own.shape[1]
         self.items_ = groupings.items
         self.refined_ = solution.state is not None
         self.n_clusters_ = n_clusters
         self._shares = own.mean(0)
         self.responsibilities_ = np.tile(self._shares, (n_items, 1))
-        self.responsibilities_[places] = own
+        self.responsibilities_[seen.places] = own
         cluster = own.argmax(1)
-        self.labels_, self.part_ = _scattered(cluster, places, n_items), _scattered(part, places, n_items)
-        self._raw_clusters = _scattered(solution.cluster, places, n_items)
+        self.labels_, self.part_ = seen.scattered(cluster), seen.scattered(seen.part)
+        self._raw_clusters = seen.scattered(solution.cluster)
         self._n_raw_clusters = solution.probabilities.shape[1]
         self.n_clusters_curve_ = solution.curve
-        self.silhouette_ = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
-        weight = fusion_result.weights(memberships, solution.state, grouping_weights)
-        everything = memberships
+        self.silhouette_ = EvidenceSilhouette.of(seen.memberships, rng=np.random.default_rng(0)).score(cluster)
+        weight = fusion_result.weights(seen.memberships, solution.state, grouping_weights)
+        everything = seen.memberships
         if read.has_copies:
-            everything = Memberships.of(groupings).of_items(places)
+            everything = Memberships.of(groupings).of_items(seen.places)
             weight = fusion_result.weights_of_all(everything, weight, read.places, read.group, solution.state)
-        self.annotators_ = fusion_result.annotators_table(groupings, everything, weight, cluster, refined=self.refined_)
-        notes = fusion_result.notes(groupings, part, self.n_clusters, n_clusters)
+        self.annotators_ = fusion_result.annotators_table(
+            groupings, everything, weight, count_clusters(everything, cluster), refined=self.refined_
+        )
+        notes = fusion_result.notes(groupings, seen.part, self.n_clusters, n_clusters)
         self.notes_ = [*notes_on_copies(self), *self._notes, *notes]
 
     def _restore(self, arrangement: Arrangement[Any]) -> None:
@@ -474,10 +471,3 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
     silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
     curve = fusing.curve_of({n_clusters: [silhouette, np.nan]})
     return fusing.Solution(fusing.onehot(cluster, n_clusters), curve, silhouette)
-
-
-def _scattered(values: Int[np.ndarray, " seen"], places: Int[np.ndarray, " seen"], n_items: int) -> np.ndarray:
-    """Values at these positions, -1 elsewhere."""
-    everywhere = np.full(n_items, -1)
-    everywhere[places] = values
-    return everywhere

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from consilience.consensus.groupings.kcc import Problem, run
+from consilience.consensus.groupings.kcc import ItemsInMemory, Problem, run
 from consilience.inference.clusters import quick_kmeans
 from consilience.inference.memberships import Memberships
 from consilience.inference.reweighted import Clusters, WeightedEmbedding, Weights
@@ -28,6 +28,11 @@ class WeightedUtility:
         """Coordinates of the items, from which k-means starts."""
         return WeightedEmbedding.of(self.memberships)
 
+    @cached_property
+    def items(self) -> ItemsInMemory:
+        """The memberships, and their transpose."""
+        return ItemsInMemory.of(self.memberships.in_group)
+
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Return the clusters of the larger utility, of two runs."""
         of_groupings = weights[self.memberships.annotator_of_grouping]
@@ -35,5 +40,6 @@ class WeightedUtility:
         number = problem.n_clusters
         points = self.embedding.points(weights, min(number, self.memberships.n_items))
         starts = [self.fitted, quick_kmeans(rows_of_length_one(points), number, rng=rng)]
-        traces = [run(problem, start, max_iter=self.max_iter) for start in starts]
-        return max(traces, key=lambda trace: trace.lower_bound).state.cluster
+        counted = [partial(self.items.count, start, number) for start in starts]
+        traces = [run(problem, self.items, start, max_iter=self.max_iter) for start in counted]
+        return max(traces, key=lambda trace: trace.lower_bound).state.assigned.cluster

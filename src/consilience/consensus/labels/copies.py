@@ -60,24 +60,27 @@ from operator import add
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array, triu
-from scipy.sparse.csgraph import connected_components
-from scipy.special import betainc
 
 from consilience.annotations import Labels
+from consilience.inference.copies import (
+    ALONE,
+    LEAST,
+    LEVEL,
+    SURE,
+    TIGHT,
+    Copies,
+    Group,
+    at_limit,
+    group_members,
+    search_groups,
+    upper_tail,
+)
+from consilience.inference.parts import evenly_spaced
 from consilience.inference.product_distributions import one_of_each
 
-TIGHT = 0.8  # least agreement within a group of copies, beyond chance
-LIMIT = 0.5  # of D among independent people
-LEVEL = 0.01  # of the test, for all pairs together
-SURE = 2.0  # standard errors
-LEAST = 20  # common items
-STEPS = (0.8, 0.9, 0.97)  # limits of κ at which annotators are joined into groups
 N_PARTS = 10  # of the items, for standard errors
 NOISE = 2.0  # eigenvalues of a table of noise, in units of 1 / sqrt(labels * items)
 MOST_PAIRS = 1_500_000  # of labels of one item
-ALONE = -1
-
-Group = Int[np.ndarray, " annotators"]
 
 
 @dataclass(frozen=True)
@@ -153,26 +156,7 @@ class Evidence:
         return improbable(self.agreement, self.n_items, self.chance, self.explained_at_most)
 
 
-@dataclass(frozen=True)
-class Copies:
-    """Groups of annotators who weigh together.
-
-    group : number of the group of each annotator, -1 for those who are alone.
-    evidence : about each group.
-    """
-
-    group: Group
-    evidence: Evidence
-
-    def __len__(self) -> int:
-        return len(self.evidence.n_items)
-
-    def members(self, number: int) -> list[int]:
-        """Annotators of a group."""
-        return [int(annotator) for annotator in np.flatnonzero(self.group == number)]
-
-
-def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> Copies:
+def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> Copies[Evidence]:
     """Find groups of annotators who agree more than independent people would.
 
     Parameters
@@ -182,35 +166,23 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     """
     labels, known = _sampled(labels, known)
     pairs = common_items(labels)
-    found = np.full(labels.n_annotators, ALONE)
-    if not len(pairs.first):
+    n_pairs = len(pairs.first)
+    if not n_pairs:
         return given_copies(labels, [])
-    kappa, n_pairs = pairs.kappa, len(pairs.first)
     typical = np.full(n_pairs, pairs.typical)
     strange = improbable(pairs.agreement, pairs.n_items, pairs.chance, typical) * n_pairs < LEVEL
-    tried = found
-    for limit in STEPS:
-        joined = strange & (kappa >= limit) & (found[pairs.first] == ALONE) & (found[pairs.second] == ALONE)
-        group = _connected(pairs.first[joined], pairs.second[joined], labels.n_annotators)
-        if np.array_equal(group, tried):
-            continue
-        tried = group
-        unit = np.where(found >= 0, found + group.max() + 1, group)
-        evidence = evidence_of(labels, group, unit, pairs, known)
-        passed = (evidence.kappa >= TIGHT) & (evidence.p_value * n_pairs < LEVEL)
-        new = np.where(group >= 0, np.append(passed, False)[group], False)
-        found = np.where(new, found.max() + 1 + group, found)
-    found = numbered(found)
-    return Copies(found, evidence_of(labels, found, found, pairs, known))
+
+    def evidence(group: Group, unit: Group) -> Evidence:
+        return evidence_of(labels, group, unit, pairs, known)
+
+    return search_groups(pairs, strange, n_pairs, labels.n_annotators, evidence)
 
 
 def given_copies(
     labels: Labels, groups: Iterable[Sequence[int]], known: Int[np.ndarray, " items"] | None = None
-) -> Copies:
+) -> Copies[Evidence]:
     """Return given groups of annotators with what the labels say about them."""
-    group = np.full(labels.n_annotators, ALONE)
-    for number, members in enumerate(groups):
-        group[list(members)] = number
+    group = group_members(groups, labels.n_annotators)
     if not (group >= 0).any():
         return Copies(group, Evidence(*np.empty((5, 0))))
     sampled, known = _sampled(labels, known)
@@ -485,24 +457,13 @@ def improbable(
     explained: Float[np.ndarray, " groups"],
 ) -> Float[np.ndarray, " groups"]:
     """Probability of at least this agreement on so many items if D is at its limit."""
-    kappa = explained + LIMIT * (1 - explained)
-    share = np.clip(chance + (1 - chance) * kappa, 0, 1)
-    equal = agreement * n_items
-    return np.where(equal > 0, betainc(np.maximum(equal, 1e-9), n_items - equal + 1, share), 1.0)
+    share = np.clip(chance + (1 - chance) * at_limit(explained), 0, 1)
+    return upper_tail(agreement * n_items, n_items, share)
 
 
 def beyond_chance(agreement: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """(Agreement - chance) / (1 - chance); 0 where chance is complete."""
     return np.divide(agreement - chance, 1 - chance, out=np.zeros_like(agreement), where=chance < 1 - 1e-9)
-
-
-def numbered(group: Group) -> Group:
-    """Number groups from 0 on, in the order of their first members."""
-    found, first, place = np.unique(group, return_index=True, return_inverse=True)
-    order = np.argsort(np.where(found >= 0, first, -1), kind="stable")
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(len(order)) - int((found < 0).any())  # `ALONE` comes first and stays -1
-    return rank[place]
 
 
 def first_members(group: Group, labels: Labels) -> Int[np.ndarray, " annotators"]:
@@ -528,21 +489,13 @@ def merged(labels: Labels, group: Group) -> Labels:
     return replace(kept, annotator=first_members(group, labels)[kept.annotator]).in_order()
 
 
-def _connected(first: np.ndarray, second: np.ndarray, n_annotators: int) -> Group:
-    """Number of the connected part of each annotator, -1 for those without links."""
-    graph = csr_array((np.ones(len(first)), (first, second)), shape=(n_annotators, n_annotators))
-    part = connected_components(graph, directed=False)[1]
-    return numbered(np.where(np.bincount(part)[part] > 1, part, ALONE))
-
-
 def _sampled(labels: Labels, known: np.ndarray | None) -> tuple[Labels, np.ndarray | None]:
     """Evenly spaced items, if there are too many pairs of labels."""
     n_labels = np.diff(labels.indptr).astype(float)
     share = MOST_PAIRS / max((n_labels**2).sum(), 1)
     if share >= 1:
         return labels, known
-    chosen: Bool[np.ndarray, " items"] = np.diff(np.floor(np.arange(len(labels) + 1) * share)) > 0
-    return labels._rows(chosen[labels.item]), known
+    return labels._rows(evenly_spaced(len(labels), share)[labels.item]), known
 
 
 def _n_pairs(place: Int[np.ndarray, " labels"]) -> float:

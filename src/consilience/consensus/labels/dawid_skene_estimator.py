@@ -39,7 +39,7 @@ from consilience.consensus.labels.constant_annotators import (
     without,
 )
 from consilience.consensus.labels.copies import one_label_of_each
-from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, imagined_sizes, labels_of, run
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS
@@ -54,6 +54,7 @@ from consilience.consensus.labels.subtypes import (
 )
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
+from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import gold_codes
 from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.learned import Attributes

@@ -21,8 +21,9 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
 from consilience.annotations.types import NameGroups
-from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.estimators import learned
+from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes

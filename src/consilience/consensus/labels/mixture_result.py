@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.copies import Copies, first_members
+from consilience.consensus.labels.copies import first_members
 from consilience.consensus.labels.product_mixture import Mixture, matched
 from consilience.estimators import learned
 from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.learned import Attributes
 from consilience.estimators.traces import keep_trace
+from consilience.inference.copies import Copies
 from consilience.inference.iterate import Trace
-from consilience.inference.product_distributions import Responsibilities
+from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior
 
 OF_TABLE: Attributes = {
     "_log_weights": learned.array(float, "clusters", high=learned.ROUNDING, inf=True),
@@ -105,7 +107,30 @@ def read_off(
     estimator._set_result(labels, responsibilities[:, found.order], found.classes, found.confusion, known=known)
 
 
-def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies) -> None:
+def keep_fit(
+    estimator: LabelAggregator,
+    traces: Sequence[Trace[Mixture]],
+    onehot: OneHotLabels,
+    labels: Labels,
+    heard: Labels,
+    copies: Copies[Any],
+    known: Int[np.ndarray, " items"] | None,
+) -> None:
+    """Set the attributes from the best restart.
+
+    Parameters
+    ----------
+    traces : of the restarts.
+    onehot, heard : the labels that were fitted, one of each group of copies for each item.
+    labels : of all annotators.
+    known : class of each gold item, -1 for the others.
+    """
+    best = keep_best(estimator, traces).state
+    read_off(estimator, heard, best, posterior(onehot, best.log_weights, best.log_table), known=known)
+    give_to_copies(estimator, labels, copies)
+
+
+def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies[Any]) -> None:
     """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
     if not len(copies):
         return
@@ -127,4 +152,5 @@ def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> T
     best = max(traces, key=lambda trace: trace.lower_bound)
     keep_trace(estimator, best)
     estimator.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
+    estimator.log_likelihood_ = best.state.expected.log_likelihood
     return best

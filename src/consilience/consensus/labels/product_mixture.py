@@ -124,6 +124,11 @@ def run(
     )
 
 
+def draw_responsibilities(seed: int, n_items: int, n_components: int) -> Responsibilities:
+    """Draw the responsibilities that a restart begins with."""
+    return np.random.default_rng(seed).dirichlet(np.full(n_components, RANDOM_CONCENTRATION), n_items)
+
+
 def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np.ndarray, " labels"]:
     """Match a component to each label: the assignment with the largest total agreement beyond chance.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,11 @@ from consilience.annotations.types import (
     Real,
 )
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.mixture_result import OF_MIXTURE, give_to_copies, keep_best, read_off
-from consilience.consensus.labels.product_mixture import RANDOM_CONCENTRATION, SMOOTHING, Mixture, run
+from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
+from consilience.consensus.labels.mixture_result import OF_MIXTURE, keep_fit
+from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, draw_responsibilities, run
 from consilience.errors import InputError
+from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import require_named, with_known
 from consilience.estimators.labels import MAX_TABLE_ENTRIES, LabelAggregator
 from consilience.estimators.learned import Attributes
@@ -43,13 +44,8 @@ from consilience.estimators.parameters import (
 )
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
-from consilience.inference.product_distributions import (
-    OneHotLabels,
-    Responsibilities,
-    posterior,
-    vote_shares,
-)
-from consilience.inference.randomness import check_random_state, spawn_seeds
+from consilience.inference.product_distributions import Responsibilities, encode_labels, vote_shares
+from consilience.inference.randomness import spawn_seeds
 
 
 class ProductMixture(LabelAggregator):
@@ -186,32 +182,23 @@ class ProductMixture(LabelAggregator):
         copies = copies_of(self, labels, known=known)
         heard = merged(labels, copies.group)
         starts = [with_known(start, known) for start in self._starts(heard, n_components, values)]
-        column = heard.annotator * labels.n_classes + heard.label
-        shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(starts) == 1 else None  # either restarts or chunks share the threads
-        onehot = OneHotLabels.of(heard.item, column, shape, n_components, known=known, n_jobs=inner_jobs)
+        onehot = encode_labels(heard, n_components, known=known, n_jobs=inner_jobs)
 
         def once(start: np.ndarray) -> Trace[Mixture]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
             return run(start, onehot, labels.n_classes, **settings)
 
         traces = restarts(once, [(start,) for start in starts], n_jobs=self.n_jobs if len(starts) > 1 else None)
-        best = keep_best(self, traces)
-        self.log_likelihood_ = best.state.expected.log_likelihood
-        q = posterior(onehot, best.state.log_weights, best.state.log_table)
-        read_off(self, heard, best.state, q, known=known)
-        give_to_copies(self, labels, copies)
+        keep_fit(self, traces, onehot, labels, heard, copies, known)
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, values), labels)
         return self
 
     def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """First responsibilities, if they are given."""
-        self._check_parameters()
-        return (
-            None
-            if isinstance(self.init, str)
-            else _given_start(self.init, labels, self.number_of_components(labels.classes))
-        )
+        if isinstance(self.init, str):
+            return None
+        return _given_start(self.init, labels, self.number_of_components(labels.classes))
 
     def number_of_components(self, classes: pd.Index) -> int:
         """Return the number of components that the parameters ask for, given the names of the classes."""
@@ -221,15 +208,22 @@ class ProductMixture(LabelAggregator):
         """First responsibilities, one array for each restart."""
         if given is not None:
             return [given]
-        votes = self.init == "votes" or (self.init == "auto" and n_components == labels.n_classes)
-        if votes and n_components != labels.n_classes:
-            require(self, "init", f"'random' or an array: votes give no start for {n_components} components", False)
-        if votes:
+        if self.starts_from_votes(n_components, labels.n_classes):
             return [vote_shares(labels)]
-        rng = check_random_state(self.random_state)
-        concentration = np.full(n_components, RANDOM_CONCENTRATION)
-        seeds = spawn_seeds(rng, self.n_init)
-        return [np.random.default_rng(seed).dirichlet(concentration, len(labels)) for seed in seeds]
+        seeds = spawn_seeds(self.random_state, self.n_init)
+        return [draw_responsibilities(seed, len(labels), n_components) for seed in seeds]
+
+    def starts_from_votes(self, n_components: int, n_classes: int, others: str = "'random' or an array") -> bool:
+        """Whether the shares of the votes are the first responsibilities; `others` are possible, too.
+
+        Raises
+        ------
+        InputError
+            They are asked for, and there are more or fewer components than classes.
+        """
+        named, init = n_components == n_classes, cast(str, self.init)
+        require(self, "init", f"{others}: votes give no start for {n_components} components", named or init != "votes")
+        return named and init != "random"
 
 
 def _given_start(init: Any, labels: Labels, n_components: int) -> Responsibilities:

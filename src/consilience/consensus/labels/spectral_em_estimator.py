@@ -13,11 +13,12 @@ from consilience.annotations import Labels
 from consilience.annotations.names import outside
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, RandomSource, Real
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
-from consilience.consensus.labels.mixture_result import OF_MIXTURE, give_to_copies, keep_best, read_off
+from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
+from consilience.consensus.labels.mixture_result import OF_MIXTURE, keep_fit
 from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
+from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
@@ -31,7 +32,7 @@ from consilience.estimators.parameters import (
 )
 from consilience.inference import Trace
 from consilience.inference.iterate import restarts
-from consilience.inference.product_distributions import OneHotLabels, Responsibilities, posterior, vote_shares
+from consilience.inference.product_distributions import Responsibilities, encode_labels, posterior, vote_shares
 from consilience.inference.randomness import spawn_seeds
 from consilience.inference.tensor import N_STARTS
 
@@ -175,10 +176,8 @@ class SpectralEM(LabelAggregator):
         _check_size(heard)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
-        column = heard.annotator * labels.n_classes + heard.label
-        shape = (len(labels), labels.n_annotators * labels.n_classes)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None  # either restarts or chunks share the threads
-        onehot = OneHotLabels.of(heard.item, column, shape, labels.n_classes, known=known, n_jobs=inner_jobs)
+        onehot = encode_labels(heard, labels.n_classes, known=known, n_jobs=inner_jobs)
 
         def em(first: Responsibilities) -> Trace[Mixture]:
             return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
@@ -204,11 +203,7 @@ class SpectralEM(LabelAggregator):
                 stacklevel=outside(),
             )
             traces = [em(with_known(vote_shares(heard), known))]
-        best = keep_best(self, traces)
-        self.log_likelihood_ = best.state.expected.log_likelihood
-        q = posterior(onehot, best.state.log_weights, best.state.log_table)
-        read_off(self, heard, best.state, q, known=known)
-        give_to_copies(self, labels, copies)
+        keep_fit(self, traces, onehot, labels, heard, copies, known)
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 

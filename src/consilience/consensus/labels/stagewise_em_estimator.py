@@ -17,7 +17,7 @@ from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, NumberOfClusters, Real
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.consensus.labels.copies import merged
-from consilience.consensus.labels.copies_result import COPIES, compare_with_apart, copies_of
+from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.consensus.labels.informative_set import (
     MOST_ROUNDS,
     Known,
@@ -44,6 +44,7 @@ from consilience.consensus.labels.stagewise_ends import (
 from consilience.consensus.labels.stagewise_evidence import Evidence, Posterior, count_gold, sum_part
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
+from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import require_named
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes

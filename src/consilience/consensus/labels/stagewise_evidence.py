@@ -38,6 +38,7 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     Weights,
+    encode_labels,
     posterior,
 )
 
@@ -115,13 +116,6 @@ class StudiedLabels:
             label=self.labels.label[rows],
         )
         return tables_of_pairs(labels, pairs, self.precision)
-
-
-def encode_labels(labels: Labels, n_components: int) -> OneHotLabels:
-    """One-hot labels of all annotators."""
-    n_labels = labels.n_classes
-    shape = (len(labels), labels.n_annotators * n_labels)
-    return OneHotLabels.of(labels.item, labels.annotator * n_labels + labels.label, shape, n_components)
 
 
 def tables_of_components(part: StudiedLabels, q: Posterior, start: int, stop: int) -> ComponentTables:

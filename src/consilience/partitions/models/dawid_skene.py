@@ -31,13 +31,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from consilience.annotations.fit_arguments import first_named
 from consilience.annotations.names import outside
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval
 from consilience.consensus.labels.calibration import Calibration, calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import as_constant, constant_among, warn_of_constant
-from consilience.consensus.labels.copies import ALONE, MOST_PAIRS
-from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.copies import MOST_PAIRS
+from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
 from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_by_pairs, run
 from consilience.consensus.labels.dawid_skene_estimator import NOTHING_TELLS, DawidSkene
 from consilience.consensus.labels.samples import MOST_LABELS
@@ -46,6 +45,7 @@ from consilience.estimators.labels import MAX_TABLE_ENTRIES, information, tabula
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference import Trace
+from consilience.inference.copies import ALONE, Group
 from consilience.inference.parts import LabelsInParts, Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import dawid_skene_sums, label_parts
@@ -54,8 +54,7 @@ from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
 def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoint changes nothing
-    """Raise an InputError unless the parameters are valid and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once."""
     has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
     if not has_one:
         raise InputError(
@@ -92,7 +91,7 @@ def fit_dawid_skene(
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, found, imagined)
     if len(model.copies_) and is_auto(model.copies):
-        warnings.warn(_sentences(model), AnnotationWarning, stacklevel=outside())
+        warnings.warn(say_who_weighs_together(model), AnnotationWarning, stacklevel=outside())
 
 
 def _require_table(survey: Survey) -> None:
@@ -106,7 +105,7 @@ def _require_table(survey: Survey) -> None:
         )
 
 
-def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> dawid_skene_sums.Group:
+def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> Group:
     """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
     if model.copies is None:
         return copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes)).group
@@ -152,21 +151,6 @@ def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, su
     if result.is_assumed:
         warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
     return result
-
-
-def _sentences(model: DawidSkene) -> str:
-    groups = [
-        f"The annotators {first_named(pd.Index(row.annotators, dtype=object))} give the same label to "
-        f"{row.agreement:.0%} of {row.n_items:,} items that they share, where the other annotators explain "
-        f"{row.expected:.0%}"
-        for row in model.copies_.itertuples()
-    ]
-    together = "each of these groups weighs" if len(groups) > 1 else "they weigh together"
-    return (
-        f"DawidSkene: {'; '.join(groups)}. Independent people do not agree like that, so {together} as one annotator. "
-        "If they did work independently, set copies=None; to say who belongs together, give copies a list of lists of "
-        "annotators."
-    )
 
 
 # ---- the attributes

@@ -19,7 +19,7 @@ canonical order.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,23 +27,16 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.memberships import incidence_of
-from consilience.consensus.groupings import co_occurrence
-from consilience.consensus.groupings.kcc import Problem, State, objective, update, utility_of_groupings, with_counts
-from consilience.consensus.groupings.kcc_estimator import KCC, expected_shares
+from consilience.consensus.groupings.co_occurrence import Seen
+from consilience.consensus.groupings.kcc import GAIN, Assigned, Counts, Items, State
+from consilience.consensus.groupings.kcc_estimator import KCC
 from consilience.errors import InputError
-from consilience.estimators.traces import keep_end
 from consilience.estimators.user_order import restore
-from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
-from consilience.inference.memberships import Memberships
 from consilience.inference.parts import Additive, Parts
-from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.models.group_counts import agreement
-from consilience.partitions.models.requirements import require_same_starts
 from consilience.partitions.survey.item_survey import (
     SAMPLE,
     ItemSurvey,
@@ -55,10 +48,7 @@ from consilience.partitions.survey.item_survey import (
 )
 from consilience.partitions.tables.label_table import Partition
 
-Counts = Float[np.ndarray, "groups clusters"]
 NO_ITEMS = np.empty(0, dtype=np.intp)
-ROUNDING = 1e-12  # as in `kcc.run`
-GAIN = 1e-9  # of an item from a cluster of its own, below which it is at its centroid; as in `kcc.assign`
 
 
 # ---- what is computed on a partition
@@ -140,36 +130,16 @@ def farthest_of(in_group: csr_array, table: Float[np.ndarray, "groups clusters"]
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Centroids, and the items that they are means of.
-
-    counts : number of items of each cluster in each group.
-    sizes : number of items of each cluster.
-    """
-
-    shares: Counts
-    counts: Counts
-    sizes: Int[np.ndarray, " clusters"]
-
-
-@dataclass(frozen=True)
-class Sweeps:
-    """The model over partitions.
+class ItemsInParts(Items):
+    """Items in partitions, for the sweeps of the model: `kcc.Items`.
 
     parts : of `prepared`.
-    problem : without items.
     """
 
     parts: Parts
-    problem: Problem
 
-    def state(self, counted: Counted) -> State:
-        """Return the state of the model, without clusters of items."""
-        return with_counts(self.problem, NO_ITEMS, counted.counts)
-
-    def step(self, counted: Counted) -> Counted:
+    def assign(self, table: Counts) -> Assigned:
         """Put each item to the nearest centroid, and the farthest ones to clusters that are empty."""
-        table = self.problem.table(counted.shares)
         found = self.parts.total(swept, table)
         counts, sizes = found.counts, found.sizes
         empty = np.flatnonzero(sizes == 0)
@@ -180,20 +150,10 @@ class Sweeps:
                 counts[groups, of] -= 1
                 counts[groups, into] += 1
                 sizes[[of, into]] += [-1, 1]
-        return Counted(with_counts(self.problem, NO_ITEMS, counts).shares, counts, sizes)
-
-    def lower_bound(self, counted: Counted) -> float:
-        """Return minus the sum of the distances of the items from their centroids."""
-        return -objective(self.problem, self.state(counted))
+        return Assigned(NO_ITEMS, counts, sizes)
 
 
 # ---- the fit
-
-
-def require_fittable(model: KCC, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid, and a fit from a checkpoint has the same starts."""
-    model._check_parameters()
-    require_same_starts(model, checkpoint)
 
 
 def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
@@ -214,14 +174,11 @@ def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
     keys = ordered.vocabulary.group_keys()
     parts = own.map(prepared, keys)
     own.forget()
-    sizes = parts.total(sizes_of)
-    co_occurrence.require_at_most(model, model.n_clusters, sizes.n_items)
-    runs: Runs[Counted] = runs_at(checkpoint, model, labels=_digest(survey, keys, sizes))
-    some = co_occurrence.Seen.of(ordered).memberships
-    over = Sweeps(parts, model._problem(some, sizes.of_groups))
-    best = _best(model, over, some, runs)
-    keep_end(model, best)
-    _read_off(model, over.problem, best.state, ordered, sizes)
+    sizes, some = parts.total(sizes_of), Seen.of(ordered).memberships
+    problem = model.problem_of(some, sizes.n_items, sizes.of_groups)
+    runs: Runs[State] = runs_at(checkpoint, model, labels=_digest(survey, keys, sizes))
+    state = model.learn(problem, some, ItemsInParts(parts), loop=runs.run)
+    model.keep_clusters(problem, state, by_falling_size(state.assigned.sizes), ordered)
     restore(model, arranged)
     del model.items_
     parts.forget()
@@ -231,45 +188,6 @@ def _digest(survey: ItemSurvey, keys: Keys, sizes: Sizes) -> str:
     named = hashlib.sha256(repr((keys, survey.n_items)).encode())
     named.update(np.ascontiguousarray(sizes.of_groups).tobytes())
     return named.hexdigest()
-
-
-def _best(model: KCC, over: Sweeps, some: Memberships, runs: Runs[Counted]) -> Trace[Counted]:
-    """Return the best of the runs, each from a clustering of some items."""
-    start = model._start(some, over.problem)
-
-    def from_seed(seed: int) -> Trace[Counted]:
-        def first() -> Counted:
-            shares = update(over.problem, start(np.random.default_rng(seed))).shares
-            return Counted(shares, np.zeros_like(shares), np.zeros(shares.shape[1], dtype=int))
-
-        return runs.run(first, over.step, over.lower_bound, max_iter=model.max_iter, tol=ROUNDING)
-
-    seeds = spawn_seeds(check_random_state(model.random_state), model.n_init)
-    return max((from_seed(seed) for seed in seeds), key=lambda trace: trace.lower_bound)
-
-
-def _read_off(model: KCC, problem: Problem, best: Counted, ordered: Groupings, sizes: Sizes) -> None:
-    """Set the attributes, as `KCC._set_result` does."""
-    state, kept = with_counts(problem, NO_ITEMS, best.counts), by_falling_size(best.sizes)
-    model.n_clusters_ = len(kept)
-    model._keep_centroids(problem, state, kept, ordered)
-    of_clusters = replace(ordered, items=pd.RangeIndex(len(kept)), incidence=csr_array(best.counts[:, kept].T))
-    one_of = np.eye(len(kept))
-    model._expected_shares, _ = expected_shares(of_clusters, one_of, np.ones(len(kept), dtype=bool))
-    model._sizes = best.sizes[kept].astype(float)
-    model.objective_ = objective(problem, state)
-    by_grouping = utility_of_groupings(problem, state) * problem.in_group.shape[0] / sizes.n_items
-    model.utility_ = float(by_grouping.sum())
-    by, n_annotators = ordered.annotator_of_grouping, ordered.n_annotators
-    model.annotators_ = pd.DataFrame(
-        {
-            "n_groupings": np.bincount(by, minlength=n_annotators),
-            "n_items": np.bincount(ordered.annotator_of_group, sizes.of_groups, n_annotators).astype(int),
-            "utility": np.bincount(by, by_grouping, n_annotators),
-            "agreement": agreement(ordered, best.counts),
-        },
-        index=ordered.annotators.rename("annotator"),
-    )
 
 
 # ---- results of items
@@ -286,12 +204,10 @@ def results_of_items(
         the shares of the clusters.
     """
     groupings = read_labelled_items(numbered).rows.groupings
-    found = model.predict(groupings) if groupings.n_rows else np.full(groupings.n_items, -1)
+    found, probability = model.tell_clusters(groupings)
     cluster = pd.array(np.where(found < 0, 0, found), dtype="Int64")
     cluster[found < 0] = pd.NA
     table = pd.DataFrame({"item": groupings.items, "cluster": cluster})
     if not responsibilities:
         return table
-    probability = np.eye(model.n_clusters_)[found]
-    probability[found < 0] = model._sizes / model._sizes.sum()
     return table.join(pd.DataFrame(probability, columns=[f"cluster {number}" for number in range(model.n_clusters_)]))

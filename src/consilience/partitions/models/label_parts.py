@@ -13,6 +13,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.constant_annotators import count_labels
 from consilience.errors import InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
+from consilience.inference.parts import evenly_spaced
 from consilience.partitions.survey.label_survey import LabelPart, Survey
 from consilience.partitions.tables.label_table import Partition, read_rows
 
@@ -45,8 +46,7 @@ def take_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
 
 def take_evenly_spaced(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
     """Return a share of the items; `first` are the numbers of the first items of all partitions."""
-    places = first[part.number] + np.arange(len(part.labels) + 1)
-    return take_items(part.labels, np.diff(np.floor(places * share)) > 0)
+    return take_items(part.labels, evenly_spaced(len(part.labels), share, int(first[part.number])))
 
 
 def join_labels(parts: list[Labels]) -> Labels:
@@ -101,8 +101,7 @@ def results_of_items(
     if not len(labels):
         nothing = pd.DataFrame({"item": labels.items, "label": model.classes_[:0], "probability": np.empty(0)})
         return _with_each(nothing, np.empty((0, len(model.classes_))), model) if responsibilities else nothing
-    probabilities = model._probabilities(labels)
-    named = model._named(labels, probabilities, np.diff(labels.indptr) > 0)
+    named, probabilities = model.tell_classes(labels)
     largest = np.where(pd.isna(named), np.nan, probabilities.max(1))
     found = pd.DataFrame({"item": labels.items, "label": named, "probability": largest})
     return _with_each(found, probabilities, model) if responsibilities else found

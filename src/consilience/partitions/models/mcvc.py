@@ -38,21 +38,21 @@ from scipy.special import softmax
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.memberships import incidence_of
-from consilience.errors import InputError
+from consilience.estimators.elsewhere import keep_for_items, read_features
 from consilience.estimators.pair_notes import notes_on_degenerate_clusters
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import restore
-from consilience.estimators.views import _by_falling_size
-from consilience.inference.gaussian_softmax import Design, Weights
+from consilience.inference.gaussian_softmax import Weights
 from consilience.inference.memberships import Memberships
-from consilience.inference.pair_evidence import GroupedItems, PairEvidence, _n_pairs
+from consilience.inference.pair_evidence import GroupedItems, PairEvidence
 from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.engine.item_rows import ItemRows
 from consilience.partitions.models import mcvc_sums
-from consilience.partitions.models.mcvc_sums import NO_ITEMS, Messages, Part
-from consilience.partitions.models.mcvc_sweeps import Sweeps, Swept, clusters_bounds
+from consilience.partitions.models.mcvc_results import Told
+from consilience.partitions.models.mcvc_sums import NO_ITEMS, Items, Messages, Part
+from consilience.partitions.models.mcvc_sweeps import EtaInParts, ItemsInParts, clusters_bounds
 from consilience.partitions.survey.item_survey import (
     ItemSurvey,
     Keys,
@@ -65,8 +65,15 @@ from consilience.partitions.survey.item_survey import (
 )
 from consilience.partitions.survey.label_survey import hashes_of
 from consilience.semisupervised import MCVC, MECC, mapping, mcvc_search
-from consilience.semisupervised.mcvc import Eta, Prior, Problem, State, init
-from consilience.semisupervised.mcvc_estimator import _read_off, views_to_begin_with
+from consilience.semisupervised.mcvc import Eta, Problem, State, step
+from consilience.semisupervised.mcvc_estimator import (
+    mean_weights,
+    owning_clusters,
+    prior_of,
+    read_off,
+    require_pairs,
+    views_to_begin_with,
+)
 from consilience.semisupervised.mcvc_search import view_weights
 
 SAMPLE = 5_000  # items; at most survey.CHECKED
@@ -74,20 +81,6 @@ OF_ITEMS = ("labels_", "responsibilities_", "view_labels_", "view_responsibiliti
 
 
 # ---- what is computed on a partition
-
-
-@dataclass(frozen=True)
-class Items:
-    """Items of a partition before the first sweep; see `mcvc_sums.Part`.
-
-    number : of the partition.
-    sampled : places of the items of the sample.
-    """
-
-    number: int
-    x: Float[np.ndarray, "items features"]
-    in_group: csr_array
-    sampled: Int[np.ndarray, " sampled"]
 
 
 def prepared(own: OwnItems, keys: Keys, first: Int[np.ndarray, " partitions"], limit: Any) -> Items:
@@ -122,7 +115,7 @@ def started(
     """
     own = np.empty((len(items.x), *eta.shape[1:]))
     part = Part(items.number, items.x, items.in_group, items.sampled, own)
-    for rows in part.slices(eta.shape[2]):
+    for rows in part.slices(int(np.prod(eta.shape[1:]))):
         own[rows] = softmax(mcvc_sums.field_of(items.x[rows], items.in_group[rows], weights, messages), axis=1)
     start = int(first[items.number])
     own[items.sampled] = eta[start : start + len(items.sampled)]
@@ -137,11 +130,6 @@ def without_eta(items: Items) -> Part:
 # ---- the fit
 
 
-def require_fittable(model: MCVC | MECC, checkpoint: Any) -> None:  # a checkpoint holds the search, too
-    """Raise an InputError unless the parameters are valid."""
-    model._check_parameters()
-
-
 def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
@@ -152,7 +140,7 @@ def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     checkpoint : path, or None; rows of items are kept in a folder beside it.
     """
     own, survey, features = table.own, table.survey, table.features
-    _require_pairs(model, survey, len(survey.vocabulary.group_names) > 0)
+    require_pairs(model, len(survey.vocabulary.group_names) > 0, survey.n_items)
     limit = table.limit(SAMPLE)
     samples = list(own.results(sampled_items, survey.first, limit))
     first = np.cumsum([0] + [len(one.features) for one in samples])[:-1]
@@ -162,53 +150,45 @@ def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     arranged = arrange(sample.groupings, sample.features)
     items = own.map(prepared, arranged.ordered.vocabulary.group_keys(), survey.first, limit)
     own.forget()
-    over = _over(model, survey, sample, arranged, items.total(counted))
+    over = _over(model, survey, sample, arranged, items)
     keep_rows = partial(ItemRows.beside, items.map(without_eta), mcvc_sums.rows_of, mcvc_sums.with_rows)
     runs: Runs[Swept] = runs_at(checkpoint, model, keep_rows=keep_rows, data=_digest(over, survey, limit))
     trace = runs.run(
         lambda: _first(model, over, arranged, items, first),
-        over.step,
-        lambda swept: float(swept.own.bounds[0]),
+        lambda swept: replace(swept, state=step(over, swept.state)),
+        lambda swept: float(swept.state.bounds[0]),
         max_iter=model.max_iter,
         tol=float(model.tol),
     )
-    items.forget()
     model.restart_bounds_ = trace.state.restart_bounds
     keep_trace(model, trace)
-    _set_attributes(model, over, trace.state, arranged, survey.n_items)
-    trace.state.parts.forget()
-
-
-def _require_pairs(model: MCVC | MECC, survey: ItemSurvey, any_: bool) -> None:
-    if not any_:
-        raise InputError(
-            f"{type(model).__name__} needs judgements of pairs; the annotations hold none (n_samples={survey.n_items})."
-        )
+    _set_attributes(model, over, trace.state.state, arranged)
+    items.forget()
+    trace.state.state.eta.parts.forget()
 
 
 def _read_features(model: MCVC | MECC, sample: Sample, features: tuple[Any, ...]) -> None:
     """Read the features of the sample as the fit in memory does, for their names and scales."""
     columns = pd.Index(features, tupleize_cols=False)
-    model._features(pd.DataFrame(sample.features, index=sample.groupings.items, columns=columns), reset=True)
+    frame = pd.DataFrame(sample.features, index=sample.groupings.items, columns=columns)
+    read_features(model, frame, reset=True)
 
 
 def _over(
-    model: MCVC | MECC, survey: ItemSurvey, sample: Sample, arranged: Arrangement[Groupings], found: Counted
-) -> Sweeps:
-    """Return the model over partitions."""
+    model: MCVC | MECC, survey: ItemSurvey, sample: Sample, arranged: Arrangement[Groupings], items: Parts
+) -> ItemsInParts:
+    """Return the items as the sweeps read them."""
+    found = items.total(counted)
     evidence = among_groups(arranged.ordered, found.sizes, model.implied_pairs)
-    _require_pairs(model, survey, bool(evidence.n_pairs.any()))
-    several = isinstance(model, MCVC)
-    prior = Prior(float(model.stick_concentration) if several else 1.0, *map(float, model.reliability_prior))
-    n_clusters = min(model.n_clusters, survey.n_items)
+    require_pairs(model, bool(evidence.n_pairs.any()), survey.n_items)
+    prior, n_clusters = prior_of(model), min(model.n_clusters, survey.n_items)
     of_sample = PairEvidence.of(arranged.ordered, implied=model.implied_pairs)
     problem = Problem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
     curvature = cho_factor(found.products / 2 + np.eye(len(found.products)), lower=True)[0]
-    none = problem.design.x[:0]
-    return Sweeps(Problem(Design(none, none, curvature), evidence, prior, n_clusters), problem, survey.n_items)
+    return ItemsInParts(items, evidence, prior, curvature, problem, survey.n_items)
 
 
-def _digest(over: Sweeps, survey: ItemSurvey, limit: Any) -> str:
+def _digest(over: ItemsInParts, survey: ItemSurvey, limit: Any) -> str:
     data = hashlib.sha256(repr((survey.vocabulary.group_keys(), survey.sizes, int(limit))).encode())
     data.update(np.array([over.evidence.n_pairs, over.evidence.n_same]).tobytes())
     return data.hexdigest()
@@ -216,56 +196,36 @@ def _digest(over: Sweeps, survey: ItemSurvey, limit: Any) -> str:
 
 def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied: str) -> GroupedItems:
     """Evidence of groups of these sizes, with each group in place of its items; see `mcvc_sums`."""
-    n_groups, by = ordered.n_groups, ordered.annotator_of_grouping
+    n_groups = ordered.n_groups
     itself = csr_array((np.ones(n_groups), np.arange(n_groups), np.arange(n_groups + 1)), shape=(n_groups, n_groups))
     memberships = Memberships.of(replace(ordered, items=pd.RangeIndex(n_groups), incidence=itself))
-    of_group = memberships.grouping_of_group
-    in_all = np.bincount(of_group, sizes, memberships.n_groupings).astype(int)
-    weight = 2 / np.maximum(in_all, 2) if implied == "independent" else np.ones(len(in_all))
-    return GroupedItems(
-        n_items=n_groups,
-        n_annotators=ordered.n_annotators,
-        n_pairs=_n_pairs(in_all, weight, by, ordered.n_annotators),
-        n_same=_n_pairs(sizes, weight[of_group], by[of_group], ordered.n_annotators),
-        memberships=memberships,
-        weight=weight,
-    )
+    return GroupedItems.of_sizes(memberships, sizes, implied=implied)
 
 
-def searched(model: MCVC | MECC, problem: Problem, n_views: int) -> tuple[State, Float[np.ndarray, " restarts"]]:
-    """Search as `mcvc_search.run`, up to the splits; return the best state, and the bound of each restart."""
-    rng, max_iter, tol = spawn_generator(model.random_state), model.max_iter, float(model.tol)
-    size = max(mcvc_search.BATCH_ENTRIES // (problem.evidence.n_items * problem.n_clusters * n_views), 1)
-    loosely = mcvc_search.LOOSE_TOL
-    best, bounds = [], []
-    for first in range(0, model.n_init, size):
-        start = init(problem, n_views, min(size, model.n_init - first), rng=rng)
-        ends = mcvc_search.swept(problem, start, max_iter, loosely).state
-        bounds.append(ends.bounds)
-        best.append(mcvc_search.highest(ends, mcvc_search.KEPT))
-    few = [mcvc_search.swept(problem, own, max_iter, tol).state for own in best]
-    if n_spectral := model.n_init // mcvc_search.RANDOM_FOR_SPECTRAL:
-        starts = mcvc_search.spectral_starts(problem, mcvc_search.best_of(few), n_spectral, rng=rng)
-        batches = mcvc_search.in_batches(starts, size)
-        ends = mcvc_search.joined([mcvc_search.swept(problem, own, max_iter, loosely).state for own in batches])
-        bounds.append(ends.bounds)
-        kept = mcvc_search.highest(ends, mcvc_search.KEPT_SPECTRAL)
-        few.append(mcvc_search.swept(problem, kept, max_iter, tol).state)
-    winner = mcvc_search.with_splits(problem, mcvc_search.best_of(few), max_iter)
-    return winner, np.concatenate(bounds)
+@dataclass(frozen=True)
+class Swept:
+    """A state, with the bounds of the restarts of the search."""
+
+    state: State
+    restart_bounds: Float[np.ndarray, " restarts"]
 
 
 def _first(
     model: MCVC | MECC,
-    over: Sweeps,
+    over: ItemsInParts,
     arranged: Arrangement[Groupings],
     items: Parts,
     first: Int[np.ndarray, " partitions"],
 ) -> Swept:
     """State of all items from the best of the sample."""
-    several = isinstance(model, MCVC)
-    n_views = views_to_begin_with(model.max_views, over.evidence.n_annotators) if several else 1
-    best, bounds = searched(model, over.sample, n_views)
+    best, bounds = mcvc_search.search(
+        over.sample,
+        views_to_begin_with(model, over.evidence.n_annotators),
+        n_init=model.n_init,
+        max_iter=model.max_iter,
+        tol=float(model.tol),
+        rng=spawn_generator(model.random_state),
+    )
     ordered, columns = arranged.ordered, np.arange(best.eta.shape[2])
     sizes = np.bincount(ordered.incidence.indices, minlength=ordered.n_groups)
     of_sample = mcvc_sums.summed(Part(0, over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
@@ -276,28 +236,26 @@ def _first(
     parts = items.map(started, eta, first, best.weights, messages)
     sums, logs = parts.total(mcvc_sums.summed, columns), parts.total(mcvc_sums.log_sums, best.weights)
     of_views = clusters_bounds(best.weights, sums, logs)
-    return Swept(parts, replace(best, eta=best.eta[:0], of_views=of_views), sums, logs, bounds)
+    return Swept(replace(best, eta=EtaInParts(parts, sums, logs), of_views=of_views), bounds)
 
 
-def _set_attributes(
-    model: MCVC | MECC, over: Sweeps, state: Swept, arranged: Arrangement[Groupings], n_items: int
-) -> None:
-    ordered, evidence = arranged.ordered, over.evidence
-    of_sample = np.concatenate(list(state.parts.results(mcvc_sums.clusters_of_sample)))[arranged.items]
-    eta = one_of_each(state.parts.total(mcvc_sums.owned), of_sample)
+def _set_attributes(model: MCVC | MECC, over: ItemsInParts, state: State, arranged: Arrangement[Groupings]) -> None:
+    ordered, evidence, parts = arranged.ordered, over.evidence, state.eta.parts
+    of_sample = np.concatenate(list(parts.results(mcvc_sums.clusters_of_sample)))[arranged.items]
+    eta = one_of_each(parts.total(mcvc_sums.owned), of_sample)
     nowhere = csr_array((len(eta), ordered.n_groups))
     named = replace(ordered, items=pd.RangeIndex(len(eta)), incidence=nowhere)
-    _read_off(model, replace(state.own, eta=eta), evidence, named)
+    kept = read_off(model, replace(state, eta=eta), evidence, named)
     for name in OF_ITEMS:
         delattr(model, name)
     restore(model, arranged)
     del model.items_
     if isinstance(model, MECC):
-        model.notes_ = _notes(model, evidence, n_items)
-    kept, _ = _by_falling_size(state.own.phi[:, 0][evidence.n_pairs > 0].argmax(1))
-    same, apart = view_weights(state.own)
-    messages = Messages.of(evidence, state.sums.groups[:, :, kept], same[:, kept], apart[:, kept])
-    model._of_groups = model._weights, mapping.group_index(ordered), messages
+        model.notes_ = _notes(model, evidence, over.n_items)
+    same, apart = view_weights(state)
+    messages = Messages.of(evidence, state.eta.sums.groups[:, :, kept], same[:, kept], apart[:, kept])
+    told = Told(mapping.group_index(ordered), messages, mean_weights(model), owning_clusters(model))
+    keep_for_items(model, told)
 
 
 def _notes(model: MECC, evidence: GroupedItems, n_items: int) -> list[str]:

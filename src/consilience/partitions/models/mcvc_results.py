@@ -11,6 +11,7 @@ For d < 0, of annotators who rather say "apart" within clusters, the term is hel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from scipy.special import softmax, wrightomega
 from consilience.annotations.memberships import incidence_of
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
+from consilience.estimators.elsewhere import read_features, told_of_items
 from consilience.inference.gaussian_softmax import Weights
 from consilience.partitions.models.mcvc_sums import Messages, field_of
 from consilience.partitions.survey.item_survey import OwnItems, group_places, read_labelled_items, read_own_items
@@ -34,6 +36,22 @@ STILL = 1e-10  # change of η at which it has settled
 STEPS = 100
 
 Rows = Float[np.ndarray, "rows clusters"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a fitted model knows of all items, from which the clusters of each follow.
+
+    index : keys of the groups.
+    messages : what each group tells its items, in each view.
+    weights : mean weights of each view.
+    owned : clusters of each view that own items.
+    """
+
+    index: pd.MultiIndex
+    messages: Messages
+    weights: list[Float[np.ndarray, "features clusters"]]
+    owned: list[Int[np.ndarray, " owned"]]
 
 
 def results_of_items(
@@ -75,21 +93,11 @@ def _clusters(probability: Rows, known: np.ndarray, place: str, *, always: bool)
     return {f"cluster{place}": cluster, f"probability{place}": largest}
 
 
-def require_results(model: MCVC | MECC) -> None:
-    """Raise an InputError unless the last fit of the model was one to partitions."""
-    weights, *_ = vars(model).get("_of_groups", (None,))
-    if weights is None or weights is not model._weights:
-        name = type(model).__name__
-        raise InputError(
-            f"Clusters of items in partitions come from an {name} that was fitted to partitions, by "
-            "consilience.partitions.fit. This one was fitted in memory: see its view_labels_."
-        )
-
-
 def _responsibilities(own: OwnItems, partition: Partition | ItemPartition, model: MCVC | MECC) -> list[Rows]:
     """Probabilities of the clusters of each view, those that own items."""
     given = own.rows.groupings
-    _, index, messages = model._of_groups
+    told: Told = told_of_items(model)
+    index, messages = told.index, told.messages
     place = group_places(given, index.tolist())
     if (place == MISSING).any():
         annotator, _, group = given.vocabulary.group_keys()[given.incidence.indices[int(np.argmax(place == MISSING))]]
@@ -98,13 +106,13 @@ def _responsibilities(own: OwnItems, partition: Partition | ItemPartition, model
     features = own.rows.features
     if len(features) and isinstance(partition, ItemPartition):
         columns = pd.Index(partition.features, tupleize_cols=False)
-        features = model._features(pd.DataFrame(features, columns=columns), reset=False)
+        features = read_features(model, pd.DataFrame(features, columns=columns), reset=False)
     x = np.column_stack([features, np.ones(given.n_items)])
     found = []
-    for view, (mean, _) in enumerate(model._weights):
+    for view, mean in enumerate(told.weights):
         one = Messages(messages.of_groups[:, :, [view]], messages.own[:, [view]])
         field = field_of(x, in_group, Weights(mean[:, :, None], mean[:, :, None]), one)[:, :, 0]
-        eta = settled(field, in_group @ messages.own[:, view])[:, model._owned[view]]
+        eta = settled(field, in_group @ messages.own[:, view])[:, told.owned[view]]
         found.append(eta / eta.sum(1, keepdims=True))
     return found
 

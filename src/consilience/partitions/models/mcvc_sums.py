@@ -21,7 +21,7 @@ from scipy.special import entr, softmax
 
 from consilience.annotations.types import Self
 from consilience.inference import gaussian_softmax
-from consilience.inference.gaussian_softmax import Design, Weights
+from consilience.inference.gaussian_softmax import Design, UnusedSums, Weights
 from consilience.inference.pair_evidence import GroupedItems
 from consilience.inference.parts import Additive
 from consilience.partitions.engine.item_rows import Arrays
@@ -44,6 +44,10 @@ NO_ITEMS = np.empty(0, dtype=np.intp)
 class OfColumns(Additive):
     """Base of sums whose last axis runs over columns."""
 
+    def of_columns(self, some: Some) -> Self:
+        """Return the sums of some columns."""
+        return type(self)(*(getattr(self, one.name)[..., some] for one in fields(self)))
+
     def with_columns(self, columns: Some, own: Self) -> Self:
         """Return these sums with others for some of the columns."""
         values = {one.name: getattr(self, one.name).copy() for one in fields(self)}
@@ -63,7 +67,7 @@ class Sums(OfColumns):
 
 
 @dataclass(frozen=True)
-class LogSums(OfColumns):
+class LogSums(OfColumns, gaussian_softmax.LogSums):
     """Σ_i ln Σ_k exp(…) of `gaussian_softmax`, and sums of features, and of their squares, × the softmax inside."""
 
     log_sum: Columns
@@ -107,8 +111,8 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Part:
-    """Items of a partition.
+class Items:
+    """Items of a partition before the first sweep.
 
     number : of the partition.
     x : features, with a last column of ones.
@@ -120,18 +124,28 @@ class Part:
     x: Float[np.ndarray, "items features"]
     in_group: csr_array
     sampled: Int[np.ndarray, " sampled"]
-    eta: Eta
 
-    def slices(self, n_columns: int) -> Iterator[slice]:
-        """Yield slices of the items whose η of so many columns is a chunk; one without items if there are none."""
-        n_items, n_clusters, _ = self.eta.shape
-        size = max(CHUNK_ENTRIES // (n_clusters * n_columns), 1)
-        for start in range(0, max(n_items, 1), size):
+    def slices(self, n_entries: int) -> Iterator[slice]:
+        """Yield slices of the items with so many entries of η each that are a chunk; one without items if none are."""
+        size = max(CHUNK_ENTRIES // n_entries, 1)
+        for start in range(0, max(len(self.x), 1), size):
             yield slice(start, start + size)
+
+    def designs(self, weights: Weights) -> Iterator[Design]:
+        """Yield the features in chunks."""
+        for rows in self.slices(int(np.prod(weights.mean.shape[1:]))):
+            yield design_of(self.x[rows])
+
+
+@dataclass(frozen=True)
+class Part(Items):
+    """Items of a partition, with their η."""
+
+    eta: Eta
 
     def chunks(self, columns: Some) -> Iterator[Part]:
         """Yield the items in chunks, with η of some columns."""
-        for rows in self.slices(len(columns)):
+        for rows in self.slices(self.eta.shape[1] * len(columns)):
             yield Part(self.number, self.x[rows], self.in_group[rows], NO_ITEMS, self.eta[rows][:, :, columns])
 
 
@@ -177,15 +191,15 @@ def _in_groups(part: Part, values: Eta) -> OfGroups:
     return np.asarray(part.in_group.T @ values.reshape(len(values), int(np.prod(shape)))).reshape(-1, *shape)
 
 
-def log_sums(part: Part, weights: Weights) -> LogSums:
+def log_sums(items: Items, weights: Weights) -> LogSums:
     """Sums of the softmax of weights."""
-    return tree_sum(_log_sums_of(part.x[rows], weights) for rows in part.slices(weights.mean.shape[2]))
+    chunks = (gaussian_softmax.log_sums(design, weights) for design in items.designs(weights))
+    return tree_sum(LogSums(chunk.log_sum, chunk.of_x, chunk.of_squares) for chunk in chunks)
 
 
-def _log_sums_of(x: Float[np.ndarray, "items features"], weights: Weights) -> LogSums:
-    design = design_of(x)
-    log_sum, p = gaussian_softmax._log_sum(design, weights)
-    return LogSums(log_sum, np.tensordot(x.T, p, 1), np.tensordot(design.squares.T, p, 1))
+def unused_sums(items: Items, weights: Weights) -> UnusedSums:
+    """Sums of an unused view."""
+    return tree_sum(gaussian_softmax.unused_sums(design, weights) for design in items.designs(weights))
 
 
 def directed(part: Part, columns: Some, weights: Weights, messages: Messages, shares: np.ndarray) -> Directions:
@@ -228,22 +242,6 @@ def reset(part: Part, columns: Some, weights: Weights) -> Part:
     eta = part.eta.copy()
     eta[:, :, columns] = softmax(gaussian_softmax.scores(design_of(part.x), weights), axis=1)
     return replace(part, eta=eta)
-
-
-def unused_loss(
-    part: Part, shape: tuple[int, ...], parameters: Float[np.ndarray, " parameters"]
-) -> Float[np.ndarray, " values"]:
-    """Share of the items in the objective of an unused view, and in its gradient; see `loss_of`."""
-    nothing = np.zeros((1, part.x.shape[1]))
-    return loss_of(np.vstack([part.x, nothing]), shape, parameters) - loss_of(nothing, shape, parameters)
-
-
-def loss_of(
-    x: Float[np.ndarray, "items features"], shape: tuple[int, ...], parameters: Float[np.ndarray, " parameters"]
-) -> Float[np.ndarray, " values"]:
-    """Objective of `gaussian_softmax.unused`, then its gradient; an item of zeros adds nothing to either."""
-    value, gradient = gaussian_softmax._unused_loss(design_of(x), shape, parameters)
-    return np.append(value, gradient)
 
 
 def owned(part: Part) -> Int[np.ndarray, "clusters columns"]:

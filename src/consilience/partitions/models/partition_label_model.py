@@ -44,6 +44,7 @@ from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.memberships import incidence_of
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
+from consilience.estimators.elsewhere import keep_for_items, read_features, told_of_items
 from consilience.estimators.forecasts import on_number_of_clusters
 from consilience.estimators.grouping_copies import copies_of
 from consilience.estimators.parameters import is_auto
@@ -69,12 +70,11 @@ from consilience.semisupervised.partition_label_model import (
     Prior,
     Problem,
     State,
-    expected_accuracy,
     label_evidence,
     label_probability,
     leaning_moments,
 )
-from consilience.semisupervised.partition_label_model_estimator import _on_guessers, _require_information
+from consilience.semisupervised.partition_label_model_estimator import note_guessers, require_information
 
 Coefficients = Float[np.ndarray, "columns clusters"]
 OfLabels = Float[np.ndarray, "groups clusters"]
@@ -172,8 +172,7 @@ class ItemsInParts:
 
 
 def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid, and need neither all items at once nor another seed."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
     remedies = {
         "prior_variance": (is_auto(model.prior_variance), "a number, such as that found in memory on a sample"),
         "n_clusters": (not is_auto(model.n_clusters), '"auto", and max_clusters the largest number'),
@@ -198,18 +197,18 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     checkpoint : path, or None.
     """
     own, survey, features = table.own, table.survey, table.features
-    n_clusters = model._n_clusters(survey.n_items)
+    n_clusters = model.number_of_clusters(survey.n_items)
     _require_features(survey, features)
     sample = table.sample(SAMPLE)
     X = pd.DataFrame(sample.features, index=sample.groupings.items, columns=pd.Index(features, tupleize_cols=False))
-    columns, arranged = _arranged(model._features(X, reset=True), sample.groupings)
+    columns, arranged = _arranged(read_features(model, X, reset=True), sample.groupings)
     ordered = arranged.ordered
     keys = ordered.vocabulary.group_keys()
     parts = own.map(prepared, keys, columns, n_clusters)
     own.forget()
     counts = parts.total(group_sizes)
     counted = with_counts(ordered, counts)
-    _require_information(np.empty((survey.n_items, 0)), counted)
+    require_information(np.empty((survey.n_items, 0)), counted)
     runs: Runs[State] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
 
     model.features_used_ = np.ones(len(features), dtype=bool)
@@ -217,7 +216,7 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     model.prior_variance_ = float(model.prior_variance)
     copies_of(model, ordered)
     problem = _problem(survey, ordered)
-    evidence, prior = ItemsInParts(parts, problem.cells), model._prior(problem, model.prior_variance_)
+    evidence, prior = ItemsInParts(parts, problem.cells), model.prior_of(problem, model.prior_variance_)
     starts = Problem.of(sample.features[:, columns][arranged.items], ordered)
     best, bounds = _best(model, evidence, prior, starts, runs, n_clusters)
     keep_trace(model, best)
@@ -319,7 +318,7 @@ def read_off(
     arranged: Arrangement[Groupings],
     counted: Groupings,
 ) -> None:
-    """Set the attributes, as `PartitionLabelModel._read_off` does.
+    """Set the attributes.
 
     Parameters
     ----------
@@ -329,27 +328,18 @@ def read_off(
     coefficients, cells = with_offset(state.weights, prior.richness), evidence.cells
     said = label_evidence(state.assignment, state.expected, cells)
     kept = by_falling_size(evidence.parts.total(owned, coefficients, said))
-    assignment, probability = state.assignment[:, kept], label_probability(state, cells)[:, kept]
     nothing = replace(counted, items=pd.RangeIndex(0), incidence=counted.incidence[:0])
-    found = evidence.parts.total(quality, coefficients[:, kept], said[:, kept], probability, nothing)
-
-    model.n_clusters_ = len(kept)
-    model.coef_ = coefficients[:-2, kept].T
-    model.intercept_ = coefficients[-2:, kept].sum(0)
-    index = mapping.group_index(counted)
-    model.mapping_probabilities_ = pd.DataFrame(assignment, index=index)
-    model.label_probabilities_ = pd.DataFrame(probability, index=index)
-    model.annotator_mapping_ = mapping.mapping_table(counted, assignment)
-    model.groupings_ = mapping.grouping_quality(counted, found.correct, expected_accuracy(state, cells))
-    model.annotators_ = mapping.annotator_quality(counted, model.groupings_)
-    model.annotators_.insert(3, "reliability", state.reliability)
-    model._restore_features(columns)
+    likely = label_probability(state, cells)[:, kept]
+    found = evidence.parts.total(quality, coefficients[:, kept], said[:, kept], likely, nothing)
+    model.keep_linear_model(state.weights[:, kept], prior.richness)
+    model.keep_meanings(state, kept, cells, counted, lambda _: found.correct)
+    model.restore_features(columns)
     restore(model, arranged)
     del model.items_
     model.annotator_mapping_ = model.annotator_mapping_.reset_index(drop=True)
-    guessers = _on_guessers(model.annotators_["reliability"])
+    guessers = note_guessers(model.annotators_["reliability"])
     model.notes_ = [*guessers, *_on_number_of_clusters(counted, found.together)]
-    model._of_labels = model.coef_, pd.DataFrame(said[:, kept], index=index)
+    keep_for_items(model, pd.DataFrame(said[:, kept], index=mapping.group_index(counted)))
 
 
 def _on_number_of_clusters(groupings: Groupings, together: Float[np.ndarray, "groups clusters"]) -> list[str]:
@@ -373,7 +363,7 @@ def results_of_items(
     number, partition = numbered
     rows = read_items(partition)
     given = rows.groupings
-    said = model._of_labels[1]
+    said = told_of_items(model)
     place = group_places(given, said.index.tolist())
     if (place == MISSING).any():
         annotator, _, name = given.vocabulary.group_keys()[given.incidence.indices[int(np.argmax(place == MISSING))]]
@@ -390,13 +380,3 @@ def results_of_items(
     if not responsibilities:
         return table
     return table.join(pd.DataFrame(found, columns=[f"cluster {cluster}" for cluster in range(found.shape[1])]))
-
-
-def require_results(model: PartitionLabelModel) -> None:
-    """Raise an InputError unless the last fit of the model was one to partitions, which left the evidence of groups."""
-    coefficients, _ = vars(model).get("_of_labels", (None, None))
-    if coefficients is None or coefficients is not model.coef_:
-        raise InputError(
-            "Clusters of items in partitions come from a PartitionLabelModel that was fitted to partitions, by "
-            "consilience.partitions.fit. This one was fitted in memory: see its labels_ and predict."
-        )

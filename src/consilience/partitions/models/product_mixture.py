@@ -25,27 +25,21 @@ from jaxtyping import Float, Int
 from consilience.annotations.canonical import arrange
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
-from consilience.consensus.labels.product_mixture import (
-    RANDOM_CONCENTRATION,
-    Mixture,
-    run,
-)
+from consilience.consensus.labels.product_mixture import Mixture, draw_responsibilities, run
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
-from consilience.consensus.labels.stagewise_evidence import encode_labels
 from consilience.errors import InputError
 from consilience.estimators.labels import tabulate_quality
-from consilience.estimators.parameters import require
 from consilience.inference.parts import Additive, LabelsInParts, Parts
 from consilience.inference.product_distributions import (
     Expectation,
     LogTable,
     OneHotLabels,
-    Responsibilities,
     Weights,
+    encode_labels,
     posterior,
     vote_shares,
 )
-from consilience.inference.randomness import check_random_state, spawn_seeds
+from consilience.inference.randomness import spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import label_parts
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
@@ -92,8 +86,7 @@ def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quali
 
 
 def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
     require_no_copies(model)
     if not isinstance(model.init, str):
         raise InputError(
@@ -126,30 +119,23 @@ def fit_product_mixture(
     settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
     best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
     onehot.forget()
-    model.log_likelihood_ = best.state.expected.log_likelihood
     copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes))
     read_off(model, parts, survey, best.state, counts.sum(1))
 
 
 def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
     """Sums of the first responsibilities, of each restart."""
-    votes = model.init == "votes" or (model.init == "auto" and n_components == len(survey.classes))
-    if votes:
-        named = n_components == len(survey.classes)
-        require(model, "init", f"'random': votes give no start for {n_components} components", named)
+    if model.starts_from_votes(n_components, len(survey.classes), "'random'"):
         return [parts.total(first_sums)]
     first = np.cumsum([0, *parts.results(label_parts.count_items)])
     share = min(SAMPLE / max(survey.n_items, 1), 1.0)
     sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
     arranged = arrange(label_parts.name_labels(sample, survey.annotators, survey.classes))
-    rows, concentration = np.argsort(arranged.items), np.full(n_components, RANDOM_CONCENTRATION)
-    onehot = encoded(LabelPart(0, sample), n_components)
-
-    def sums(seed: int) -> Expectation:
-        drawn: Responsibilities = np.random.default_rng(seed).dirichlet(concentration, len(sample))
-        return onehot.expectation_of(drawn[rows])
-
-    return [sums(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
+    rows, onehot = np.argsort(arranged.items), encoded(LabelPart(0, sample), n_components)
+    return [
+        onehot.expectation_of(draw_responsibilities(seed, len(sample), n_components)[rows])
+        for seed in spawn_seeds(model.random_state, model.n_init)
+    ]
 
 
 def read_off(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from consilience.consensus import KCC, DawidSkene, ProductMixture, StagewiseEM, SubsetFusion
 from consilience.errors import InputError
+from consilience.estimators.elsewhere import told_of_items
 from consilience.partitions.models import (
     dawid_skene,
     kcc,
@@ -22,36 +23,37 @@ from consilience.partitions.models import (
     subset_fusion,
     subset_fusion_results,
 )
+from consilience.partitions.models.requirements import require_same_starts
 from consilience.partitions.tables.item_table import PartitionedItems
 from consilience.partitions.tables.label_table import PartitionedTable
 from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 
 
-def require_nothing(model: Any) -> None:
-    """Accept any fitted model."""
+def accept_parameters(model: Any, checkpoint: Any) -> None:
+    """Accept any valid parameters."""
 
 
 @dataclass(frozen=True)
 class PartitionedModel:
     """How partitions fit a model.
 
-    require_fittable : model, checkpoint → None; raises an InputError for parameters that partitions do not allow.
     fit : to parts of labels, or of items with their groups.
     results_of_items : numbered partition, model, number of the first item of each partition, whether to add all
         probabilities → DataFrame with a row for each item.
+    require_fittable : model, checkpoint → None; raises an InputError for parameters that partitions do not allow.
     tables : kinds of tables.
     reads_labels : whether labels of different annotators have the same meaning.
     of_items : attributes of a fit in memory that have an axis of items and that no other model has.
-    require_results : model → None; raises an InputError unless it can tell of items in partitions.
+    in_memory : what has the results of items after a fit in memory, if that tells nothing of items in partitions.
     """
 
-    require_fittable: Callable[[Any, Any], None]
     fit: Callable[..., None]
     results_of_items: Callable[..., pd.DataFrame]
+    require_fittable: Callable[[Any, Any], None] = accept_parameters
     tables: tuple[type, ...] = (PartitionedTable,)
     reads_labels: bool = False
     of_items: tuple[str, ...] = ()
-    require_results: Callable[[Any], None] = require_nothing
+    in_memory: str = ""
 
     def require_table(self, table: Any, model: Any, kinds: tuple[type, ...] | None = None) -> None:
         """Raise an InputError unless the table is of a kind that the model reads; by default of any of these."""
@@ -64,49 +66,53 @@ class PartitionedModel:
 
     def require_table_of_results(self, table: Any, model: Any) -> None:
         """Raise an InputError unless the table has features if the model was fitted to some, and none otherwise."""
-        self.require_results(model)
+        name = type(model).__name__
+        if self.in_memory and told_of_items(model) is None:
+            raise InputError(
+                f"Clusters of items in partitions come from a {name} that was fitted to partitions, by "
+                f"consilience.partitions.fit. This one was fitted in memory: see its {self.in_memory}."
+            )
         kind = PartitionedItems if hasattr(model, "n_features_in_") else PartitionedTable
         self.require_table(table, model, (kind,) if kind in self.tables else None)
 
 
 VIEWS = PartitionedModel(
-    mcvc.require_fittable,
     mcvc.fit_views,
     mcvc_results.results_of_items,
-    (PartitionedItems, PartitionedTable),
+    tables=(PartitionedItems, PartitionedTable),
     of_items=mcvc.OF_ITEMS,
-    require_results=mcvc_results.require_results,
+    in_memory="view_labels_",
 )
 
 MODELS: dict[type, PartitionedModel] = {
     DawidSkene: PartitionedModel(
-        dawid_skene.require_fittable, dawid_skene.fit_dawid_skene, label_parts.results_of_items, reads_labels=True
+        dawid_skene.fit_dawid_skene, label_parts.results_of_items, dawid_skene.require_fittable, reads_labels=True
     ),
-    KCC: PartitionedModel(kcc.require_fittable, kcc.fit_kcc, kcc.results_of_items),
+    KCC: PartitionedModel(kcc.fit_kcc, kcc.results_of_items, require_same_starts),
     MCVC: VIEWS,
     MECC: VIEWS,
     PartitionLabelModel: PartitionedModel(
-        partition_label_model.require_fittable,
         partition_label_model.fit_partition_label_model,
         partition_label_model.results_of_items,
+        partition_label_model.require_fittable,
         (PartitionedItems,),
-        require_results=partition_label_model.require_results,
+        in_memory="labels_ and predict",
     ),
     ProductMixture: PartitionedModel(
-        product_mixture.require_fittable,
         product_mixture.fit_product_mixture,
         label_parts.results_of_items,
+        product_mixture.require_fittable,
         reads_labels=True,
     ),
     StagewiseEM: PartitionedModel(
-        stagewise_em.require_fittable, stagewise_em.fit_stagewise_em, label_parts.results_of_items, reads_labels=True
+        stagewise_em.fit_stagewise_em, label_parts.results_of_items, stagewise_em.require_fittable, reads_labels=True
     ),
     SubsetFusion: PartitionedModel(
-        subset_fusion.require_fittable,
         subset_fusion.fit_subset_fusion,
         subset_fusion_results.results_of_items,
+        subset_fusion.require_fittable,
         of_items=subset_fusion.OF_ITEMS,
-        require_results=subset_fusion_results.require_results,
+        in_memory="labels_series_",
     ),
 }
 

@@ -44,8 +44,7 @@ def common_items_of(part: LabelPart) -> csr_array:
 
 
 def require_fittable(model: StagewiseEM, checkpoint: Any) -> None:  # a checkpoint changes nothing
-    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once."""
     require_no_copies(model)
 
 

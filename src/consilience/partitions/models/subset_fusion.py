@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int, UInt64
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from consilience.annotations import Groupings
@@ -36,10 +37,12 @@ from consilience.annotations.canonical import arrange
 from consilience.consensus.groupings import fusion_result
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
+from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
 from consilience.errors import InputError
+from consilience.estimators.elsewhere import keep_for_items, told_of_items
 from consilience.estimators.forecasts import on_number_of_clusters
 from consilience.estimators.grouping_copies import copies_of
 from consilience.estimators.little_told import notes_on_little_told
@@ -51,7 +54,6 @@ from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.engine.item_rows import ItemRows
 from consilience.partitions.models import subset_fusion_sweeps as sweeps
 from consilience.partitions.models import subset_fusion_walk
-from consilience.partitions.models.group_counts import agreement, kept_apart
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.models.subset_fusion_results import Fused
 from consilience.partitions.models.subset_fusion_sweeps import Spread, Sweeps
@@ -64,8 +66,7 @@ OF_ITEMS = ("embedding_", "part_", "_raw_clusters")
 
 
 def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
-    """Raise an InputError unless the parameters are valid, and need no statistics that grow with the items."""
-    model._check_parameters()
+    """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
     require_no_copies(model)
     if not model.refine:
         raise InputError(
@@ -107,21 +108,21 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
     sample = table.sample(SAMPLE)
     arranged = arrange(sample.groupings)
     ordered = arranged.ordered
-    memberships, places, part = model._linked(ordered)
+    seen = Seen.of(ordered)
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
-    hashes = hashes_of(ordered.items.take(places))
+    hashes = hashes_of(ordered.items.take(seen.places))
     parts = own.map(sweeps.prepared, nothing, hashes, survey.first)
     own.forget()
     sizes = list(parts.results(sweeps.n_items_of))
     n_items, before = sum(sizes), np.cumsum([0, *sizes])[:-1]
     require_at_most(model, n_items, "items that are in some grouping")
-    require_at_most(model, len(places), "items of the sample that are in some grouping")
-    over = Sweeps(Layout.of(Memberships.of(nothing)), n_items, len(places))
-    part_of = _parts_of_groupings(parts, len(places), before)
+    require_at_most(model, len(seen.places), "items of the sample that are in some grouping")
+    over = Sweeps(Layout.of(Memberships.of(nothing)), n_items, len(seen.places))
+    part_of = _parts_of_groupings(parts, len(seen.places), before)
     copies_of(model, nothing)
     keep_rows = partial(ItemRows.beside, parts, subset_fusion_walk.rows_of, subset_fusion_walk.with_rows)
     runs: Runs[Place] = runs_at(checkpoint, model, keep_rows=keep_rows, labels=_digest(survey, hashes))
-    search = _Searching(model, memberships, part, over, parts, part_of, before, runs)
+    search = _Searching(model, seen.memberships, seen.part, over, parts, part_of, before, runs)
     outcome, grouping_weights = search.outcome()
     _read_off(model, search, outcome, ordered, grouping_weights)
     _note(model, search, outcome, ordered, survey)
@@ -175,7 +176,7 @@ class _Searching:
         return self.over.n_items == self.over.n_sampled
 
     def outcome(self) -> tuple[Outcome, Float[np.ndarray, " groupings"] | None]:
-        """Return the outcome, as `SubsetFusion._fuse`, and weights of the groupings for clusters without a mixture."""
+        """Return the outcome, as in memory, and weights of the groupings for clusters without a mixture."""
         model, rng, sampled = self.model, spawn_generator(self.model.random_state), self.memberships
         numbers = fusing.numbers_to_try(model.n_clusters, model.max_clusters, sampled.n_items)
         coordinates = fusing.coordinates(sampled, model.normalize, min(numbers[-1], sampled.n_items))
@@ -247,33 +248,23 @@ def _read_off(
     ordered: Groupings,
     grouping_weights: Float[np.ndarray, " groupings"] | None,
 ) -> None:
-    """Set the attributes, as `SubsetFusion._set_result` does."""
+    """Set the attributes."""
     owned, state = search.owned(outcome.spread), outcome.spread.state
     found = outcome.spread.parts.total(sweeps.read, search.part_of, owned)
     model.refined_, model.n_clusters_ = not outcome.is_certain, len(owned)
-    model._shares = found.shares / search.over.n_items
     structure = search.over.nothing.memberships
     weight = fusion_result.weights(structure, state if model.refined_ else None, grouping_weights)
-    by, n_annotators = ordered.annotator_of_grouping, ordered.n_annotators
-    of_groups = found.counts.sum(1)
-    model.annotators_ = pd.DataFrame(
-        {
-            "n_groupings": np.bincount(by, minlength=n_annotators),
-            "n_items": np.bincount(ordered.annotator_of_group, of_groups, n_annotators).astype(int),
-            "n_groups": np.bincount(ordered.annotator_of_group, of_groups > 0, n_annotators).astype(int),
-            "consistency": weight if model.refined_ else np.full(n_annotators, np.nan),
-            "weight": weight * kept_apart(ordered, found.counts) if model.refined_ else weight,
-            "agreement": agreement(ordered, found.counts),
-        },
-        index=ordered.annotators.rename("annotator"),
-    )
+    counts = csr_array(found.counts)
+    model.annotators_ = fusion_result.annotators_table(ordered, structure, weight, counts, refined=model.refined_)
     cluster = _clusters_of_sample(search, outcome.spread, owned)
     evidence = EvidenceSilhouette.of(search.memberships, rng=np.random.default_rng(0))
     model.silhouette_ = evidence.score(cluster)
     curve = outcome.curve
     model.n_clusters_curve_ = fusing.curve_of({len(owned): [model.silhouette_, np.nan]}) if curve is None else curve
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
-    model._fused = Fused(nothing, state.concentration, outcome.drawn_from, outcome.is_certain, search.part_of, owned)
+    shares = found.shares / search.over.n_items
+    fused = Fused(nothing, state.concentration, outcome.drawn_from, outcome.is_certain, search.part_of, owned, shares)
+    keep_for_items(model, fused)
 
 
 def _clusters_of_sample(search: _Searching, spread: Spread, owned: Int[np.ndarray, " owned"]) -> Places:
@@ -296,5 +287,6 @@ def _note(model: SubsetFusion, search: _Searching, outcome: Outcome, ordered: Gr
         they = "is in no grouping; it belongs" if unseen == 1 else "are in no grouping; they belong"
         model.notes_.append(f"{unseen:,} of {survey.n_items:,} items {they} to no cluster.")
     everywhere = np.full(len(ordered), -1)
-    everywhere[np.diff(ordered.incidence.indptr) > 0] = _clusters_of_sample(search, outcome.spread, model._fused.owned)
+    cluster = _clusters_of_sample(search, outcome.spread, told_of_items(model).owned)
+    everywhere[np.diff(ordered.incidence.indptr) > 0] = cluster
     model.notes_ += on_number_of_clusters(ordered, everywhere) + notes_on_little_told(ordered)

@@ -24,6 +24,7 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.grouping_mixture import Counts, Layout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.errors import InputError
+from consilience.estimators.elsewhere import told_of_items
 from consilience.partitions.models.subset_fusion_sweeps import layout_of, parts_of_items
 from consilience.partitions.survey.item_survey import read_labelled_items
 from consilience.partitions.tables.label_table import Partition
@@ -38,6 +39,7 @@ class Fused:
     is_certain : whether clusters have probability 1.
     part_of : part of the evidence of each grouping.
     owned : the clusters found, in `fusing.owners`'s numbers.
+    shares : of these among all items.
     """
 
     nothing: Groupings
@@ -46,6 +48,7 @@ class Fused:
     is_certain: bool
     part_of: Int[np.ndarray, " groupings"]
     owned: Int[np.ndarray, " owned"]
+    shares: Float[np.ndarray, " owned"]
 
     def probabilities(self, layout: Layout) -> Float[np.ndarray, "items owned"]:
         """Return the probabilities of the clusters found for items that are in some grouping."""
@@ -83,15 +86,6 @@ def _own_contributions(
     return np.asarray(own - np.log1p(1 / np.maximum(counts.of_clusters, 1)))
 
 
-def require_results(model: SubsetFusion) -> None:
-    """Raise an InputError unless the last fit of the model was one to partitions."""
-    if "_fused" not in vars(model) or "items_" in vars(model):
-        raise InputError(
-            "Clusters of items in partitions come from a SubsetFusion that was fitted to partitions, by "
-            "consilience.partitions.fit. This one was fitted in memory: see its labels_series_."
-        )
-
-
 def results_of_items(
     numbered: tuple[int, Partition], model: SubsetFusion, first: Int[np.ndarray, " partitions"], responsibilities: bool
 ) -> pd.DataFrame:
@@ -104,10 +98,10 @@ def results_of_items(
     responsibilities : whether to add the probability of each cluster; for items without labels, its share of the items.
     """
     groupings = read_labelled_items(numbered).rows.groupings
-    fused: Fused = model._fused
+    fused: Fused = told_of_items(model)
     _require_known(groupings, fused.nothing, numbered[1].name)
     layout, seen = layout_of(groupings, fused.nothing)
-    probability = np.tile(model._shares, (groupings.n_items, 1))
+    probability = np.tile(fused.shares, (groupings.n_items, 1))
     probability[seen] = fused.probabilities(layout)
     cluster = pd.array(probability.argmax(1), dtype="Int64")
     unseen = np.ones(groupings.n_items, dtype=bool)

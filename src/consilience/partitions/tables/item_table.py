@@ -26,6 +26,7 @@ from consilience.annotations.names import (
 )
 from consilience.annotations.types import Missing, Name
 from consilience.errors import AnnotationError, InputError
+from consilience.estimators.elsewhere import read_features
 from consilience.partitions.tables.label_table import (
     Partition,
     PartitionedTable,
@@ -244,7 +245,7 @@ def features_of(frame: pd.DataFrame) -> Float[np.ndarray, "items features"]:
     reader.n_features_in_ = frame.shape[1]
     if all(isinstance(name, str) for name in frame.columns):
         reader.feature_names_in_ = frame.columns.to_numpy(object)
-    return reader._features(frame, reset=False)
+    return read_features(reader, frame, reset=False)
 
 
 def _wide(partition: ItemPartition, frame: pd.DataFrame, items: pd.Index) -> Groupings:
@@ -256,7 +257,7 @@ def _wide(partition: ItemPartition, frame: pd.DataFrame, items: pd.Index) -> Gro
     group = [place[column.codes[rows]] if len(rows) else rows for place, column, rows in zip(number, columns, given)]
     by = Coded(np.repeat(np.arange(len(columns)), list(map(len, given))), name_index(list(partition.annotators)))
     vocabulary, of_row = vocabulary_of(by, by, Coded(np.concatenate(group), names))
-    return Groupings._of(Coded(np.concatenate(given), items), of_row, vocabulary, True, frame_row)
+    return Groupings.of_codes(Coded(np.concatenate(given), items), of_row, vocabulary, True, frame_row)
 
 
 def _labels_of(column: pd.Series, missing: tuple[Any, ...] | None) -> Coded:
@@ -275,4 +276,4 @@ def _of_these(groupings: Groupings, items: pd.Index, partition: ItemPartition) -
             f"The item {name!r} has labels in the partition of {partition.name}, and is not among its {len(items)} "
             "items. The labels of an item must be in the partition of the same number."
         )
-    return groupings._renumber_items(place, items)
+    return groupings.renumber_items(place, items)
