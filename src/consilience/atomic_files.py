@@ -14,11 +14,14 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
 from consilience.errors import InputError
+
+BinaryFile = IO[bytes] | BytesIO  # which beartype 0.23.1 does not take for the first
 
 fcntl: Any
 try:
@@ -83,7 +86,7 @@ def require_file_name(path: str | PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def unpacked(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
+def unpacked(file: BinaryFile, name: str) -> Iterator[BinaryFile]:
     """Yield a file that compresses what is written to it, if its name ends in ``.gz``; else the file itself."""
     if not name.lower().endswith(".gz"):
         yield file

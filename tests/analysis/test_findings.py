@@ -2,10 +2,13 @@
 
 import sys
 from collections import Counter
+from html import escape
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from consilience import Groupings
 from consilience.analysis import Findings, findings
@@ -13,7 +16,17 @@ from consilience.analysis.findings_text import as_lines
 from consilience.cli import main
 from consilience.consensus import CSPA, MajorityVote, SubsetFusion
 from consilience.errors import InputError
-from consilience.inspection import certainty, report, use_words
+from consilience.inspection import (
+    certainty,
+    plot_certainty_map,
+    plot_clusters,
+    plot_co_occurrence,
+    plot_dendrogram,
+    plot_item_map,
+    plot_word_map,
+    report,
+    use_words,
+)
 from consilience.inspection.report.sections import key_findings
 from consilience.inspection.report.subject import Subject
 from consilience.workflows import FitRequest, fit
@@ -70,8 +83,7 @@ def test_each_thing_is_computed_once_for_text_json_and_the_head_of_the_report(ca
         found = subject  # which knows all that was computed for the first
     once = {name: calls[name] for name in ("cluster_names", "random_sorters", "facts_of", "annotator_agreement")}
     assert once == dict.fromkeys(once, 1)
-    # clusters of the findings, and those of the tree of items, which are read off the model again
-    assert calls["FoundClusters"] <= 2
+    assert calls["FoundClusters"] == 1
     assert calls["Capabilities"] <= 4
 
 
@@ -82,6 +94,8 @@ def test_a_fit_tests_random_sorters_once(calls, many, tmp_path, monkeypatch):
     page = (tmp_path / "consilience-report" / "report.html").read_text(encoding="utf-8")
     assert Page(page).root is not None
     assert calls["random_sorters"] == calls["cluster_names"] == calls["facts_of"] == 1
+    # the verdict before the report, the certainty and the findings; no figure of the report
+    assert calls["FoundClusters"] <= 3
     assert result.findings.facts.items() <= result.summary.items()
 
 
@@ -103,6 +117,46 @@ def test_a_report_of_findings_is_that_of_their_model(sorts, monkeypatch):
     assert report(found) == expected
     with pytest.raises(InputError, match="hold annotations and features already"):
         report(found, groupings)
+
+
+PLOTS = (plot_clusters, plot_item_map, plot_co_occurrence, plot_dendrogram, plot_word_map)
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_a_plot_of_findings_is_that_of_their_model(plot, fusion, calls):
+    model, groupings = fusion
+    found = findings(model, groupings, certainty=None)
+    expected = plot(model, groupings=groupings, ax=Figure())
+    assert found.clusters.called
+    calls.clear()
+    drawn = plot(found, ax=Figure())
+    assert calls["FoundClusters"] == 0
+    assert same_drawing(drawn, expected)
+    with pytest.raises(InputError, match=f"given to {plot.__name__} hold annotations and features already"):
+        plot(found, groupings=groupings, ax=Figure())
+
+
+def test_a_map_with_ellipses_takes_findings(many):
+    model = SubsetFusion(random_state=0).fit(many)
+    sure = certainty(model, n_draws=5, random_state=0)
+    found = findings(model, many, certainty=sure)
+    drawn = plot_certainty_map(found, sure, ax=Figure())
+    assert same_drawing(drawn, plot_certainty_map(model, sure, ax=Figure()))
+
+
+def same_drawing(one, other):
+    """Whether two axes have the same points, texts and labels."""
+    kinds = [[(type(part), np.asarray(part.get_xydata()).tolist()) for part in ax.lines] for ax in (one, other)]
+    legends = [[text.get_text() for text in ax.get_legend().get_texts()] for ax in (one, other) if ax.get_legend()]
+    texts = [[text.get_text() for text in ax.findobj(Text)] for ax in (one, other)]
+    return kinds[0] == kinds[1] and texts[0] == texts[1] and legends[:1] == legends[1:]
+
+
+def test_a_notebook_shows_findings_as_the_command_prints_them():
+    labels = [["<b>", "<b>"], ["dog", "dog"]]
+    found = findings(MajorityVote().fit(labels), labels, certainty=None)
+    assert "<b>" in str(found)
+    assert found._repr_html_() == f"<pre>{escape(str(found))}</pre>"
 
 
 def test_facts_are_those_of_the_kind_of_model(sorts, fusion, named):

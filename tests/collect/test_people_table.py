@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience.annotations.files.formats import FORMATS
 from consilience.collect.results.exporting import exported
 from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.training import RightSort, Training
@@ -139,6 +140,16 @@ def test_a_study_without_people_has_an_empty_table(sqlite_store, kind):
     assert sqlite_store.participants_frame(study.id).empty
     file = exported(sqlite_store, study, kind, "participants")
     assert file.name == f"study-{study.id}-participants.{kind}"
+
+
+def test_every_format_of_tables_is_offered(admin, script, sqlite_store):
+    study = begun(sqlite_store)
+    page = admin.get(f"/admin/studies/{study.id}").text
+    refused = script.get(f"/api/v1/studies/{study.id}/export?format=exe").json()["error"]
+    for name, known in FORMATS.items():
+        assert f'/export/{name}">{known.title}</button>' in page
+        assert f"'{name}'" in refused
+        assert exported(sqlite_store, study, name).mime == known.mime
 
 
 def test_what_cannot_be_exported(sqlite_store):

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from consilience import Groupings, Labels, read_annotations
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
-from consilience.collect.results.exporting import safe_csv
+from consilience.collect.results.exporting import encoded
 from consilience.collect.settings.model import Item, StudySettings
 from consilience.collect.store import board_state, new_picture
 from consilience.collect.store import work as store_work
@@ -469,7 +469,7 @@ def test_an_export_as_csv_can_be_imported(store, tmp_path, kind):
     study = begun(store, names, kind=kind, **settings)
     takes_part(store, study)
     table = tmp_path / "sorts.csv"
-    table.write_bytes(safe_csv(store.export_frame(study.id)))
+    table.write_bytes(encoded(store.export_frame(study.id), "csv"))
     assert "'-5 °C" in table.read_text(encoding="utf-8-sig")
     again = begun(store, names, kind=kind, **settings)
     reading = {"label" if kind == "closed" else "group": "group"}

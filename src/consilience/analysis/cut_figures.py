@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ from jaxtyping import Float, Int
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cuts import FEWEST, MOST, Judge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
-from consilience.errors import InputError
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import presented
 from consilience.metrics.clusterings import ari
@@ -139,17 +137,11 @@ def _mean_and_error(
     return mean, np.sqrt(variance / n)
 
 
-def compared_cuts(model: Any, annotations: Any, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
+def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
     None, too, if pairs of items were seen fewer than twice on average: the tree then fits each person's own groups.
-
-    annotations : groupings, or None if the model keeps them.
     """
-    try:
-        co_occurrence = CoOccurrence.of(model, annotations, "The report")
-    except InputError:  # there are no annotations of the items that have a cluster
-        return None
     places = co_occurrence.places
     if not FEWEST <= len(places) <= MOST:
         return None

@@ -62,8 +62,10 @@ class CoOccurrence:
     places: Int[np.ndarray, " seen"]
 
     @classmethod
-    def of(cls, model: Any, groupings: Any, plot: str) -> CoOccurrence:
+    def of(cls, model: Any, groupings: Any, plot: str, clusters: FoundClusters | None = None) -> CoOccurrence:
         """Gather it from the annotations that a model keeps or that are given, or from annotations instead of a model.
+
+        clusters : those of the model, if they are known.
 
         Raises
         ------
@@ -78,7 +80,7 @@ class CoOccurrence:
             return cls._alone(model if isinstance(model, Pairs) else as_groupings(model, None, plot))
         estimator = unwrap(model)
         annotations = given_or_kept(model, groupings, plot)
-        memberships, clusters = _memberships(annotations), FoundClusters.of(estimator, annotations)
+        memberships, clusters = _memberships(annotations), clusters or FoundClusters.of(estimator, annotations)
         places = np.flatnonzero((clusters.codes >= 0) & (memberships.times_seen > 0))
         return cls(estimator.items_, memberships, clusters, estimator, places)._checked(plot)
 

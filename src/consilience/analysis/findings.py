@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from consilience.analysis.certainty import Certainty, certainty_of_report
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cohesion import cluster_cohesion
 from consilience.analysis.cut_figures import CutFigures, Own, compared_cuts
+from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.durations import durations_of
 from consilience.analysis.facts import facts_of
 from consilience.analysis.findings_text import as_lines
@@ -101,16 +103,13 @@ class Findings:
     def __str__(self) -> str:
         return as_lines(self.facts)
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The results as plain values, as summary.json holds them."""
         return facts_of(self)
-
-    @property
-    def model_and_annotations(self) -> tuple[Any, Any]:
-        """The model, and the annotations that plots need in addition: it has none, or others have the names."""
-        is_kept = self.can.fuses and self.written is None
-        return self.model, None if is_kept else self.annotations
 
     @cached_property
     def can(self) -> Capabilities:
@@ -225,6 +224,15 @@ class Findings:
         return separation_of(self.estimator, self.annotations, self.clusters)
 
     @cached_property
+    def co_occurrence(self) -> CoOccurrence | None:
+        """Which items were put together; None if no item that has a cluster is in a grouping."""
+        is_kept = self.can.fuses and self.written is None  # else groups have other names than in the model
+        try:
+            return CoOccurrence.of(self.model, None if is_kept else self.annotations, "The report", self.clusters)
+        except InputError:
+            return None
+
+    @cached_property
     def cohesion(self) -> pd.DataFrame | None:
         """See `cluster_cohesion`; None for named classes and judgements of pairs."""
         if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
@@ -238,7 +246,7 @@ class Findings:
         """See `compared_cuts`; None for named classes, and unless people put items into groups of their own."""
         if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
             return None
-        return compared_cuts(*self.model_and_annotations, self.clusters)
+        return None if self.co_occurrence is None else compared_cuts(self.co_occurrence, self.clusters)
 
     @cached_property
     def segments(self) -> PanelSegments | None:

@@ -62,7 +62,7 @@ def checked_axes(axes: Any, plot: str, most: int = 9) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
-def project(model: Any, X: Any, groupings: Groupings | None) -> Projection:
+def project(model: Any, X: Any, groupings: Groupings | None, clusters: FoundClusters | None = None) -> Projection:
     """Place the fitted items in the plane.
 
     Parameters
@@ -70,11 +70,12 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> Projection:
     model : fitted estimator, or a pipeline that ends in one
     X : features as given to the model, or None
     groupings : of the fitted items, read if X is None
+    clusters : against which a single feature is drawn; by default those of the model
 
     Returns
     -------
     Projection
-        Two features as they are, a single one against the clusters; the first two principal components of more; without
+        Two features as they are, a single one against clusters; the first two principal components of more; without
         features, those of the annotations; without groupings, those of the model's coordinates of the items, if any.
     """
     if X is None:
@@ -92,7 +93,7 @@ def project(model: Any, X: Any, groupings: Groupings | None) -> Projection:
         return _components(_seen(model, raw))
     points = _numbers(raw)
     if len(names) == 1:
-        clusters = FoundClusters.of(unwrap(model), groupings)
+        clusters = clusters or FoundClusters.of(unwrap(model), groupings)
         return Projection(
             np.column_stack([points, clusters.codes]), (names[0], clusters.noun), rows=tuple(clusters.shown)
         )

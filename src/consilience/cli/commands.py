@@ -242,7 +242,7 @@ def fit(
     "--max-pairs", type=Whole(1), default=20_000, show_default=True, help="Largest number of judgements to predict."
 )
 @click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV, Parquet or JSON file for the table.")
 @words_option
 @reading_options
 @seed_option
@@ -348,7 +348,7 @@ def report(model: Path, **asked: Any) -> None:
     "--out",
     type=FILE,
     metavar="FILE",
-    help="CSV, TSV or Parquet file to write.  [default: CSV to standard output]",
+    help="CSV, TSV, Parquet or JSON file to write.  [default: CSV to standard output]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
 @feature_item_option

@@ -51,7 +51,7 @@ MOST = 10_000
     "--max-annotators", type=Whole(2, MOST), default=300, show_default=True, help="Largest number of people to try."
 )
 @click.option("--draws", type=Whole(1, 1000), default=10, show_default=True, help="Simulations of each number.")
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV or Parquet file for the table.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV, Parquet or JSON file for the table.")
 @click.option("--plot", type=FILE, metavar="FILE", help="SVG, PNG or PDF file for the curve.")
 @words_option
 @reading_options

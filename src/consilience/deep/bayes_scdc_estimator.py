@@ -50,6 +50,9 @@ class BayesSCDC(DeepClustering):
     space: a cluster is a mixture of as many Gaussians as necessary. The number of clusters is estimated: Gaussians that
     people put together form a cluster, and where few or none judged, Gaussians that share items.
 
+    The parameters are in four groups: the model, from `n_clusters` on; the evidence, from `implied_pairs`; the
+    networks, from `networks`; and training, from `n_init`.
+
     Parameters
     ----------
     n_clusters : int, default=50
@@ -57,14 +60,43 @@ class BayesSCDC(DeepClustering):
         that you expect.
     n_latent : "auto" or int, default="auto"
         d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
-    hidden : "auto" or tuple of int, default="auto"
-        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
-    networks : {"perceptron", "convolutional"}, default="perceptron"
-        Kind of the networks. "convolutional", for pictures: the encoder begins, and the decoder ends, with two
-        convolutions of stride 2 that have 16 and 32 channels; the hidden layers are between them and the latent space.
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
+    merge_clusters : bool, default=True
+        Whether Gaussians form clusters: during training those that people put together, some of which become one
+        Gaussian if that raises the bound; after training also those that share items, unless judgements say otherwise,
+        see `consilience.deep.merging` and `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper
+        has no such steps.
+    concentration : float, default=1.05
+        α₀ of the Dirichlet prior of the components' shares.
+    cluster_count : float, default=0.5
+        κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
+    annotated_weight : float, default=1.0
+        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
+        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
+    trust_epochs : int, default=0
+        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
+        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
+        weight: half of the epochs prevents this.
+    reliability_prior : (float, float), default=(1.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
+    networks : {"perceptron", "convolutional"}, default="perceptron"
+        Kind of the networks. "convolutional", for pictures: the encoder begins, and the decoder ends, with two
+        convolutions of stride 2 that have 16 and 32 channels; the hidden layers are between them and the latent space.
+    hidden : "auto" or tuple of int, default="auto"
+        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
+    encoder, decoder : Equinox modules, optional
+        Replace the networks. The encoder maps the features of an item, or its picture in the shape given, to
+        2 `n_latent` numbers: the peak and the precision (before a softplus) of the potential. The decoder maps
+        `n_latent` numbers to the logits of a Bernoulli likelihood, or to the means, then the standard deviations
+        (before a softplus) of a Gaussian one; its array may have any shape. If they take a key, they get one in
+        training, for dropout. A model with your own modules can be pickled if they can, but not saved by
+        `consilience.save`.
     n_init : "auto" or int, default="auto"
         Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
         and 50 features, else 1. With modules of your own, the first begins with their weights, and the others with the
@@ -76,36 +108,16 @@ class BayesSCDC(DeepClustering):
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
         positions. "auto": at least 12, and as many as make 500 steps; 1500 with more than 50 features. If it is too
         short, different groups of items may end in one cluster, or all items.
-    batch_size, annotated_batch_size : int
-        Number of unjudged and of annotated items in a step.
-    annotated_weight : float, default=1.0
-        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
-        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
-    trust_epochs : int, default=0
-        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
-        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
-        weight: half of the epochs prevents this.
-    implied_pairs : {"groups", "independent", "all"}, default="groups"
-        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
-        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
-        a single large grouping can outweigh the features and all other people.
+    warm_weight : float, default=0.1
+        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First components: a mixture of Gaussians of the positions after the warm start; clusters that a network learns
         from the judged pairs alone, which is better if people judge by something that accounts for little variance of
         the features; or, as in the paper, random ones.
     start_variance : float, default=3.0
         Variance of the means of random first components. The authors' program has a standard deviation of 3.
-    merge_clusters : bool, default=True
-        Whether Gaussians form clusters: during training those that people put together, some of which become one
-        Gaussian if that raises the bound; after training also those that share items, unless judgements say otherwise,
-        see `consilience.deep.merging` and `consilience.deep.joining`. If False, every Gaussian is a cluster. The paper
-        has no such steps.
-    concentration : float, default=1.05
-        α₀ of the Dirichlet prior of the components' shares.
-    cluster_count : float, default=0.5
-        κ of the normal-inverse-Wishart prior; its ν is d + κ, its S is (d + κ) I, its m is 0.
-    reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
+    batch_size, annotated_batch_size : int
+        Number of unjudged and of annotated items in a step.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
         Optimiser of the networks. A transformation has its own learning rate, or a schedule of it by step, including
         the steps of the warm start. It consists of functions, so a model with one can be neither pickled nor saved by
@@ -129,15 +141,6 @@ class BayesSCDC(DeepClustering):
     max_sweeps : int, default=20
         Largest number of alternations of an item's position and components, and of those for their derivative. The
         authors' program has 4.
-    warm_weight : float, default=0.1
-        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
-    encoder, decoder : Equinox modules, optional
-        Replace the networks. The encoder maps the features of an item, or its picture in the shape given, to
-        2 `n_latent` numbers: the peak and the precision (before a softplus) of the potential. The decoder maps
-        `n_latent` numbers to the logits of a Bernoulli likelihood, or to the means, then the standard deviations
-        (before a softplus) of a Gaussian one; its array may have any shape. If they take a key, they get one in
-        training, for dropout. A model with your own modules can be pickled if they can, but not saved by
-        `consilience.save`.
     checkpoint : path, optional
         File that is written after every epoch. A fit that finds it continues from it; the result is identical to that
         of an uninterrupted fit.
@@ -212,23 +215,26 @@ class BayesSCDC(DeepClustering):
         n_clusters: Count = 50,
         *,
         n_latent: Literal["auto"] | Integer = "auto",
-        hidden: Literal["auto"] | Integers = "auto",
-        networks: Literal["perceptron", "convolutional"] = "perceptron",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
-        n_init: Literal["auto"] | Integer = "auto",
-        n_epochs: Literal["auto"] | Integer = "auto",
-        warm_epochs: Literal["auto"] | Integer = "auto",
-        batch_size: Integer = 256,
-        annotated_batch_size: Integer = 128,
-        annotated_weight: Real = 1.0,
-        trust_epochs: Integer = 0,
-        implied_pairs: Literal["groups", "independent", "all"] = "groups",
-        init: Literal["mixture", "judgements", "random"] = "mixture",
-        start_variance: Real = 3.0,
         merge_clusters: Flag = True,
         concentration: Real = 1.05,
         cluster_count: Real = 0.5,
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
+        annotated_weight: Real = 1.0,
+        trust_epochs: Integer = 0,
         reliability_prior: Reals = (1.0, 1.0),
+        networks: Literal["perceptron", "convolutional"] = "perceptron",
+        hidden: Literal["auto"] | Integers = "auto",
+        encoder: Any = None,
+        decoder: Any = None,
+        n_init: Literal["auto"] | Integer = "auto",
+        n_epochs: Literal["auto"] | Integer = "auto",
+        warm_epochs: Literal["auto"] | Integer = "auto",
+        warm_weight: Real = 0.1,
+        init: Literal["mixture", "judgements", "random"] = "mixture",
+        start_variance: Real = 3.0,
+        batch_size: Integer = 256,
+        annotated_batch_size: Integer = 128,
         optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Literal["published"] | Real = 0.1,
@@ -237,32 +243,32 @@ class BayesSCDC(DeepClustering):
         rate_momentum: Real = 0.0,
         full_gradient: Flag = False,
         max_sweeps: Integer = bayes_scdc.MAX_SWEEPS,
-        warm_weight: Real = 0.1,
-        encoder: Any = None,
-        decoder: Any = None,
         checkpoint: FilePath | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent
-        self.hidden = hidden
-        self.networks = networks
         self.likelihood = likelihood
-        self.n_init = n_init
-        self.n_epochs = n_epochs
-        self.warm_epochs = warm_epochs
-        self.batch_size = batch_size
-        self.annotated_batch_size = annotated_batch_size
-        self.annotated_weight = annotated_weight
-        self.trust_epochs = trust_epochs
-        self.implied_pairs = implied_pairs
-        self.init = init
-        self.start_variance = start_variance
         self.merge_clusters = merge_clusters
         self.concentration = concentration
         self.cluster_count = cluster_count
+        self.implied_pairs = implied_pairs
+        self.annotated_weight = annotated_weight
+        self.trust_epochs = trust_epochs
         self.reliability_prior = reliability_prior
+        self.networks = networks
+        self.hidden = hidden
+        self.encoder = encoder
+        self.decoder = decoder
+        self.n_init = n_init
+        self.n_epochs = n_epochs
+        self.warm_epochs = warm_epochs
+        self.warm_weight = warm_weight
+        self.init = init
+        self.start_variance = start_variance
+        self.batch_size = batch_size
+        self.annotated_batch_size = annotated_batch_size
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.rate = rate
@@ -271,9 +277,6 @@ class BayesSCDC(DeepClustering):
         self.rate_momentum = rate_momentum
         self.full_gradient = full_gradient
         self.max_sweeps = max_sweeps
-        self.warm_weight = warm_weight
-        self.encoder = encoder
-        self.decoder = decoder
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state

@@ -38,20 +38,38 @@ class SCDC(DeepClustering):
     The predecessor of `BayesSCDC`, which is faster, estimates the number of clusters and makes better use of
     judgements.
 
+    The parameters are in four groups: the model, from `n_clusters` on; the evidence, from `implied_pairs`; the
+    networks, from `hidden`; and training, from `n_init`.
+
     Parameters
     ----------
     n_clusters : int, default=10
         K: number of clusters.
     n_latent : "auto" or int, default="auto"
         d: number of dimensions of the latent space. "auto": 10, or the number of features if they are fewer.
-    hidden : "auto" or tuple of int, default="auto"
-        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
     likelihood : {"gaussian", "bernoulli"}, default="gaussian"
         Distribution of the features: standardised features, or features from 0 to 1 that are probabilities of ones,
         such as grey values.
     n_candidates : int or None, default=None
         Sum over this many of the most probable clusters of each item, so that the cost does not grow with K. None: over
         all, as in the paper.
+    implied_pairs : {"groups", "independent", "all"}, default="groups"
+        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
+        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
+        a single large grouping can outweigh the features and all other people.
+    annotated_weight : float, default=1.0
+        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
+        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
+    trust_epochs : int, default=0
+        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
+        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
+        weight: half of the epochs prevents this.
+    reliability_prior : (float, float), default=(1.0, 1.0)
+        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
+    hidden : "auto" or tuple of int, default="auto"
+        Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
+    decoder : Equinox module, optional
+        Replaces the perceptron; see `BayesSCDC`.
     n_init : "auto" or int, default="auto"
         Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
         and 50 features, else 1.
@@ -62,25 +80,14 @@ class SCDC(DeepClustering):
         Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
         positions. "auto": at least 12, and as many as make 500 steps; 1500 with more than 50 features. If it is too
         short, different groups of items may end in one cluster, or all items.
-    batch_size, annotated_batch_size : int
-        Number of unjudged and of annotated items in a step.
-    annotated_weight : float, default=1.0
-        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
-        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
-    trust_epochs : int, default=0
-        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
-        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
-        weight: half of the epochs prevents this.
-    implied_pairs : {"groups", "independent", "all"}, default="groups"
-        How the dependent pairs of a grouping count: as if each item were compared with one item of each of its
-        "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
-        a single large grouping can outweigh the features and all other people.
+    warm_weight : float, default=0.1
+        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     init : {"mixture", "judgements", "random"}, default="mixture"
         First clusters on which the classifier is trained: a mixture of Gaussians of the positions after the warm start;
         clusters that a network learns from the judged pairs alone, which is better if people judge by something that
         accounts for little variance of the features; or, as in the paper, none.
-    reliability_prior : (float, float), default=(1.0, 1.0)
-        Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
+    batch_size, annotated_batch_size : int
+        Number of unjudged and of annotated items in a step.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
         Optimiser of the networks. A transformation has its own learning rate, or a schedule of it by step, including
         the steps of the warm start. It consists of functions, so a model with one can be neither pickled nor saved by
@@ -89,10 +96,6 @@ class SCDC(DeepClustering):
         Learning rate of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float
         Step size of the annotators' reliabilities, rate / (1 + steps/rate_delay)^rate_decay; 1 is a full update.
-    warm_weight : float, default=0.1
-        Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
-    decoder : Equinox module, optional
-        Replaces the perceptron; see `BayesSCDC`.
     checkpoint : path, optional
         File that is written after every epoch. A fit that finds it continues from it; the result is identical to that
         of an uninterrupted fit.
@@ -155,52 +158,52 @@ class SCDC(DeepClustering):
         n_clusters: Count = 10,
         *,
         n_latent: Literal["auto"] | Integer = "auto",
-        hidden: Literal["auto"] | Integers = "auto",
         likelihood: Literal["gaussian", "bernoulli"] = "gaussian",
         n_candidates: Integer | None = None,
+        implied_pairs: Literal["groups", "independent", "all"] = "groups",
+        annotated_weight: Real = 1.0,
+        trust_epochs: Integer = 0,
+        reliability_prior: Reals = (1.0, 1.0),
+        hidden: Literal["auto"] | Integers = "auto",
+        decoder: Any = None,
         n_init: Literal["auto"] | Integer = "auto",
         n_epochs: Literal["auto"] | Integer = "auto",
         warm_epochs: Literal["auto"] | Integer = "auto",
+        warm_weight: Real = 0.1,
+        init: Literal["mixture", "judgements", "random"] = "mixture",
         batch_size: Integer = 128,
         annotated_batch_size: Integer = 128,
-        annotated_weight: Real = 1.0,
-        trust_epochs: Integer = 0,
-        implied_pairs: Literal["groups", "independent", "all"] = "groups",
-        init: Literal["mixture", "judgements", "random"] = "mixture",
-        reliability_prior: Reals = (1.0, 1.0),
         optimiser: Literal["adam", "momentum"] | optax.GradientTransformation = "adam",
         learning_rate: Real = 1e-3,
         rate: Real = 0.1,
         rate_delay: Real = 2000.0,
         rate_decay: Real = 0.0,
-        warm_weight: Real = 0.1,
-        decoder: Any = None,
         checkpoint: FilePath | None = None,
         verbose: Flag = False,
         random_state: RandomSource = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_latent = n_latent
-        self.hidden = hidden
         self.likelihood = likelihood
         self.n_candidates = n_candidates
+        self.implied_pairs = implied_pairs
+        self.annotated_weight = annotated_weight
+        self.trust_epochs = trust_epochs
+        self.reliability_prior = reliability_prior
+        self.hidden = hidden
+        self.decoder = decoder
         self.n_init = n_init
         self.n_epochs = n_epochs
         self.warm_epochs = warm_epochs
+        self.warm_weight = warm_weight
+        self.init = init
         self.batch_size = batch_size
         self.annotated_batch_size = annotated_batch_size
-        self.annotated_weight = annotated_weight
-        self.trust_epochs = trust_epochs
-        self.implied_pairs = implied_pairs
-        self.init = init
-        self.reliability_prior = reliability_prior
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.rate = rate
         self.rate_delay = rate_delay
         self.rate_decay = rate_decay
-        self.warm_weight = warm_weight
-        self.decoder = decoder
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state

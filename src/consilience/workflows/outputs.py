@@ -7,26 +7,26 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import pandas as pd
 
-from consilience.annotations.files.sources import STANDARD_INPUT, TEXT, import_pyarrow
-from consilience.annotations.files.writing import Writer
-from consilience.atomic_files import replacing, require_file_name, unpacked
+from consilience.annotations.files.formats import Writer, format_of
+from consilience.annotations.files.sources import STANDARD_INPUT
+from consilience.atomic_files import replacing, require_file_name
 from consilience.errors import InputError
 from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
 from consilience.workflows.signals import undivided
 from consilience.workflows.text import as_json
 
 
-def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, of: Path | None = None) -> None:
+def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any], *, of: Path | None = None) -> None:
     """Raise an InputError unless files can be written without overwriting an input or a part of a fit.
 
     Parameters
     ----------
     outputs, inputs : paths, or None if not given
-        ``-`` among the inputs is standard input.
+        ``-`` among the inputs is standard input; what is no path is no file.
     of : path, optional
         A saved model whose report may be overwritten.
     """
@@ -41,10 +41,10 @@ def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None
             raise InputError(f"{path} belongs to the fit in {path.parent}; choose another file to write.")
 
 
-def require_no_input(output: Path, inputs: Iterable[Path | None]) -> None:
+def require_no_input(output: Path, inputs: Iterable[Any]) -> None:
     """Raise an InputError if a file to write is one that is read, under whatever name."""
     for path in inputs:
-        if path is not None and _is_same(path, output):
+        if isinstance(path, Path) and _is_same(path, output):
             read = "standard input" if str(path) == STANDARD_INPUT else str(path)
             raise InputError(f"{output} would overwrite the input {read}; choose another file or folder to write.")
 
@@ -67,7 +67,7 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table to CSV, TSV or Parquet.
+    """Write a table in the format given by the file name, one of `FORMATS`.
 
     Raises
     ------
@@ -85,17 +85,7 @@ def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
     InputError
         The file name has another ending.
     """
-    if text := TEXT.search(path.name):
-
-        def write(file: IO[bytes]) -> None:
-            with unpacked(file, path.name) as plain:
-                frame.to_csv(plain, sep="," if text[1].lower() == "csv" else "\t", index=False, lineterminator="\n")
-
-        return write
-    if path.suffix.lower() == ".parquet":
-        import_pyarrow()
-        return lambda file: frame.to_parquet(file, index=False)
-    raise InputError(f"The file name must end in .csv, .tsv (also with .gz) or .parquet. Got {path.name!r}.")
+    return format_of(path).writer(frame, path.name)
 
 
 def renew_report(path: Path) -> None:

@@ -1,12 +1,17 @@
 """Writing: what is written is read back, or the writer warns beforehand."""
 
 import itertools
+import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from consilience.annotations import Groupings, Labels, read_annotations, write_annotations
+from consilience.annotations.files.formats import FORMATS, TableFormat, format_of
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
+from consilience.workflows.outputs import write_table
 
 GROUPINGS = Groupings.from_frame(
     pd.DataFrame(
@@ -125,6 +130,40 @@ def test_names_that_a_format_cannot_keep(tmp_path, names, name, message):
     with pytest.raises(InputError, match=message):
         write_annotations(labels_of(names), tmp_path / name)
     assert not (tmp_path / name).exists()
+
+
+# formats
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_is_found_by_the_name_of_the_file(name):
+    found = format_of(Path(name.upper()))
+    assert found is FORMATS["csv" if name in TEXT else Path(name).suffix[1:]]
+
+
+def test_a_further_format_is_one_entry(tmp_path, monkeypatch):
+    """For annotations and for tables of results; tests/collect/test_people_table.py has the exports of studies."""
+
+    def writer(frame, name):
+        return lambda file: file.write(f"{name}: {', '.join(map(str, frame.iloc[:, 0]))}".encode())
+
+    ours = TableFormat("Lists", "text/plain", re.compile(r"\.list$"), writer, lambda frame, path: frame.head(2))
+    monkeypatch.setitem(FORMATS, "list", ours)
+    write_annotations(GROUPINGS, tmp_path / "out.list")
+    assert (tmp_path / "out.list").read_text() == "out.list: ant, ant"
+    write_table(pd.DataFrame({"item": [1, 2, 3]}), tmp_path / "table.list")
+    assert (tmp_path / "table.list").read_text() == "table.list: 1, 2, 3"
+    with pytest.raises(InputError, match=r"must end in \.csv, \.tsv, \.parquet, \.json or \.list"):
+        write_annotations(GROUPINGS, tmp_path / "out.xlsx")
+
+
+def test_tables_of_results_in_json(tmp_path):
+    times = pd.to_datetime(["2026-01-02 03:04:05.9", None], utc=True)
+    write_table(pd.DataFrame({"item": ["a\r", "é"], "p": [0.1 + 0.2, None], "time": times}), tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == [
+        {"item": "a\r", "p": 0.1 + 0.2, "time": "2026-01-02T03:04:05Z"},
+        {"item": "é", "p": None, "time": None},
+    ]
 
 
 # what reading treats as missing

@@ -13,7 +13,7 @@ import pandas as pd
 from fastapi import APIRouter, Request, Response
 
 from consilience.collect.admin.access import SignedIn
-from consilience.collect.results.exporting import card_names, safe_csv
+from consilience.collect.results.exporting import MIMES, card_names, encoded
 from consilience.collect.results.progress import clusters_of, progress_of, quotas_of
 from consilience.collect.serving import page, served, tagged, versioned
 from consilience.collect.settings.model import Study
@@ -69,7 +69,7 @@ def save_flags(request: Request, study: str) -> Response:
     found = store.study(study)
     frame = pd.DataFrame(quality_found(store, found)["flags"], columns=["participant", "annotator", "kind", "sentence"])
     headers = {"Content-Disposition": f'attachment; filename="flags-{found.id}.csv"'}
-    return Response(safe_csv(frame), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(encoded(frame, "csv"), media_type=MIMES["csv"], headers=headers)
 
 
 def quality_found(store: Store, study: Study) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
+from consilience.annotations.files.formats import FORMATS
 from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.admin.judging import answers_of, judging_context
 from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
@@ -125,6 +126,7 @@ def _study_page(
         study=study,
         link=str(request.url_for("join", token=study.join_token)),
         personal=list(personal),
+        formats=FORMATS,
         notice=use.notices.pop(study.id, ""),
         **(judging_context(use.store, study) if judged else {"progress": progress_of(use.store, study)}),
     )

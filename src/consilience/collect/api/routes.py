@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from uuid import uuid4
 
 import numpy as np
@@ -236,6 +236,10 @@ def get_consensus(store: Open, study: StudyPath) -> models.Consensus:
 
 
 FORMATS: dict[str, dict[str, Any]] = {exporting.MIMES[kind].split(";")[0]: {} for kind in exporting.MIMES}
+if TYPE_CHECKING:
+    Format: TypeAlias = str
+else:  # those that there are, for the document of the API and its refusals
+    Format = Literal[tuple(exporting.MIMES)]
 
 
 @router.get(
@@ -247,14 +251,14 @@ FORMATS: dict[str, dict[str, Any]] = {exporting.MIMES[kind].split(";")[0]: {} fo
 def export(
     store: Open,
     study: StudyPath,
-    format: Annotated[Literal["csv", "parquet", "json", "html"], Query()] = "csv",
+    format: Annotated[Format, Query()] = "csv",
     table: Annotated[
         Literal["sorts", "participants", "answers"] | None,
         Query(description="By default sorts, or the answers of a judging study."),
     ] = None,
     identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,
 ) -> Response:
-    """Return what was collected: a table as CSV, Parquet or JSON, or the report on sorts as HTML."""
+    """Return what was collected: a table, or the report on sorts as HTML."""
     file = exporting.exported(store, store.study(study), format, table, identifiers=identifiers)
     return Response(
         file.data, media_type=file.mime, headers={"Content-Disposition": f'attachment; filename="{file.name}"'}

@@ -1,10 +1,9 @@
-"""What was collected, as files: tables as CSV, Parquet or JSON, and the report on the consensus as HTML."""
+"""What was collected, as files: tables in any of the formats of tables, and the report on the consensus as HTML."""
 
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations import Groupings, Labels
+from consilience.annotations.files.formats import FORMATS
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.settings.cleaning import FORMULAS
 from consilience.collect.settings.model import CLOSED, JUDGING, Item, Study
@@ -21,12 +21,9 @@ from consilience.collect.store.results import groupings_of, labels_of
 from consilience.consensus import DawidSkene
 from consilience.errors import InputError, MissingDependencyError
 
-MIMES = {
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "json": "application/json",
-    "html": "text/html; charset=utf-8",
-}
+REPORT = "html"
+MIMES = {name: one.mime for name, one in FORMATS.items()} | {REPORT: "text/html; charset=utf-8"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TABLES = ("sorts", "participants", "answers")
 WORDS = "cards,participants"  # of the report
 
@@ -76,44 +73,33 @@ def exported(store: Store, study: Study, kind: str, table: str | None = None, *,
         raise InputError(
             f"People {'answer questions' if judged else 'sort'} in this study; it has no table of {table}."
         )
-    if kind == "html" and table != "sorts":
-        raise InputError(f"The report is about sorts; the table of {table} can be had as csv, parquet or json.")
-    if kind == "html":
+    if kind == REPORT and table != "sorts":
+        raise InputError(f"The report is about sorts; the table of {table} can be had as {', '.join(FORMATS)}.")
+    if kind == REPORT:
         data = _report(store, study, identifiers)
     else:
         frames = (store.export_frame, store.participants_frame, store.answers_frame)
-        data = WRITERS[kind](dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers))
+        data = encoded(dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers), kind)
     return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
 
 
-def safe_csv(frame: pd.DataFrame) -> bytes:
-    """Write a table for spreadsheets: text that they would run as a formula gets an apostrophe before it."""
-    safe = frame.map(lambda value: f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value)
-    return safe.to_csv(index=False).encode("utf-8-sig")
+def encoded(frame: pd.DataFrame, kind: str) -> bytes:
+    """Write a table; in text for spreadsheets, what they would run as a formula gets an apostrophe before it.
 
-
-def _parquet(frame: pd.DataFrame) -> bytes:
-    file = io.BytesIO()
+    Raises
+    ------
+    MissingDependencyError
+        The server lacks the package that writes the format.
+    """
+    chosen, file = FORMATS[kind], io.BytesIO()
+    if chosen.is_text:
+        frame = frame.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell)
+        file.write(BYTE_ORDER_MARK)  # without it, Excel reads text in the encoding of the country
     try:
-        frame.to_parquet(file, index=False)
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Parquet needs pyarrow on the server; install it with: pip install 'consilience[parquet]'"
-        ) from error
+        chosen.writer(frame, f"table.{kind}")(file)
+    except MissingDependencyError as error:
+        raise MissingDependencyError(f"{error} It is to be installed on the server.") from error
     return file.getvalue()
-
-
-def _json(frame: pd.DataFrame) -> bytes:
-    return json.dumps(rows_of(frame), ensure_ascii=False).encode()
-
-
-WRITERS: dict[str, Callable[[pd.DataFrame], bytes]] = {"csv": safe_csv, "parquet": _parquet, "json": _json}
-
-
-def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table as JSON values, a dict a row; times as in ISO 8601, None for what is missing."""
-    found: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso", date_unit="s"))
-    return found
 
 
 ONE_AT_A_TIME = Lock()  # reports and drawings: matplotlib has one set of settings for the process

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
 from consilience.analysis.certainty import Certainty
-from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_spread import N_AXES, can_place, spread
 from consilience.analysis.projection import checked_axes
 from consilience.annotations.types import AnnotationsLike
-from consilience.inspection.plots.fusion import plot_item_map
+from consilience.inspection.plots.fusion import draw_named_map
+from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.style import Look, Place
 
 __all__ = ["plot_certainty_map"]
@@ -43,7 +43,7 @@ def plot_certainty_map(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Findings
     certainty : Certainty
         Of this model, from `consilience.inspection.certainty`.
     annotations : Groupings, Labels or array, optional
@@ -83,8 +83,8 @@ def plot_certainty_map(
     4
     """
     drawn = checked_axes(axes, "plot_certainty_map", N_AXES)
-    ax = plot_item_map(model, annotations, axes=drawn, ax=ax, labels=labels, legend=legend)
-    co_occurrence = CoOccurrence.of(model, annotations, "plot_certainty_map")
+    co_occurrence = co_occurrence_of(model, annotations, "plot_certainty_map")
+    ax = draw_named_map(co_occurrence, drawn, ax, labels=labels, legend=legend)
     if not can_place(co_occurrence):
         return ax
     centres, covariances = spread(co_occurrence, certainty)
@@ -102,11 +102,6 @@ def plot_certainty_map(
         ax.add_patch(ellipse)
     ax.autoscale_view()
     return ax
-
-
-def can_draw_certainty_map(model: Any, annotations: Any) -> bool:
-    """Whether `plot_certainty_map` can place the items by each draw."""
-    return can_place(CoOccurrence.of(model, annotations, "The report"))
 
 
 def can_be_told_apart(

@@ -14,6 +14,7 @@ from consilience.analysis.fitted import estimator_with, groupings_of, own_annota
 from consilience.analysis.projection import Projection, project
 from consilience.annotations import Pairs
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
+from consilience.inspection.plots.given import fit_of
 from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
@@ -51,7 +52,8 @@ def plot_clusters(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one
+    model : fitted estimator, or a Pipeline that ends in one; or Findings
+        With `Findings` of `consilience.analysis.findings`, X and groupings are those that they hold.
     X : DataFrame or array, shape (n_items, n_features), optional
         The features that were passed to `fit`, in the order of the items or indexed by name.
     groupings : Groupings, Labels, Pairs or array, optional
@@ -86,9 +88,8 @@ def plot_clusters(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('size', 'weight')
     """
-    given = None if groupings is None else own_annotations(model, groupings)
-    clusters = FoundClusters.of(unwrap(model), given)
-    return draw_clusters(model, X, groupings, clusters, max_items=max_items, ax=ax, labels=labels, legend=legend)
+    given = fit_of(model, X, groupings, "plot_clusters")
+    return draw_clusters(*given, max_items=max_items, ax=ax, labels=labels, legend=legend)
 
 
 def draw_clusters(
@@ -97,15 +98,20 @@ def draw_clusters(
     annotations: Any,
     clusters: FoundClusters,
     *,
+    rows: FoundClusters | None = None,
     max_items: int = 5000,
     ax: Place | None = None,
     labels: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """Draw the items as `plot_clusters` does, in the given clusters instead of the model's own."""
+    """Draw the items as `plot_clusters` does, in the given clusters instead of the model's own.
+
+    rows : clusters against which a single feature is drawn, if others.
+    """
     estimator = unwrap(model)
     given = None if annotations is None else own_annotations(model, annotations)
-    projection = project(model, X, None if given is None or isinstance(given, Pairs) else groupings_of(given))
+    groupings = None if given is None or isinstance(given, Pairs) else groupings_of(given)
+    projection = project(model, X, groupings, rows or clusters)
     annotated = np.ones(len(estimator.items_), dtype=bool)
     if given is not None:
         annotated = given.summary().annotators_per_item.to_numpy() > 0

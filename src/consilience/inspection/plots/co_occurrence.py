@@ -16,6 +16,7 @@ from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.names import as_text, width
 from consilience.analysis.words import current_words
 from consilience.errors import InputError
+from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.matrix import (
     MOST_NAMED,
     ROW,
@@ -65,8 +66,8 @@ def plot_co_occurrence(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters order the items, or annotations alone.
+    model : fitted estimator, or a Pipeline that ends in one; or Findings; or Groupings, Labels, Pairs or array
+        A model whose clusters order the items, findings on one, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     by_cluster : bool, default=False
@@ -108,7 +109,7 @@ def plot_co_occurrence(
     >>> ax = plot_co_occurrence(sorts)
     """
     words = current_words()
-    co_occurrence = CoOccurrence.of(model, groupings, "plot_co_occurrence")
+    co_occurrence = co_occurrence_of(model, groupings, "plot_co_occurrence")
     clusters = co_occurrence.clusters
     shown: dict[str, Any] = {"labels": labels, "legend": legend, "colorbar": colorbar}
     if by_cluster:
@@ -247,8 +248,8 @@ def plot_dendrogram(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters colour the branches, or annotations alone.
+    model : fitted estimator, or a Pipeline that ends in one; or Findings; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the branches, findings on one, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     max_items : int, default=80
@@ -286,7 +287,7 @@ def plot_dendrogram(
     4
     """
     words = current_words()
-    co_occurrence = CoOccurrence.of(model, groupings, "plot_dendrogram")
+    co_occurrence = co_occurrence_of(model, groupings, "plot_dendrogram")
     clusters, places = co_occurrence.clusters, co_occurrence.places
     of_items = len(places) <= max_items or clusters is None
     if of_items:

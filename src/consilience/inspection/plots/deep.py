@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from sklearn.decomposition import PCA
 
-from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.fitted import estimator_with, own_annotations, raw_features
+from consilience.analysis.fitted import estimator_with, raw_features
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
+from consilience.inspection.plots.given import fit_of
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
 from consilience.inspection.plots.scatter import draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
@@ -28,7 +28,7 @@ DEVIATIONS = 2  # standard deviations at which a cluster's ellipse is drawn
 
 def plot_latent(
     model: Any,
-    X: Any,
+    X: Any = None,
     annotations: Any = None,
     *,
     max_items: int = 5000,
@@ -40,7 +40,8 @@ def plot_latent(
 
     Parameters
     ----------
-    model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one
+    model : fitted BayesSCDC or SCDC, or a Pipeline that ends in one; or Findings on one
+        With `Findings` of `consilience.analysis.findings`, X and annotations are those that they hold.
     X : DataFrame or array, shape (n_items, n_features)
         The features that were passed to `fit`, in the order of the items or indexed by name.
     annotations : Groupings, Labels or Pairs, optional
@@ -65,9 +66,8 @@ def plot_latent(
     InputError
         The model has no latent space, or X does not fit the items.
     """
+    model, X, given, clusters = fit_of(model, X, annotations, "plot_latent")
     estimator = estimator_with(model, "covariances_", "has no latent space to draw; BayesSCDC and SCDC have one")
-    given = None if annotations is None else own_annotations(model, annotations)
-    clusters = FoundClusters.of(estimator, given)
     annotated = np.ones(len(estimator.items_), dtype=bool)
     if given is not None:
         annotated = given.summary().annotators_per_item.to_numpy() > 0

@@ -15,6 +15,7 @@ from consilience.analysis.names import counted
 from consilience.analysis.projection import checked_axes
 from consilience.errors import InputError
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
+from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
@@ -22,6 +23,7 @@ from consilience.inspection.plots.text_layout import label_axes
 
 __all__ = ["plot_item_map", "plot_silhouette_curve", "plot_stability"]
 
+MOST_ITEMS = 1500  # on a map
 STABILITY = ["n_groupings", "stability"]
 
 
@@ -30,7 +32,7 @@ def plot_item_map(
     groupings: Any = None,
     *,
     axes: tuple[int, int] = (1, 2),
-    max_items: int = 1500,
+    max_items: int = MOST_ITEMS,
     ax: Place | None = None,
     labels: bool = True,
     legend: bool = True,
@@ -44,8 +46,8 @@ def plot_item_map(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one; or Groupings, Labels, Pairs or array
-        A model whose clusters colour the items, or annotations alone.
+    model : fitted estimator, or a Pipeline that ends in one; or Findings; or Groupings, Labels, Pairs or array
+        A model whose clusters colour the items, findings on one, or annotations alone.
     groupings : Groupings, Labels, Pairs or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     axes : (int, int), default=(1, 2)
@@ -85,7 +87,20 @@ def plot_item_map(
     [2, 2]
     """
     drawn = checked_axes(axes, "plot_item_map")
-    co_occurrence = CoOccurrence.of(model, groupings, "plot_item_map")
+    co_occurrence = co_occurrence_of(model, groupings, "plot_item_map")
+    return draw_named_map(co_occurrence, drawn, ax, max_items=max_items, labels=labels, legend=legend)
+
+
+def draw_named_map(
+    co_occurrence: CoOccurrence,
+    drawn: tuple[int, int],
+    ax: Place | None,
+    *,
+    max_items: int = MOST_ITEMS,
+    labels: bool,
+    legend: bool,
+) -> Axes:
+    """Draw the map of the items with their names; see `plot_item_map`."""
     ax, shown, points = draw_map(co_occurrence, drawn, max_items, ax, labels=labels, legend=legend)
     if labels and len(shown) <= NAMED_ITEMS:
         name_points(ax, points, co_occurrence.items[shown], leaders=True)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from consilience.analysis.dissimilarity import CoOccurrence
+from consilience.analysis.findings import Findings
 from consilience.analysis.fitted import given_or_kept
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.projection import checked_axes
 from consilience.annotations.types import Integer
 from consilience.errors import InputError
-from consilience.inspection.plots.fusion import draw_map
+from consilience.inspection.plots.fusion import MOST_ITEMS, draw_map
+from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.point_labels import name_points
 from consilience.inspection.plots.scatter import NAMED_ITEMS
 from consilience.inspection.plots.style import Look, Place, small
@@ -21,7 +22,6 @@ from consilience.inspection.plots.style import Look, Place, small
 __all__ = ["plot_word_map"]
 
 LARGEST = 1.6  # size of the most frequent word, relative to that of the rarest
-MOST_ITEMS = 1500
 
 
 def plot_word_map(
@@ -43,8 +43,8 @@ def plot_word_map(
 
     Parameters
     ----------
-    model : fitted estimator, or a Pipeline that ends in one; or Groupings or array
-        A model whose clusters colour the items, or annotations alone.
+    model : fitted estimator, or a Pipeline that ends in one; or Findings; or Groupings or array
+        A model whose clusters colour the items, findings on one, or annotations alone.
     groupings : Groupings or array, optional
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models do not.
     words : GroupWords, optional
@@ -84,10 +84,9 @@ def plot_word_map(
         raise InputError(
             f"The 'max_words' parameter of plot_word_map must be a positive int. Got {max_words!r} instead."
         )
-    co_occurrence = CoOccurrence.of(model, groupings, "plot_word_map")
+    co_occurrence = co_occurrence_of(model, groupings, "plot_word_map")
     if words is None:
-        has_model = hasattr(model, "get_params")
-        words = group_words(given_or_kept(model, groupings, "plot_word_map") if has_model else model)
+        words = _words_of(model, groupings)
     elif not words.counts.columns.equals(co_occurrence.items):
         raise InputError("The words given to plot_word_map are of other items than the map.")
     ax, shown, points = draw_map(co_occurrence, drawn, MOST_ITEMS, ax, labels=labels, legend=legend)
@@ -106,3 +105,10 @@ def plot_word_map(
     for text, size in zip(ax.texts[: len(chosen)], small() * (1 + (LARGEST - 1) * share), strict=True):
         text.set(fontsize=size, fontstyle="italic", color=look.colour(4 if look.dark else 0))
     return ax
+
+
+def _words_of(model: Any, groupings: Any) -> GroupWords:
+    """Return the words of the groups of what the plot was given."""
+    if isinstance(model, Findings):
+        return group_words(model.annotations) if model.group_words is None else model.group_words
+    return group_words(given_or_kept(model, groupings, "plot_word_map") if hasattr(model, "get_params") else model)

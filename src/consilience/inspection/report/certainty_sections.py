@@ -10,10 +10,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.certainty import Certainty, can_be_weighed
 from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.item_spread import can_place
 from consilience.analysis.names import counted, listed, name_text
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
-from consilience.inspection.plots.certainty import can_draw_certainty_map, plot_certainty_map
+from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.label_tables import labels_of
@@ -220,9 +221,9 @@ def about_ellipses(subject: Subject) -> str:
 def _map(subject: Subject, found: Certainty) -> Figure | None:
     """The map with ellipses; None if they could not be told apart, since the map alone is drawn elsewhere."""
     words = current_words()
-    if not can_draw_certainty_map(subject.model, subject.annotations):
+    if subject.co_occurrence is None or not can_place(subject.co_occurrence):
         return None
-    ax = plot_certainty_map(subject.model, found, subject.annotations, ax=Sheet())
+    ax = plot_certainty_map(subject, found, ax=Sheet())
     if not ax.patches:
         return None
     caption = (

@@ -24,7 +24,7 @@ def latent_figure(subject: Subject) -> Figure | None:
     if subject.features is None or not subject.can.has_latent_space:
         return None
     try:
-        ax = plot_latent(subject.model, subject.features, subject.annotations, ax=Sheet())
+        ax = plot_latent(subject, ax=Sheet())
     except InputError:  # features that the report can list but the model cannot read
         return None
     n_latent = subject.estimator.means_.shape[1]

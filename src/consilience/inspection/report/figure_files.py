@@ -19,10 +19,12 @@ from consilience.inspection.report.tables import Download, download
 MOST_POINTS = 5000  # as many as are drawn
 
 
-def plane_file(name: str, model: Any, X: Any, annotations: Any, clusters: FoundClusters) -> Download | None:
-    """Return where `plot_clusters` draws the items."""
+def plane_file(
+    name: str, model: Any, X: Any, annotations: Any, clusters: FoundClusters, rows: FoundClusters | None = None
+) -> Download | None:
+    """Return where `draw_clusters` draws the items."""
     groupings = None if annotations is None or isinstance(annotations, Pairs) else groupings_of(annotations)
-    projection = project(model, X, groupings)
+    projection = project(model, X, groupings, rows or clusters)
     axes = projection.axes if not projection.rows else (projection.axes[0], f"place_of_{clusters.noun}")
     return points_file(name, projection.points, axes, unwrap(model).items_, clusters)
 

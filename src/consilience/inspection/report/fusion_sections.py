@@ -18,7 +18,6 @@ from consilience.analysis.names import counted, listed, name_text
 from consilience.analysis.panels import N_SIMULATIONS
 from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
-from consilience.errors import InputError
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
@@ -76,9 +75,8 @@ def evidence_section(subject: Subject) -> Section | None:
 
     They can be explored if the items are neither too few nor too many.
     """
-    try:
-        co_occurrence = CoOccurrence.of(*subject.model_and_annotations, "The report")
-    except InputError:  # there are no annotations of the items that have a cluster
+    co_occurrence = subject.co_occurrence
+    if co_occurrence is None:
         return None
     n_items, figures = len(co_occurrence.places), evidence_figures(subject, co_occurrence)
     explorer = Explorer.of(
@@ -160,7 +158,7 @@ def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[F
     """Return the map, and that of the first and the third axis if the items differ there."""
     maps = [_map(subject, co_occurrence, n_items)]
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
-        ax = plot_item_map(*subject.model_and_annotations, axes=(1, 3), ax=Sheet())
+        ax = plot_item_map(subject, axes=(1, 3), ax=Sheet())
         caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
         maps.append(_figure("map-1-3", ax, "Scatter plot. " + caption, caption))
     return maps
@@ -179,7 +177,7 @@ def _about_third_axis(subject: Subject) -> str:
 
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_item_map(*subject.model_and_annotations, max_items=MOST_ON_MAP, ax=Sheet())
+    ax = plot_item_map(subject, max_items=MOST_ON_MAP, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
         f"The {words.items} in the plane: two {words.items} are the closer, the more often {words.annotators} who saw "
@@ -278,7 +276,7 @@ def axes_table(subject: Subject) -> Table | None:
 
 def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_co_occurrence(*subject.model_and_annotations, ax=Sheet())
+    ax = plot_co_occurrence(subject, ax=Sheet())
     n_drawn = len(ax.images[0].get_array())  # type: ignore[arg-type]
     caption = (
         f"How often two {words.items} were put together, as a share of the times they were shown together: the "
@@ -296,7 +294,7 @@ def _co_occurrence(subject: Subject, co_occurrence: CoOccurrence, n_items: int) 
 
 def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
     words = current_words()
-    ax = plot_co_occurrence(*subject.model_and_annotations, by_cluster=True, ax=Sheet())
+    ax = plot_co_occurrence(subject, by_cluster=True, ax=Sheet())
     caption = (
         f"How often {words.items} of two clusters were put together, or of one cluster on the diagonal: the share over "
         "all pairs that were shown together."
@@ -309,7 +307,7 @@ def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
 
 def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_dendrogram(*subject.model_and_annotations, max_items=MOST_LEAVES, ax=Sheet())
+    ax = plot_dendrogram(subject, max_items=MOST_LEAVES, ax=Sheet())
     of_items = n_items <= MOST_LEAVES
     what = words.items if of_items else "clusters"
     file, names = None, subject.clusters.names

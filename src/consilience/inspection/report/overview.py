@@ -8,10 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.findings import findings
 from consilience.analysis.words import Words, current_words, use_words
-from consilience.errors import InputError
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
@@ -91,11 +89,9 @@ def overview(
 def _figures(subject: Subject) -> list[Figure]:
     if subject.can.names_classes:
         return label_sections.quality_figures(subject)
-    try:
-        co_occurrence = CoOccurrence.of(subject.model, None, "The overview")
-    except InputError:  # there are no items of a cluster
+    if subject.co_occurrence is None:
         return []
-    return [one for one in fusion_sections.evidence_figures(subject, co_occurrence) if one.key in DRAWN]
+    return [one for one in fusion_sections.evidence_figures(subject, subject.co_occurrence) if one.key in DRAWN]
 
 
 def _people(subject: Subject) -> pd.DataFrame:

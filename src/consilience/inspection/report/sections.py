@@ -22,7 +22,7 @@ from consilience.analysis.names import counted, listed, name_text
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
-from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
+from consilience.inspection.plots.clusters import draw_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.point_labels import n_named
@@ -247,10 +247,10 @@ def _plane(subject: Subject) -> Figure:
     features = subject.features
     n_features = 0 if features is None else features.shape[1]
     try:
-        ax = plot_clusters(subject.model, features if n_features else None, subject.annotations, ax=Sheet())
+        ax = _draw_clusters(subject, features if n_features else None)
     except InputError:  # features that the report can list but not draw
         n_features = 0
-        ax = plot_clusters(subject.model, None, subject.annotations, ax=Sheet())
+        ax = _draw_clusters(subject, None)
     how = f"The {words.items} by their annotations: close where the same {words.annotators} put them together."
     if not subject.groups:
         how = (
@@ -271,6 +271,10 @@ def _plane(subject: Subject) -> Figure:
     drawn = features if n_features else None
     file = plane_file("plane.csv", subject.model, drawn, subject.annotations, subject.clusters)
     return _figure("plane", ax, "Scatter plot. " + caption, caption, file)
+
+
+def _draw_clusters(subject: Subject, features: pd.DataFrame | None) -> Axes:
+    return draw_clusters(subject.model, features, subject.annotations, subject.clusters, ax=Sheet())
 
 
 def _meaning(subject: Subject) -> Section:

@@ -13,7 +13,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.group_words import LEVEL, GroupWords
 from consilience.analysis.names import counted, listed, name_text
 from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
@@ -66,16 +65,15 @@ def words_section(subject: Subject) -> Section | None:
             "for; the table shows the nearest."
         )
     blocks: list[Table | Figure] = [_words_table(subject, found, goes_with)]
-    given = subject.model_and_annotations
-    if subject.groupings.n_items > 2:
-        ax = plot_word_map(*given, words=found, ax=Sheet())
+    if subject.groupings.n_items > 2 and subject.co_occurrence is not None:
+        ax = plot_word_map(subject, words=found, ax=Sheet())
         caption = (
             f"The map of the {words.items}, with the most frequent words in italics: each at the mean of the "
             f"{words.items} of which it was said, weighted by how many {words.annotators} said it. A word in the "
             f"middle is said of everything. Words without room are in the table only; point at {words.an_item} to read "
             "its name."
         )
-        file = words_file(CoOccurrence.of(*given, "The report"), found)
+        file = words_file(subject.co_occurrence, found)
         blocks.append(_figure("word-map", ax, "Scatter plot. " + caption, caption, file, readable=READABLE))
     return Section("words", f"Words for the {words.items}", [sentence], blocks)
 

@@ -139,8 +139,8 @@ def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Tabl
     profile = replace(
         profile, key=f"features-{view}", caption=f"Features of the clusters of view {view}", download=file
     )
-    ax = draw_clusters(subject.model, features, None, clusters, ax=Sheet())
+    ax = draw_clusters(subject.model, features, None, clusters, rows=subject.clusters, ax=Sheet())
     caption = f"The {words.items} as above, with a colour and a shape for each cluster of view {view}."
     sheet = cast(MatplotlibFigure, ax.figure)
-    drawn = plane_file(f"plane-{view}.csv", subject.model, features, None, clusters)
+    drawn = plane_file(f"plane-{view}.csv", subject.model, features, None, clusters, subject.clusters)
     return [Figure.of(f"plane-{view}", sheet, "Scatter plot. " + caption, caption, drawn), profile]
