@@ -62,6 +62,7 @@ FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
 STEPS = 0.5 ** np.arange(9)  # shares of the way to new hyperparameters, tried in turn
 BY_ROUNDING = 1e-9  # of a value: changes below it may come from the order of a sum
+FLAT = 1e-7  # of the terms of a slope: below it, the secant step would depend on how they were rounded
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
 ROUNDING = 1e-13  # of ln α, ln β, where the slope is zero; values of the objective tell them from others to 1e-7 only
@@ -165,10 +166,10 @@ class Hierarchical:
         moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
         drawn = tables.sum((0, 1))
         near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
-        slope, place = drawn - self.concentration * seated, np.log(self.concentration)
+        slope, place = _slope(drawn, self.concentration * seated), np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
         at_far, at_near = moved._log_rows(far), moved._log_rows(near)
-        better = at_far > at_near
+        better = at_far - at_near > BY_ROUNDING * np.abs(at_near)
         moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
         return moved._with_log_rows(np.where(better, at_far, at_near))
 
@@ -378,6 +379,12 @@ def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray
     divergence = ((accuracy - crowd) * logs).sum() + log_normalizer_dirichlet(accuracy).sum()
     imagined = float((crowd - 1) @ expected_log_dirichlet(IMAGINED)) + normalizer
     return float(divergence) - len(accuracy) * normalizer - imagined
+
+
+def _slope(rise: Float[np.ndarray, " classes"], fall: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+    """Difference of the two; zero where it is small, as of rows of single labels, which do not depend on s."""
+    slope = rise - fall
+    return np.where(np.abs(slope) > FLAT * (rise + fall), slope, 0.0)
 
 
 def _secant_step(
