@@ -64,11 +64,12 @@ def test_stops_before_a_bound_that_is_not_finite(settled, bound):
     assert (first.outcome, first.state, first.n_iter) == (Outcome.NOT_FINITE, 1.0, 1)
 
 
-def test_says_that_the_bound_fell():
+def test_a_sweep_that_lowers_the_bound_is_not_kept():
     trace = iterate(4.0, halve, lambda x: -abs(x - 1), max_iter=9, tol=1e-3)
     # -1, 0, -1/2: the third sweep is the first that makes it worse
-    assert (trace.outcome, trace.converged, trace.n_iter) == (Outcome.FELL, False, 3)
-    assert "got worse by 0.5 in sweep 3" in trace.reason
+    assert (trace.outcome, trace.converged, trace.state, trace.n_iter) == (Outcome.FELL, False, 1.0, 2)
+    assert (trace.lower_bound, trace.lower_bounds) == (0.0, (-1.0, 0.0))
+    assert "would have got worse by 0.5 after sweep 2" in trace.reason
 
 
 def test_a_fall_by_rounding_alone_is_convergence():

@@ -12,7 +12,9 @@ from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import parts
+from consilience.inference.iterate import Outcome
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
+from consilience.partitions.engine.checkpoint import runs_at
 from consilience.partitions.models import dawid_skene
 from consilience.partitions.models.registry import MODELS
 from consilience.registry import ESTIMATORS
@@ -280,6 +282,15 @@ def test_the_checkpoint_of_another_fit_is_refused(tmp_path):
         fit(DawidSkene(subtypes=1), table, checkpoint=path)
     with pytest.raises(InputError, match="is in a folder that does not exist"):
         fit(DawidSkene(subtypes=1), table, checkpoint=tmp_path / "nowhere" / "fit.npz")
+
+
+def test_a_sweep_that_lowers_the_bound_is_in_no_checkpoint(tmp_path):
+    path, given = tmp_path / "fit.npz", {"max_iter": 9}
+    run = (lambda: np.array([4.0]), lambda x: x / 2, lambda x: -abs(x[0] - 1))  # -1, 0 and -1/2
+    first = runs_at(path, DawidSkene()).run(*run, **given)
+    again = runs_at(path, DawidSkene()).run(*run, **given)
+    for trace in (first, again):
+        assert (trace.outcome, trace.state.tolist(), trace.lower_bounds) == (Outcome.FELL, [1.0], (-1.0, 0.0))
 
 
 # ---- clusters

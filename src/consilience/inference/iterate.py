@@ -34,7 +34,7 @@ class Outcome(Enum):
     SETTLED = "The state had settled after sweep {n_iter}."
     STILL_RISING = "The objective still improved after max_iter={n_iter} sweeps. Raise max_iter."
     NOT_SETTLED = "The state had not settled after max_iter={n_iter} sweeps. Raise max_iter."
-    FELL = "The objective got worse by {change:.3g} in sweep {n_iter}, which no exact update does."
+    FELL = "The objective would have got worse by {change:.3g} after sweep {n_iter}, which no exact update does."
     NOT_FINITE = "The objective was {last} after sweep {n_iter}: the numbers overflow or are too close to zero."
 
 
@@ -44,9 +44,9 @@ class Trace(Generic[State]):
 
     Attributes
     ----------
-    state : the last state whose bound is finite.
+    state : the last state whose bound is finite, and the one before a bound that fell.
     lower_bounds : tuple of float
-        The bound after each sweep, nats.
+        The bound after each sweep, nats; the last is that of the state, unless it is not finite.
     outcome : Outcome
         How the loop ended.
     reason : str
@@ -89,6 +89,8 @@ def iterate(
 ) -> Trace[State]:
     """Sweep until the bound gains at most `tol` times its size, falls or is not finite, and at most `max_iter` times.
 
+    A sweep that lowers the bound is not kept.
+
     Parameters
     ----------
     init : state before the first sweep.
@@ -119,6 +121,8 @@ def iterate(
             if not math.isfinite(bounds[-1]):
                 # the state before is the last with a finite bound
                 return _ended(state, bounds, Outcome.NOT_FINITE, tol)
+            if settled is None and falls(bounds):
+                return _ended(state, bounds[:-1], Outcome.FELL, tol, change=bounds[-2] - bounds[-1])
             state = following
             outcome = _outcome(bounds, tol) if settled is None else Outcome.SETTLED if settled(state) else None
             if outcome is not None:
@@ -133,21 +137,24 @@ def begin(
     return iterate(init(), step, lower_bound, **limits)
 
 
-def _ended(state: State, bounds: Sequence[float], outcome: Outcome, tol: float) -> Trace[State]:
-    before, last = ([math.nan, math.nan, *bounds])[-2:]  # a run may have fewer than two sweeps
-    reason = outcome.value.format(tol=tol, n_iter=len(bounds), change=before - last, last=last)
+def falls(bounds: Sequence[float]) -> bool:
+    """Whether the last of the bounds is below the one before by more than rounding."""
+    return len(bounds) > 1 and bounds[-1] - bounds[-2] < -ROUNDING * max(abs(bounds[-1]), abs(bounds[-2]))
+
+
+def _ended(
+    state: State, bounds: Sequence[float], outcome: Outcome, tol: float, *, change: float = math.nan
+) -> Trace[State]:
+    last = bounds[-1] if bounds else math.nan  # a run may have no sweep
+    reason = outcome.value.format(tol=tol, n_iter=len(bounds), change=change, last=last)
     return Trace(state, tuple(bounds), outcome, reason)
 
 
 def _outcome(bounds: Sequence[float], tol: float) -> Outcome | None:
-    """How the loop ends after the last of the bounds; None if it goes on."""
+    """How the loop ends after the last of the bounds, none of which fell; None if it goes on."""
     if len(bounds) < 2:
         return None
-    gain, size = bounds[-1] - bounds[-2], abs(bounds[-1])
-    # before the test of convergence, which every fall would pass
-    if gain < -ROUNDING * max(size, abs(bounds[-2])):
-        return Outcome.FELL
-    return Outcome.CONVERGED if gain <= tol * size else None
+    return Outcome.CONVERGED if bounds[-1] - bounds[-2] <= tol * abs(bounds[-1]) else None
 
 
 def restarts(

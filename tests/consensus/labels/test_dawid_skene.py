@@ -17,12 +17,22 @@ from consilience import Labels
 from consilience.annotations import concat
 from consilience.consensus import DawidSkene, ProductMixture
 from consilience.consensus.labels.annotator_models import Hierarchical
-from consilience.consensus.labels.dawid_skene import SMOOTHING, Evidence, init, labels_of, lower_bound, step
+from consilience.consensus.labels.dawid_skene import (
+    SMOOTHING,
+    Evidence,
+    imagined_sizes,
+    init,
+    labels_of,
+    lower_bound,
+    run,
+    step,
+)
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning, InputError, MissingDataError, UnannotatedWarning
 from consilience.inference.product_distributions import OneHotLabels, posterior, vote_shares
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import crowds_log_prior, explicit_log_prior
+from tests.scrambled import scramble
 
 SAID = [["a", "a", "b"], ["a", "a", None], ["b", "b", "b"], ["b", None, "a"]]
 KINDS = list(itertools.product(["full", "one-coin"], ["learned", None]))
@@ -196,6 +206,47 @@ def test_no_step_lowers_the_bound(seed, kind, n_items, n_annotators, n_classes, 
     bounds = [lower_bound(state) for state in states_of(labels, *kind, 8, known, past)[0]]
     # a count of 0 has a log probability of -1e12, of which 1e-16 is left where its label's class is excluded
     assert np.diff(bounds).min() >= -1e-8 * max(1, np.abs(bounds).max())
+
+
+def fitted_as_ordered(labels):
+    """Bound, prior accuracy of the crowd and responsibilities, without the canonical order of `DawidSkene.fit`."""
+    evidence, votes = evidence_and_start(labels)
+    trace = run(
+        votes, replace(evidence, sizes=imagined_sizes(labels)), one_coin=False, learned=True, max_iter=500, tol=1e-6
+    )
+    state = trace.state
+    table = state.model.log_table.reshape(-1, labels.n_classes)
+    return trace.lower_bound, state.model.crowd, posterior(evidence.onehot, state.log_weights, table)
+
+
+def test_the_concentration_does_not_follow_rounding():
+    """No row of two single labels depends on s: its slope is of the size of rounding, and was followed."""
+    rows = [(0, "u", "c1"), (1, "u", "c2"), (3, "u", "c2"), (4, "u", "c1"), *((n, "v", "c0") for n in (0, 2, 3, 4))]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    orders = (frame, frame[::-1], frame.sort_values("item", kind="stable"))
+    found = [fitted_as_ordered(Labels.from_frame(one, items=range(5), classes=["c0", "c1", "c2"])) for one in orders]
+    for bound, crowd, q in found[1:]:
+        assert bound == pytest.approx(found[0][0], abs=1e-8)
+        np.testing.assert_allclose(crowd, found[0][1], rtol=1e-8)
+        np.testing.assert_allclose(q, found[0][2], atol=1e-8)
+
+
+@pytest.mark.parametrize("seeds", [range(15), pytest.param(range(15, 2000), marks=pytest.mark.slow)])
+def test_the_order_of_items_annotators_and_classes_changes_nothing(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n_items, n_annotators, n_classes = rng.integers([2, 1, 2], [9, 5, 5])
+        said = rng.integers(n_classes, size=(n_items, n_annotators))
+        said[rng.random(said.shape) > rng.choice([0.3, 0.6, 1.0])] = -1
+        said[0, 0] = 0
+        labels = Labels.from_matrix(said, missing=-1, classes=range(n_classes))
+        bound, _, q = fitted_as_ordered(labels)
+        scrambled, place = scramble(labels, rng, rename=[]), rng.permutation(n_classes)
+        moved = replace(scrambled.annotations, label=place[scrambled.annotations.label]).in_order()
+        bound_now, _, q_now = fitted_as_ordered(moved)
+        # sweeps away from a saddle multiply rounding, up to some 1e9 times
+        np.testing.assert_allclose(q_now[:, place], q[scrambled.items], atol=1e-5, err_msg=str(seed))
+        assert bound_now == pytest.approx(bound, abs=1e-5), seed
 
 
 def test_each_of_several_labels_of_an_item_by_one_annotator_counts():

@@ -26,8 +26,10 @@ replaced by m̃ = exp(E ln m): by Jensen's inequality the result is still a lowe
 missing mass is a further label with a count of zero, so that q(θ_jk) = Dirichlet(s_k m̃_jk + n_jk, the rest) is still
 exact. α, β, s, e and q(a) then follow by minorisation (Minka 2000, Estimating a Dirichlet distribution): with the
 expected numbers of tables t = s m̃ (ψ(s m̃ + n) - ψ(s m̃)) the sum over labels is at least t (ln s + E ln m) + constant,
-which is conjugate to the Beta prior. No update lowers the bound: this is proved for whole counts; expected counts
-between 0 and 1, for which the dependence on ln m is concave, have not been seen to lower it either.
+which is conjugate to the Beta prior. All that needs whole counts. An expected count between 0 and 1 makes ln of the
+Polya probability concave in ln m, so that for such counts the bound is an approximation, and t no minorant: the update
+is then only an uphill direction, that of the natural gradient, and may go too far. So where it lowers the bound it is
+halved, up to eight times; if that does not help, the hyperparameters stay.
 
 Hyperpriors
 -----------
@@ -58,6 +60,9 @@ LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 TINY = 1e-12  # stands for a prior probability of zero
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
+STEPS = 0.5 ** np.arange(9)  # shares of the way to new hyperparameters, tried in turn
+BY_ROUNDING = 1e-9  # of a value: changes below it may come from the order of a sum
+FLAT = 1e-7  # of the terms of a slope: below it, the secant step would depend on how they were rounded
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
 ROUNDING = 1e-13  # of ln α, ln β, where the slope is zero; values of the objective tell them from others to 1e-7 only
@@ -140,29 +145,58 @@ class Hierarchical:
         return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
 
     def update(self, counts: Counts) -> Hierarchical:
-        """Estimate anew from counts: a minorising step, or for s a secant step where that is better."""
-        pseudo, total = self._pseudo(self.concentration), counts.sum(1)
+        """Estimate anew from counts: hyperparameters that do not lower the bound, then the rows."""
+        here = replace(self, counts=counts)
+        here = here._with_log_rows(here._log_rows(self.concentration))
+        there, lowest = here._proposed(), here._own_bound()
+        lowest -= BY_ROUNDING * abs(lowest)
+        steps = (there if share == 1 else here._towards(there, share) for share in STEPS)
+        kept = next((model for model in steps if model._own_bound() >= lowest), here)
+        return kept._with_rows()
+
+    def _proposed(self) -> Hierarchical:
+        """Return other hyperparameters: a minorising step, or for s a secant step where that is better."""
+        pseudo, total = self._pseudo(self.concentration), self.counts.sum(1)
         concentration = self._of_components(self.concentration)
-        tables = self._by_class(pseudo * (digamma(pseudo + counts) - digamma(pseudo)))
+        tables = self._by_class(pseudo * (digamma(pseudo + self.counts) - digamma(pseudo)))
         seated = self._by_class((digamma(concentration + total) - digamma(concentration)).sum(0))
         right = np.einsum("jkk->j", tables)
         right_wrong = np.column_stack([right, tables.sum((1, 2)) - right])
         crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
-        moved = replace(self, counts=counts, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
+        moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
         drawn = tables.sum((0, 1))
         near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
-        slope, place = drawn - self.concentration * seated, np.log(self.concentration)
+        slope, place = _slope(drawn, self.concentration * seated), np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
-        better = moved._log_rows(far) > moved._log_rows(near)
+        at_far, at_near = moved._log_rows(far), moved._log_rows(near)
+        better = at_far - at_near > BY_ROUNDING * np.abs(at_near)
         moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
-        return moved.with_counts(counts)
+        return moved._with_log_rows(np.where(better, at_far, at_near))
+
+    def _towards(self, there: Hierarchical, share: float) -> Hierarchical:
+        """Go a part of the way to other hyperparameters: α, β and s in logarithms."""
+        moved = replace(
+            there,
+            accuracy=(1 - share) * self.accuracy + share * there.accuracy,
+            crowd=self.crowd ** (1 - share) * there.crowd**share,
+            errors=(1 - share) * self.errors + share * there.errors,
+            concentration=self.concentration ** (1 - share) * there.concentration**share,
+        )
+        return moved._with_log_rows(moved._log_rows(moved.concentration))
 
     def with_counts(self, counts: Counts) -> Hierarchical:
         """Estimate the rows alone from counts; there can be more subtypes than before."""
-        found = replace(self, counts=counts, log_table=counts)
-        log_table = digamma(found._pseudo(self.concentration) + counts)
-        log_table -= digamma(found._of_components(self.concentration) + counts.sum(1))[:, None, :]
-        return replace(found, log_table=log_table, log_rows=found._log_rows(self.concentration))
+        here = replace(self, counts=counts, log_table=counts)
+        return here._with_log_rows(here._log_rows(self.concentration))._with_rows()
+
+    def _with_log_rows(self, log_rows: Float[np.ndarray, " classes"]) -> Hierarchical:
+        return replace(self, log_rows=log_rows)
+
+    def _with_rows(self) -> Hierarchical:
+        """Estimate q(θ)."""
+        log_table = digamma(self._pseudo(self.concentration) + self.counts)
+        log_table -= digamma(self._of_components(self.concentration) + self.counts.sum(1))[:, None, :]
+        return replace(self, log_table=log_table)
 
     @property
     def n_subtypes(self) -> int:
@@ -195,9 +229,12 @@ class Hierarchical:
 
     def log_prior(self, labels: Counts) -> float:
         """History · E ln θ - KL(q(θ) ‖ p(θ | m̃)) - KL(q(a) ‖ p(a)) + ln p(crowd, errors)."""
+        return self._own_bound() - float(np.vdot(labels, self.log_table))
+
+    def _own_bound(self) -> float:
+        """Return ln p(counts) under q(a), with KL(q(a) ‖ p(a)) and ln p(crowd, errors)."""
         imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
-        said = float(np.vdot(labels, self.log_table))
-        return float(self.log_rows.sum()) - said - kl_beta(self.accuracy, self.crowd) + imagined_errors
+        return float(self.log_rows.sum()) - kl_beta(self.accuracy, self.crowd) + imagined_errors
 
     def n_labels(self) -> Float[np.ndarray, " annotators"]:
         """Number of labels of each annotator, those of the history included."""
@@ -342,6 +379,12 @@ def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray
     divergence = ((accuracy - crowd) * logs).sum() + log_normalizer_dirichlet(accuracy).sum()
     imagined = float((crowd - 1) @ expected_log_dirichlet(IMAGINED)) + normalizer
     return float(divergence) - len(accuracy) * normalizer - imagined
+
+
+def _slope(rise: Float[np.ndarray, " classes"], fall: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+    """Difference of the two; zero where it is small, as of rows of single labels, which do not depend on s."""
+    slope = rise - fall
+    return np.where(np.abs(slope) > FLAT * (rise + fall), slope, 0.0)
 
 
 def _secant_step(

@@ -19,6 +19,7 @@ import numpy as np
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inference import Trace, iterate
+from consilience.inference.iterate import falls
 from consilience.partitions.engine.encoding import decode_state, encode_state
 from consilience.partitions.engine.item_rows import ItemRows
 
@@ -183,7 +184,8 @@ class Runs(Generic[State]):
             self._saved = self._saved[: number + 1]  # later runs followed from what this one was then
             state = step(swept.state)
             new = Swept(state, (*swept.bounds, float(lower_bound(state))))
-            if self._checkpoint is not None and np.isfinite(new.bounds[-1]):
+            is_kept = np.isfinite(new.bounds[-1]) and (settled is not None or not falls(new.bounds))
+            if self._checkpoint is not None and is_kept:
                 self._checkpoint.write([*self._done, new])
             return new
 
