@@ -50,7 +50,19 @@ def test_every_command_has_help_with_an_example_that_can_be_parsed(path, run):
 def test_commands_are_those_of_the_design():
     assert {" ".join(path) for path in commands()} == {
         *("site", "site summarise", "site show", "site fuse"),
-        *("fit", "fit-partitions", "fuse", "compare", "report", "predict", "difference", "plan", "convert", "datasets"),
+        *(
+            "help",
+            "fit",
+            "fit-partitions",
+            "fuse",
+            "compare",
+            "report",
+            "predict",
+            "difference",
+            "plan",
+            "convert",
+            "datasets",
+        ),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
         *("serve", "study", "study create", "study list", "study show", "study open", "study close", "study import"),
         *("study export", "study judge", "study panel", "store", "store backup", "store verify", "store restore"),

@@ -88,7 +88,7 @@ def say_fit(*, as_json: bool, **asked: Any) -> None:
         "consilience fit experts.csv --features iris.csv",
     ),
 )
-@click.version_option(__version__, prog_name="consilience")
+@click.version_option(__version__, "-V", "--version", prog_name="consilience")
 def main() -> None:
     """Combine many people's partial, noisy groupings and labels into one clustering that can be trusted.
 
@@ -376,6 +376,20 @@ main.add_command(serve)
 main.add_command(simulate)
 main.add_command(store)
 main.add_command(study)
+
+
+@main.command("help", short_help="Show the help of a command.", epilog=example("consilience help study create"))
+@click.argument("names", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def show_help_of(ctx: click.Context, names: tuple[str, ...]) -> None:
+    """Show the help of a COMMAND, or of the whole program."""
+    around, command = ctx.find_root(), ctx.find_root().command
+    for name in names:
+        within = command.get_command(around, name) if isinstance(command, click.Group) else None
+        if within is None:
+            raise click.UsageError(f"'{around.command_path}' has no command {name}.")
+        around, command = click.Context(within, info_name=name, parent=around), within
+    click.echo(around.get_help())
 
 
 @main.command(

@@ -17,15 +17,17 @@ from typing import Any
 
 import click
 
+from consilience.cli.config import take_config
 from consilience.cli.messages import as_click, note
 from consilience.errors import UnannotatedWarning
-from consilience.workflows.notes import notes_to
+from consilience.workflows.notes import Listener, notes_to
 from consilience.workflows.signals import end_on_signals
 from consilience.workflows.text import printable
 
 INTERRUPTED = 130
 OWN = "consilience"
 TRACEBACK = "--traceback"
+QUIET = "consilience.quiet"
 
 
 class ReadingOption(click.Option):
@@ -37,14 +39,29 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        self.params.append(
+        self.params += [
+            click.Option(
+                ["--config"],
+                type=click.Path(dir_okay=False),
+                is_eager=True,  # the defaults that it gives are those of the options after it
+                expose_value=False,
+                callback=take_config,
+                help="Take options from a TOML file, such as clusters = 5; the command line comes first.",
+            ),
+            click.Option(
+                ["-q", "--quiet"],
+                is_flag=True,
+                expose_value=False,
+                callback=lambda ctx, _, value: ctx.meta.update({QUIET: value}),
+                help="Show no notes, only results and errors.",
+            ),
             click.Option(
                 [TRACEBACK],
                 is_flag=True,
                 expose_value=False,
                 help="Show where in the program a failure occurred.",
-            )
-        )
+            ),
+        ]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, with those on reading annotations under a separate heading."""
@@ -61,7 +78,8 @@ class Command(click.Command):
         from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
         from consilience.cli.keywords import OPTIONS
 
-        with _warnings_as_notes(), written_by(OPTIONS), notes_to(note):
+        tell = (lambda _: None) if ctx.meta.get(QUIET) else note
+        with _warnings_as_notes(tell), written_by(OPTIONS), notes_to(tell):
             return super().invoke(ctx)
 
 
@@ -124,12 +142,12 @@ def show_help() -> None:
 
 
 @contextlib.contextmanager
-def _warnings_as_notes() -> Iterator[None]:
+def _warnings_as_notes(tell: Listener) -> Iterator[None]:
     """Show the package's own warnings as notes, and hide those of other libraries, which are not meant for users."""
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         if category.__module__.split(".")[0] == OWN:
-            note(" ".join(str(message).split()))
+            tell(" ".join(str(message).split()))
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
