@@ -322,7 +322,7 @@ def test_the_models_are_those_of_the_registry():
 
 def test_what_partitions_cannot_fit_is_refused():
     table = PartitionedTable(made.cut(made.crowd(), 3))
-    with pytest.raises(InputError, match=r"finds subtypes of classes from all items at once.*Got subtypes='auto'"):
+    with pytest.raises(InputError, match=r"finds no subtypes of classes: .* Got subtypes='auto'"):
         fit(DawidSkene(), table)
     with pytest.raises(InputError, match=r"Give subtypes=1. Got subtypes=2\."):
         fit(DawidSkene(subtypes=2), table)

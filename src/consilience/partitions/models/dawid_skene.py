@@ -58,8 +58,8 @@ def require_fittable(model: DawidSkene, checkpoint: Any) -> None:  # a checkpoin
     has_one = model.confusion != "full" or model.prior is None if is_auto(model.subtypes) else int(model.subtypes) == 1
     if not has_one:
         raise InputError(
-            "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
-            f"subtypes=1. Got subtypes={model.subtypes!r}."
+            "Over partitions, DawidSkene finds no subtypes of classes: they are divided along an eigenvector with an "
+            f"entry for each item, which is no sum over partitions. Give subtypes=1. Got subtypes={model.subtypes!r}."
         )
 
 
