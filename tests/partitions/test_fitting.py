@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Labels
 from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
+from consilience.consensus.labels import samples
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import parts
@@ -164,7 +165,7 @@ def test_samples_of_large_tables_are_as_good(monkeypatch):
     frames = made.cut(made.crowd(3000), 5)
     exact = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
     seen = []
-    monkeypatch.setattr(dawid_skene, "MOST_LABELS", 3000)
+    monkeypatch.setattr(samples, "MOST_LABELS", 3000)
     monkeypatch.setattr(dawid_skene, "MOST_PAIRS", 8000)
     monkeypatch.setattr(dawid_skene, "copies_of", lambda *given: seen.append(given[1]) or copies_of(*given))
     sampled = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
