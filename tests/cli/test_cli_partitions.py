@@ -198,8 +198,8 @@ def test_workers_find_the_same(run, tmp_path, labels):
         ),
         (
             ("labels", "--set", "subtypes=2"),
-            "DawidSkene finds subtypes of classes from all items at once, which partitions do not allow. Give "
-            "subtypes=1. Got subtypes=2.",
+            "Over partitions, DawidSkene finds no subtypes of classes: they are divided along an eigenvector with an "
+            "entry for each item, which is no sum over partitions. Give subtypes=1. Got subtypes=2.",
         ),
         (
             ("labels", "--model", "KCC", "--features", "x,y"),

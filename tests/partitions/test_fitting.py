@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Labels
 from consilience.consensus import DawidSkene, ProductMixture, SpectralEM
+from consilience.consensus.labels import samples
 from consilience.consensus.labels.copies_result import copies_of
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import parts
@@ -166,7 +167,7 @@ def test_samples_of_large_tables_are_as_good(monkeypatch):
     frames = made.cut(made.crowd(3000), 5)
     exact = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
     seen = []
-    monkeypatch.setattr(dawid_skene, "MOST_LABELS", 3000)
+    monkeypatch.setattr(samples, "MOST_LABELS", 3000)
     monkeypatch.setattr(dawid_skene, "MOST_PAIRS", 8000)
     monkeypatch.setattr(dawid_skene, "copies_of", lambda *given: seen.append(given[1]) or copies_of(*given))
     sampled = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
@@ -333,7 +334,7 @@ def test_the_models_are_those_of_the_registry():
 
 def test_what_partitions_cannot_fit_is_refused():
     table = PartitionedTable(made.cut(made.crowd(), 3))
-    with pytest.raises(InputError, match=r"finds subtypes of classes from all items at once.*Got subtypes='auto'"):
+    with pytest.raises(InputError, match=r"finds no subtypes of classes: .* Got subtypes='auto'"):
         fit(DawidSkene(), table)
     with pytest.raises(InputError, match=r"Give subtypes=1. Got subtypes=2\."):
         fit(DawidSkene(subtypes=2), table)

@@ -12,9 +12,8 @@ from tests.partitions.item_tables import FEATURES, SETTINGS, SORTERS, in_memory,
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"prior_variance": "auto"}, "the 'prior_variance' parameter of PartitionLabelModel must be a number"),
         ({"copies": "auto"}, "the 'copies' parameter of PartitionLabelModel must be None"),
-        ({"n_clusters": 3}, "the 'n_clusters' parameter of PartitionLabelModel must be \"auto\""),
+        ({"n_clusters": 7}, "The 'n_clusters' parameter of PartitionLabelModel must be at most max_clusters, 6"),
         ({"tol": -1.0}, "The 'tol' parameter of PartitionLabelModel must be"),
         ({"rich_get_richer": 9.0}, "The 'rich_get_richer' parameter of PartitionLabelModel must be at most 0.0020833"),
         ({"max_clusters": 241}, "must be at most the number of items, 240"),
@@ -30,6 +29,8 @@ def test_data_that_tell_nothing_are_refused():
     frame = items()
     with pytest.raises(InputError, match=r"needs more items than features\. Got 5 items and 5 features"):
         fit(PartitionLabelModel(**SETTINGS | {"max_clusters": 2}), table_of([frame[:5]]))
+    with pytest.raises(InputError, match=r"Of 5 features of 10 items it would choose some: .* select_features=False"):
+        fit(PartitionLabelModel(**SETTINGS | {"prior_variance": "auto"}), table_of([frame[:10]]))
     with pytest.raises(InputError, match="All 5 features are constant over the 240 items"):
         fit(PartitionLabelModel(**SETTINGS), table_of([frame.assign(**dict.fromkeys(FEATURES, 1.0))]))
     with pytest.raises(InputError, match="None of the items has a label"):

@@ -84,6 +84,8 @@ def test_each_sweep_is_that_in_memory(cut, n_sweeps):
         {"rich_get_richer": 0.0},
         {"diagonal_concentration": 20.0, "prior_variance": 0.3},
         {"random_state": np.random.RandomState},
+        {"prior_variance": "auto", "n_init": 2},
+        {"n_clusters": 2, "n_init": 2},
     ],
     ids=str,
 )

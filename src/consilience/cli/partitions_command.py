@@ -58,7 +58,7 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
     type=Setting(),
     multiple=True,
     shell_complete=complete_settings,
-    help="Set a parameter of the model; may be repeated. PartitionLabelModel needs prior_variance.",
+    help="Set a parameter of the model; may be repeated.",
 )
 @click.option(
     "--features",

@@ -49,14 +49,14 @@ def fit(
     - KCC, MECC, MCVC and SubsetFusion read labels as groupings: items with the same label by an annotator form a group.
       The runs of KCC begin with 100,000 items. SubsetFusion finds the number of clusters, and the clusters to begin
       with, from 100,000 items; MECC and MCVC take 5,000 items for their restarts. All items then decide.
-    - A restart of PartitionLabelModel begins with 100,000 items.
+    - A restart of PartitionLabelModel begins with 100,000 items, from which a prior variance is chosen.
 
     Parameters
     ----------
     model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
-        DawidSkene with ``subtypes=1``: subtypes of classes are found from all items at once. PartitionLabelModel with a
-        number as `prior_variance`, ``copies=None`` and ``n_clusters="auto"``, for the same reason. ProductMixture,
-        StagewiseEM and SubsetFusion with ``copies=None``, and SubsetFusion with ``refine=True``.
+        DawidSkene with ``subtypes=1``: classes are divided along an eigenvector with an entry for each item.
+        PartitionLabelModel, ProductMixture, StagewiseEM and SubsetFusion with ``copies=None``: what copies repeat is
+        left out item by item before a fit. SubsetFusion with ``refine=True``.
     table : PartitionedTable; PartitionedItems for a PartitionLabelModel; either for an MCVC or MECC
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is

@@ -260,17 +260,30 @@ def lower_bound(state: State, evidence: Observations, prior: Prior) -> float:
     return float(items + labels_of_clusters - confusion + reliability + log_density)
 
 
-def run(
-    state: State, evidence: Observations, prior: Prior, *, max_iter: int, tol: float, loop: Loop = begin
+def run_from(
+    evidence: Observations,
+    prior: Prior,
+    start: Callable[[], State],
+    *,
+    max_iter: int,
+    tol: float,
+    loop: Loop = begin,
 ) -> Trace[State]:
     """Sweep from a first state until the bound converges."""
     return loop(
-        lambda: state,
+        start,
         lambda before: step(before, evidence, prior),
         lambda after: lower_bound(after, evidence, prior),
         max_iter=max_iter,
         tol=tol,
     )
+
+
+def run(
+    state: State, evidence: Observations, prior: Prior, *, max_iter: int, tol: float, loop: Loop = begin
+) -> Trace[State]:
+    """Sweep from a state that is known until the bound converges."""
+    return run_from(evidence, prior, lambda: state, max_iter=max_iter, tol=tol, loop=loop)
 
 
 def read_groupings(
@@ -435,11 +448,12 @@ def merge_to(
     trace: Trace[State],
     n_clusters: int,
     owners: Callable[[State], Int[np.ndarray, " owning"]],
-    evidence: Evidence,
+    evidence: Observations,
     prior: Prior,
     *,
     max_iter: int,
     tol: float,
+    loop: Loop = begin,
 ) -> Trace[State]:
     """Join clusters until at most `n_clusters` own items, each time the two whose join lowers the bound least.
 
@@ -452,7 +466,8 @@ def merge_to(
         pairs = [pair for pair in alike(trace.state, evidence.cells, live) if pair not in tried][:TRIED]
         if len(live) <= n_clusters or not pairs:
             return trace
-        attempts = [run(with_joined(trace.state, *pair), evidence, prior, max_iter=max_iter, tol=tol) for pair in pairs]
+        joined = [with_joined(trace.state, *pair) for pair in pairs]
+        attempts = [run(state, evidence, prior, max_iter=max_iter, tol=tol, loop=loop) for state in joined]
         enough = [len(owners(attempt.state)) >= n_clusters for attempt in attempts]
         # runs that still have enough clusters come first, whatever their bounds
         best = max(range(len(pairs)), key=lambda place: (enough[place], attempts[place].lower_bound))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,7 @@ from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.confusion import Cells, ConfusionPrior
-from consilience.inference.iterate import restarts
+from consilience.inference.iterate import Loop, begin, restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
@@ -64,6 +65,7 @@ from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.feature_selection import associated
 from consilience.semisupervised.partition_label_model import (
     Evidence,
+    Observations,
     Prior,
     Problem,
     State,
@@ -73,9 +75,11 @@ from consilience.semisupervised.partition_label_model import (
     merge,
     merge_to,
     read_groupings,
-    run,
+    run_from,
 )
 from consilience.semisupervised.prior_variance import Fold, Search
+
+Observed = TypeVar("Observed", bound=Observations)
 
 MAX_CLUSTERS = 50
 MANY = 0.5  # features per item from which it is chosen whether only associated ones are used
@@ -350,7 +354,7 @@ class PartitionLabelModel(CrowdEstimator):
         rng = check_random_state(self.random_state)
 
         with self._progress():
-            self._search(features, read.kept, n_clusters, rng)
+            self.search(features, read.kept, n_clusters, rng)
             seeds = spawn_seeds(rng, self.n_init)
             problem, prior, (best, traces, evidence) = self._learned_from(features, read.kept, n_clusters, seeds)
             # features are only added, so that this ends
@@ -368,12 +372,13 @@ class PartitionLabelModel(CrowdEstimator):
         guessers = note_guessers(self.annotators_["reliability"])
         self.notes_ = [*on_features, *notes_on_copies(self), *notes_on_little_told(arranged.given), *guessers]
         forecasts.note_number_of_clusters(self, arranged.given)
-        self._warn_unless_as_many()
+        self.warn_unless_as_many()
         return self
 
     forecast_same = forecasts.forecast_same
 
-    def _warn_unless_as_many(self) -> None:
+    def warn_unless_as_many(self) -> None:
+        """Warn unless as many clusters were found as were requested."""
         if not is_auto(self.n_clusters) and self.n_clusters_ != self.n_clusters:
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters instead of the {self.n_clusters} requested: "
@@ -482,43 +487,73 @@ class PartitionLabelModel(CrowdEstimator):
     def _run_restarts(
         self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
     ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
-        """Return the best restart, all restarts, and their evidence.
+        """Return the best restart, all restarts, and their evidence."""
+        start = self._start(problem)
+        return self.run_restarts(
+            lambda most: problem.evidence(problem.labels, most),
+            lambda evidence, most, seed: start(evidence, prior, most, seed),
+            lambda state, evidence: _owners(state, evidence, prior),
+            prior,
+            n_clusters,
+            seeds,
+            n_jobs=self.n_jobs,
+        )
+
+    def run_restarts(
+        self,
+        evidence_for: Callable[[int], Observed],
+        start: Callable[[Observed, int, int], State],
+        owners: Callable[[State, Observed], Int[np.ndarray, " owning"]],
+        prior: Prior,
+        n_clusters: int,
+        seeds: list[int],
+        *,
+        n_jobs: int | None = None,
+        loop: Loop = begin,
+    ) -> tuple[Trace[State], list[Trace[State]], Observed]:
+        """Return the best restart, all restarts, and their evidence, wherever the items are.
 
         If a number of clusters was requested and joining does not lead to it, runs start again from this number.
+
+        Parameters
+        ----------
+        evidence_for : a largest number of clusters.
+        start : evidence, number of clusters, seed → first state.
+        owners : state, evidence → clusters that own items.
+        loop : what runs the sweeps.
         """
-        start, requested = self._start(problem), None if is_auto(self.n_clusters) else int(self.n_clusters)
-        found = []
+        requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "loop": loop}
         for most in dict.fromkeys([n_clusters, requested or n_clusters]):
-            evidence = problem.evidence(problem.labels, most)
-            jobs = [(start, evidence, prior, most, seed) for seed in seeds]
-            traces = restarts(self._run, jobs, n_jobs=self.n_jobs)
-            found.append((self._joined(traces, evidence, prior), traces, evidence))
-            if requested in (None, len(_owners(found[-1][0].state, evidence, prior))):
-                return found[-1]
-        return found[-1]
+            evidence = evidence_for(most)
+            jobs = [(evidence, prior, partial(start, evidence, most, seed)) for seed in seeds]
+            traces = restarts(partial(run_from, **limits), jobs, n_jobs=n_jobs)
+            best = self._joined(traces, evidence, prior, owners, limits)
+            if requested in (None, len(owners(best.state, evidence))):
+                break
+        return best, traces, evidence
 
-    def _joined(self, traces: list[Trace[State]], evidence: Evidence, prior: Prior) -> Trace[State]:
+    def _joined(
+        self, traces: list[Trace[State]], evidence: Observed, prior: Prior, owners: Any, limits: dict[str, Any]
+    ) -> Trace[State]:
         """Return the best restart with its clusters joined, if possible among those with the number requested."""
-
-        def owners(state: State) -> Int[np.ndarray, " owning"]:
-            return _owners(state, evidence, prior)
-
-        settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
         requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
         if requested is not None:
-            traces = [trace for trace in traces if len(owners(trace.state)) >= requested] or traces
+            traces = [trace for trace in traces if len(owners(trace.state, evidence)) >= requested] or traces
         best = max(traces, key=lambda trace: trace.lower_bound)
         if self.merge:
-            best = merge(best, evidence, prior, fewest=requested or 1, **settings)
-        return best if requested is None else merge_to(best, requested, owners, evidence, prior, **settings)
+            best = merge(best, evidence, prior, fewest=requested or 1, **limits)
+        if requested is None:
+            return best
+        return merge_to(best, requested, lambda state: owners(state, evidence), evidence, prior, **limits)
 
     def _start(self, problem: Problem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
         return problem.start_from_features if from_features else problem.start_at_random
 
     def _run(self, start: Start, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> Trace[State]:
-        first = start(evidence, prior, n_clusters, seed)
-        return run(first, evidence, prior, max_iter=self.max_iter, tol=self.tol)
+        first = partial(start, evidence, prior, n_clusters, seed)
+        return run_from(evidence, prior, first, max_iter=self.max_iter, tol=self.tol)
 
     def prior_of(self, problem: Problem, variance: float) -> Prior:
         """Return the priors of a problem.
@@ -544,7 +579,12 @@ class PartitionLabelModel(CrowdEstimator):
         )
         return Prior(variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned")
 
-    def _search(self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState) -> None:
+    def chooses_features(self, n_items: int, n_features: int) -> bool:
+        """Whether it is chosen if all features are used, or those associated with the annotations."""
+        wanted = is_auto(self.prior_variance) and bool(self.select_features) and not self.rich_get_richer
+        return wanted and n_features >= MANY * n_items
+
+    def search(self, features: np.ndarray, groupings: Groupings, n_clusters: int, rng: np.random.RandomState) -> None:
         """Set the prior variance and the features that are used, and what both were chosen from."""
         self.features_used_ = np.ones(features.shape[1], dtype=bool)
         self.prior_variance_search_ = self.feature_search_ = None
@@ -558,7 +598,7 @@ class PartitionLabelModel(CrowdEstimator):
         folds = prior_variance.split(grouped.incidence, rng)
         variances = self._variances(few)
         found = self._searched([(Problem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters)
-        if self.select_features and not self.rich_get_richer and features.shape[1] >= MANY * len(features):
+        if self.chooses_features(*features.shape):
             used = associated(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
             parts = [few[:, associated(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds]
             trials = [(Problem.of(part, grouped), self._variances(part)) for part in parts]

@@ -56,12 +56,19 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.labels import LabelAggregator, information
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
-from consilience.inference.product_distributions import OneHotLabels, Weights, shared_weights
+from consilience.inference.iterate import Loop, Trace, begin
+from consilience.inference.product_distributions import (
+    Expectation,
+    Responsibilities,
+    Weights,
+    encode_labels,
+    shared_weights,
+)
 from consilience.inference.threads import one_blas_thread
 
 GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
@@ -340,16 +347,14 @@ class DawidSkene(LabelAggregator):
     ) -> tuple[Fit, Fit]:
         """Fit with one subtype a class, and with more; None for as many as raise the bound."""
         n_classes, learned = labels.n_classes, self.prior is not None
-        column, n_columns = labels.annotator * n_classes + labels.label, n_annotators * n_classes
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
 
         def evidence_for(n_subtypes: int) -> Evidence:
-            onehot = OneHotLabels.of(
-                labels.item,
-                column,
-                (len(labels), n_columns),
+            onehot = encode_labels(
+                labels,
                 n_classes * n_subtypes,
+                n_annotators=n_annotators,
                 known=known,
                 n_classes=n_classes,
                 weight=weight,
@@ -358,33 +363,61 @@ class DawidSkene(LabelAggregator):
             return Evidence(onehot, history, sizes, n_subtypes)
 
         evidence = evidence_for(1)
-        trace = run(
-            first_guess(labels, known, weight),
-            evidence,
-            one_coin=self.confusion == "one-coin",
-            learned=learned,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        trace = self.learn(first_guess(labels, known, weight), evidence)
         first = Fit(trace, evidence)
         if n_classes == 1 or n_subtypes == 1 or (n_subtypes is None and not trace.converged):
             return first, first
-        values = np.ones(labels.n_rows) if weight is None else weight
-        onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_columns))
+        values, column = (
+            np.ones(labels.n_rows) if weight is None else weight,
+            labels.annotator * n_classes + labels.label,
+        )
+        onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_annotators * n_classes))
         is_chosen = is_auto(self.subtypes)
         fit = found(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
         return first, first if is_chosen and fit.trace.lower_bound <= first.trace.lower_bound else fit
+
+    def learn(self, start: Responsibilities | Expectation, evidence: Evidence, loop: Loop = begin) -> Trace[State]:
+        """Sweep from the first responsibilities, or their sums, until the bound converges; `loop` runs the sweeps."""
+        return run(
+            start,
+            evidence,
+            one_coin=self.confusion == "one-coin",
+            learned=self.prior is not None,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            loop=loop,
+        )
+
+    def calibration_of(
+        self,
+        labels: Labels,
+        state: State,
+        responsibilities: Responsibilities,
+        *,
+        free: Bool[np.ndarray, " items"],
+        told: bool = False,
+    ) -> Calibration:
+        """Find how far the probabilities are to be trusted; warn if nothing tells.
+
+        Parameters
+        ----------
+        labels : one of each group of copies for each item.
+        state : with one subtype a class.
+        responsibilities : of the items.
+        free : items whose class is not given.
+        told : whether given classes, or a history, tell how often labels are right.
+        """
+        found = calibration(labels, state.model, state.log_weights, responsibilities, free=free, told=told)
+        if found.is_assumed:
+            warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
+        return found
 
     def _calibration(self, labels: Labels, fit: Fit, known: Int[np.ndarray, " items"] | None) -> Calibration:
         if not self.calibrate:
             return uncalibrated(labels.n_classes)
         free = np.full(len(labels), True) if known is None else known < 0
         told = not free.all() or bool(np.any(fit.evidence.history))
-        state = fit.trace.state
-        found = calibration(labels, state.model, state.log_weights, fit.responsibilities(), free=free, told=told)
-        if found.is_assumed:
-            warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
-        return found
+        return self.calibration_of(labels, fit.trace.state, fit.responsibilities(), free=free, told=told)
 
     def _read_off(
         self,
@@ -396,23 +429,41 @@ class DawidSkene(LabelAggregator):
         known: Int[np.ndarray, " items"] | None,
     ) -> None:
         n_classes, state, evidence = labels.n_classes, fit.trace.state, fit.evidence
-        self.keep_state(state, calibrated, evidence.sizes, evidence.n_subtypes)
         q = fit.responsibilities()
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
         self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
-        doubted = doubted_labels(heard, in_classes, weight, len(matrices))
-        low, high = accuracy_interval(state.model, q.mean(0), doubted)
-        self.annotators_ = add_interval(self.annotators_, low, high)
-        if self.n_subtypes_ > 1:
-            self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
+        self.keep_learned(
+            state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
+        )
         self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
         self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
+
+    def keep_learned(
+        self,
+        state: State,
+        evidence: Evidence,
+        calibrated: Calibration,
+        share: Weights,
+        doubted: Float[np.ndarray, " annotators"],
+    ) -> None:
+        """Set what is told of classes and annotators besides their table and their matrices.
+
+        Parameters
+        ----------
+        share : of the items, of each component.
+        doubted : see `doubted_labels`.
+        """
+        self.keep_state(state, calibrated, evidence.sizes, evidence.n_subtypes)
+        self.annotators_ = add_interval(self.annotators_, *accuracy_interval(state.model, share, doubted))
+        if self.n_subtypes_ > 1:
+            matrices = state.model.matrices()
+            self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
+        table, n_classes = self.confusion_matrices_, self.n_clusters_
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
-        table = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
 
     def keep_state(
@@ -440,27 +491,41 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
     ) -> None:
         """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
-        n_classes, rows = labels.n_classes, np.flatnonzero(constant)
         here = counts_of(labels, self.responsibilities_, constant)
         counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
+        self.keep_constant(np.flatnonzero(constant), counts, self.responsibilities_.mean(0))
+
+    def keep_constant(
+        self, rows: Int[np.ndarray, " constant"], counts: CountsOfAll, share: Float[np.ndarray, " classes"]
+    ) -> None:
+        """Replace what is told of annotators who were not heard.
+
+        Parameters
+        ----------
+        rows : these annotators.
+        counts : expected numbers of their labels.
+        share : of the items, of each class.
+        """
+        n_classes, confusion = self.n_clusters_, as_constant(counts)
         self.silence(rows)
         if self.n_subtypes_ > 1:
-            of_components = np.repeat(as_constant(counts).transpose(0, 2, 1), self.n_subtypes_, axis=2)
+            of_components = np.repeat(confusion.transpose(0, 2, 1), self.n_subtypes_, axis=2)
             self._subtype_rows.reshape(-1, n_classes, of_components.shape[2])[rows] = of_components[rows]
-        for name, of_them in (
-            ("confusion_counts_", counts.transpose(0, 2, 1)),
-            ("confusion_matrices_", as_constant(counts)),
-        ):
+        for name, of_them in (("confusion_counts_", counts.transpose(0, 2, 1)), ("confusion_matrices_", confusion)):
             table = getattr(self, name)
             values = table.to_numpy(copy=True).reshape(-1, n_classes, n_classes)
             values[rows] = of_them[rows]
             setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
         matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
-        quality = annotator_quality(labels, self.responsibilities_, matrices, self.annotators_.index, named=True)
-        quality[["accuracy_low", "accuracy_high"]] = np.nan
-        mine = np.isin(np.arange(len(quality)), rows)
-        for name in ("accuracy", "accuracy_low", "accuracy_high", "information"):
-            self.annotators_[name] = np.where(mine, quality[name], self.annotators_[name])
+        own = {
+            "accuracy": np.einsum("akk,k->a", matrices, share),
+            "accuracy_low": np.nan,
+            "accuracy_high": np.nan,
+            "information": information(share, matrices),
+        }
+        mine = np.isin(np.arange(len(matrices)), rows)
+        for name, value in own.items():
+            self.annotators_[name] = np.where(mine, value, self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)

@@ -13,8 +13,12 @@ MOST_LABELS = 100_000
 def sampled_items(labels: Labels, wanted: Bool[np.ndarray, " items"]) -> Int[np.ndarray, " sampled"]:
     """Return the wanted items, or evenly spaced ones of them, with about `MOST_LABELS` labels."""
     items = np.flatnonzero(wanted)
-    n_labels = int(np.diff(labels.indptr)[items].sum())
+    return items[sampled_places(len(items), int(np.diff(labels.indptr)[items].sum()))]
+
+
+def sampled_places(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
+    """Return the places of all items, or of evenly spaced ones if they have more labels than `MOST_LABELS`."""
     if n_labels <= MOST_LABELS:
-        return items
-    number = max(int(len(items) * MOST_LABELS / n_labels), 1)
-    return items[np.linspace(0, len(items) - 1, number).astype(int)]
+        return np.arange(n_items)
+    number = max(int(n_items * MOST_LABELS / n_labels), 1)
+    return np.linspace(0, n_items - 1, number).astype(int)

@@ -25,6 +25,7 @@ from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
     Weights,
+    encode_labels,
     posterior,
     shared_weights,
 )
@@ -73,14 +74,8 @@ def _sums_by(
 def encoded(part: LabelPart, heard: Heard) -> OneHotLabels:
     """Encode the labels for the E-step."""
     labels = part.labels
-    read, n_classes = heard.labels(labels), labels.n_classes
-    return OneHotLabels.of(
-        read.item,
-        read.annotator * n_classes + read.label,
-        (len(labels), labels.n_annotators * n_classes),
-        n_classes,
-        weight=heard.weight(read),
-    )
+    read = heard.labels(labels)
+    return encode_labels(read, labels.n_classes, weight=heard.weight(read))
 
 
 def first_sums(part: LabelPart, heard: Heard) -> Expectation:

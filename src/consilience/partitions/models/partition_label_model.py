@@ -1,10 +1,12 @@
 """`PartitionLabelModel` fitted to partitions: its in-memory fit, with sums over partitions in place of arrays of items.
 
     survey       annotators, groups, numbers of items, ranges of features               1 pass over the source
-    sample       of at most `SAMPLE` items: order of features and groups, a start       1 pass over the parts
+    sample       of at most `SAMPLE` items: order of features and groups, prior
+                 variance, a start                                                      1 pass over the parts
     start        a k-means clustering of the sample, each item at the nearest centre    2 a restart
     sweeps       (18), (20) here; the steps of (4) and (16) in the partitions           6 to 8 a sweep
     merging      sweeps from joined clusters                                            as many
+    number       of clusters, if one is requested: who owns items                       1 a join
     groupings    clusters that own items; labels that the model predicts                2
 
 Each sum has the size of the weights or of the groups × clusters: nothing here grows with the number of items, but for
@@ -20,9 +22,10 @@ A fit is as sensitive to rounding as in memory. The optimiser of (4) stops at a 
 can decide on a step; and pairs of clusters whose labels are equal with certainty are alike, so that it decides which of
 them is joined first.
 
-Not found here is what needs all items at once: a prior variance, copies, the row space of more features than items. Nor
-is a requested number of clusters, which restarts from other numbers. The parameters have to say that none is asked for.
-The note on annotators whose groups tell next to nothing is not made.
+A prior variance is chosen on the sample, of which the in-memory fit takes 5,000 items as well. Not found here is what
+needs all items at once: the row space of more features than items, and which of many features to use. Copies would be
+left out item by item, so that ``copies=None`` has to be said. The note on annotators whose groups tell next to nothing
+is not made.
 """
 
 from __future__ import annotations
@@ -47,10 +50,8 @@ from consilience.errors import InputError
 from consilience.estimators.elsewhere import keep_for_items, read_features, told_of_items
 from consilience.estimators.forecasts import on_number_of_clusters
 from consilience.estimators.grouping_copies import copies_of
-from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import restore
-from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
 from consilience.inference.confusion import Cells
 from consilience.inference.parts import Additive, Parts
@@ -61,7 +62,6 @@ from consilience.partitions.models.requirements import require_no_copies, requir
 from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Keys, OwnItems, Surveyed, group_places
 from consilience.partitions.tables.item_table import ItemPartition, read_items
 from consilience.semisupervised import PartitionLabelModel, mapping
-from consilience.semisupervised import partition_label_model as updates
 from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.partition_label_model import (
     KMEANS_ROUNDS,
@@ -162,6 +162,11 @@ class ItemsInParts:
         total: Moments = self.parts.total(moments, coefficients, said)
         return total
 
+    def owners(self, state: State, prior: Prior) -> Int[np.ndarray, " owning"]:
+        """Return the clusters that own items."""
+        said = label_evidence(state.assignment, state.expected, self.cells)
+        return np.flatnonzero(self.parts.total(owned, with_offset(state.weights, prior.richness), said))
+
     def leaning(self, state: State, centres: np.ndarray) -> State:
         """Return the state with posteriors close to clusters around centres."""
         seen = self.parts.total(leaning, centres, self.cells, state.weights.shape[1])
@@ -173,16 +178,6 @@ class ItemsInParts:
 
 def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
     """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
-    remedies = {
-        "prior_variance": (is_auto(model.prior_variance), "a number, such as that found in memory on a sample"),
-        "n_clusters": (not is_auto(model.n_clusters), '"auto", and max_clusters the largest number'),
-    }
-    for name, (refused, remedy) in remedies.items():
-        if refused:
-            raise InputError(
-                f"Over partitions, the {name!r} parameter of PartitionLabelModel must be {remedy}. "
-                f"Got {getattr(model, name)!r} instead."
-            )
     require_no_copies(model)
     require_same_starts(model, checkpoint)
 
@@ -198,7 +193,7 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     """
     own, survey, features = table.own, table.survey, table.features
     n_clusters = model.number_of_clusters(survey.n_items)
-    _require_features(survey, features)
+    _require_features(model, survey, features)
     sample = table.sample(SAMPLE)
     X = pd.DataFrame(sample.features, index=sample.groupings.items, columns=pd.Index(features, tupleize_cols=False))
     columns, arranged = _arranged(read_features(model, X, reset=True), sample.groupings)
@@ -211,26 +206,39 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     require_information(np.empty((survey.n_items, 0)), counted)
     runs: Runs[State] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
 
-    model.features_used_ = np.ones(len(features), dtype=bool)
-    model.prior_variance_search_ = model.feature_search_ = None
-    model.prior_variance_ = float(model.prior_variance)
+    of_sample, rng = sample.features[:, columns][arranged.items], check_random_state(model.random_state)
     copies_of(model, ordered)
+    model.search(of_sample, ordered, n_clusters, rng)
     problem = _problem(survey, ordered)
     evidence, prior = ItemsInParts(parts, problem.cells), model.prior_of(problem, model.prior_variance_)
-    starts = Problem.of(sample.features[:, columns][arranged.items], ordered)
-    best, bounds = _best(model, evidence, prior, starts, runs, n_clusters)
+    starts = Problem.of(of_sample, ordered)
+    best, traces, _ = model.run_restarts(
+        lambda most: evidence,
+        lambda evidence, most, seed: _start(model, evidence, prior, starts, most, seed),
+        lambda state, evidence: evidence.owners(state, prior),
+        prior,
+        n_clusters,
+        spawn_seeds(rng, model.n_init),
+        loop=runs.run,
+    )
     keep_trace(model, best)
-    model.restart_bounds_ = np.array(bounds)
+    model.restart_bounds_ = np.array([trace.lower_bound for trace in traces])
     read_off(model, evidence, prior, best.state, columns, arranged, counted)
     parts.forget()
+    model.warn_unless_as_many()
 
 
-def _require_features(survey: ItemSurvey, features: tuple[Any, ...]) -> None:
+def _require_features(model: PartitionLabelModel, survey: ItemSurvey, features: tuple[Any, ...]) -> None:
     n_features, n_items = len(features), survey.n_items
     if n_features + 1 > n_items:
         raise InputError(
             f"Over partitions, PartitionLabelModel needs more items than features. Got {n_items} items and "
             f"{n_features} features: fit it in memory."
+        )
+    if model.chooses_features(n_items, n_features):
+        raise InputError(
+            f"Over partitions, PartitionLabelModel uses all features. Of {n_features} features of {n_items} items it "
+            "would choose some: fit it in memory, or give select_features=False."
         )
     if not (survey.highest - survey.lowest).any():
         raise InputError(
@@ -266,32 +274,6 @@ def _problem(survey: ItemSurvey, ordered: Groupings) -> Problem:
     design = np.broadcast_to(np.zeros(len(survey.lowest) + 2), (survey.n_items, len(survey.lowest) + 2))
     cells = Cells.of(ordered.grouping_of_group)
     return Problem(design, None, ordered.incidence[:0], cells, ordered.annotator_of_group, ordered.n_annotators)
-
-
-def _best(
-    model: PartitionLabelModel,
-    evidence: ItemsInParts,
-    prior: Prior,
-    starts: Problem,
-    runs: Runs[State],
-    n_clusters: int,
-) -> tuple[Trace[State], list[float]]:
-    """Return the best restart with its clusters joined, and the bounds of all restarts."""
-    limits: dict[str, Any] = {"max_iter": model.max_iter, "tol": model.tol}
-
-    def restarted(seed: int) -> Trace[State]:
-        return runs.run(
-            lambda: _start(model, evidence, prior, starts, n_clusters, seed),
-            lambda state: updates.step(state, evidence, prior),
-            lambda state: updates.lower_bound(state, evidence, prior),
-            **limits,
-        )
-
-    traces = [restarted(seed) for seed in spawn_seeds(check_random_state(model.random_state), model.n_init)]
-    best = max(traces, key=lambda trace: trace.lower_bound)
-    if model.merge:
-        best = updates.merge(best, evidence, prior, **limits, loop=runs.run)
-    return best, [trace.lower_bound for trace in traces]
 
 
 def _start(

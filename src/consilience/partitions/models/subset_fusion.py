@@ -71,7 +71,7 @@ def require_fittable(model: SubsetFusion, checkpoint: Any) -> None:
     if not model.refine:
         raise InputError(
             "Over partitions, the 'refine' parameter of SubsetFusion must be True: otherwise clusters are those of "
-            f"k-means on all items. Got {model.refine!r} instead."
+            f"k-means on eigenvectors with an entry for each item. Got {model.refine!r} instead."
         )
     require_same_starts(model, checkpoint)
 
