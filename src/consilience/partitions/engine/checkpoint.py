@@ -103,7 +103,7 @@ class Checkpoint:
             np.savez(file, **held)
 
     def _about(self) -> dict[str, Any]:
-        return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}
+        return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}  # as the file has it: tuples become lists
 
 
 def checkpoint_at(
@@ -183,7 +183,7 @@ class Runs(Generic[State]):
             self._saved = self._saved[: number + 1]  # later runs followed from what this one was then
             state = step(swept.state)
             new = Swept(state, (*swept.bounds, float(lower_bound(state))))
-            if self._checkpoint is not None and np.isfinite(new.bounds[-1]):
+            if self._checkpoint is not None and np.isfinite(new.bounds[-1]):  # a run that failed is not gone on with
                 self._checkpoint.write([*self._done, new])
             return new
 

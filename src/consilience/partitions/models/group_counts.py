@@ -41,6 +41,7 @@ def agreement(ordered: Groupings, counts: Counts) -> OfAnnotators:
     in_cluster, total = pairs(of_groupings, of_grouping), pairs(of_groupings.sum(1), of_grouping)
     expected = np.divide(in_cluster * in_group, total, out=np.zeros(ordered.n_annotators), where=total > 0)
     possible = (in_cluster + in_group) / 2 - expected
+    # one group in one cluster: 0 / 0, but for rounding
     return np.divide(both - expected, possible, out=np.full(ordered.n_annotators, np.nan), where=possible > 1e-9)
 
 

@@ -221,6 +221,7 @@ def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied:
     memberships = Memberships.of(replace(ordered, items=pd.RangeIndex(n_groups), incidence=itself))
     of_group = memberships.grouping_of_group
     in_all = np.bincount(of_group, sizes, memberships.n_groupings).astype(int)
+    # so that the m (m - 1) / 2 pairs of m items count as m - 1; one item has no pair
     weight = 2 / np.maximum(in_all, 2) if implied == "independent" else np.ones(len(in_all))
     return GroupedItems(
         n_items=n_groups,
@@ -318,6 +319,7 @@ def one_of_each(sizes: Int[np.ndarray, "clusters columns"], of_sample: Int[np.nd
     for view in range(n_views):
         found, place = np.unique(of_sample[:, view], return_index=True)
         first[found, view] = place
+    # equal sizes by their first item of the sample; clusters without items come last
     order, n_owned = np.lexsort((first, -sizes), axis=0), (sizes > 0).sum(0)
     rows = np.arange(n_owned.max())[:, None]
     clusters = np.take_along_axis(order, np.where(rows < n_owned, rows, 0), axis=0)
