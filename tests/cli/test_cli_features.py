@@ -83,10 +83,10 @@ def test_two_possible_columns_are_refused_and_the_option_decides(table):
         InputError, match=r"Which column names the items, 'Unnamed: 0' or 'patient_id'\? Both could, .*"
     ):
         read(path, items)
-    assert read(path, items, item="patient_id").table.index.tolist() == list(range(1, 13))
-    assert read(path, items, item="Unnamed: 0").table.index.tolist() == list(range(12))
+    assert read(path, items, feature_item="patient_id").table.index.tolist() == list(range(1, 13))
+    assert read(path, items, feature_item="Unnamed: 0").table.index.tolist() == list(range(12))
     with pytest.raises(InputError, match=r"There is no column 'patient' of items\. Did you mean 'patient_id'\?"):
-        read(path, items, item="patient")
+        read(path, items, feature_item="patient")
 
 
 def test_two_equal_columns_count_as_one(table, features):
@@ -129,7 +129,7 @@ def test_further_ids_are_not_features_but_measurements_are(table, features):
     assert found.table.columns.tolist() == ["index", "site_id", "length"]
     assert found.notes == [
         f"3 columns of {path} ('Unnamed: 0', 'barcode_id', 'scan_id') are ids of the rows and were left out.",
-        "The column 'site_id' was read as a measurement; if its numbers are codes, give --categorical.",
+        "The column 'site_id' was read as a measurement; if its numbers are codes, give categorical.",
     ]
     assert read(path, categorical=("site_id",)).table["site_id"].tolist() == ["1", "2"] * 6
 

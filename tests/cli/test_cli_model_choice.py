@@ -130,7 +130,8 @@ def test_the_registry_names_the_parameter_of_the_number_of_clusters(known):
             with_clusters(known.name, {}, 3)
     else:
         assert with_clusters(known.name, {"x": 1}, 3) == {"x": 1, known.clusters: 3}
-        with pytest.raises(InputError, match=f"^--clusters and --set {known.clusters} are the same; give one of them"):
+        both = re.escape(f"clusters and settings={{{known.clusters!r}: …}}")
+        with pytest.raises(InputError, match=f"^{both} are the same; give one of them"):
             with_clusters(known.name, {known.clusters: 2}, 3)
     if known.finds_clusters:
         assert with_clusters(known.name, {}, "auto") == {}
@@ -245,11 +246,11 @@ def test_suggestions_are_noted():
     fusion = SubsetFusion(random_state=0).fit(whole)
     fine = of(fusion, whole)
     (text,) = suggestions(fusion, Evidence(whole, None, []), fine)
-    assert "--model PartitionLabelModel" in text
+    assert "model='PartitionLabelModel'" in text
     pairs = simulate_pairs(KINDS, 4, 150, 0.95, random_state=0)
     model = MECC(n_clusters=2, n_init=2, random_state=0).fit(None, pairs)
     (text,) = suggestions(model, Evidence(pairs, None, []), of(model, pairs))
-    assert text == "The model found as many clusters as it may (2); --clusters 4 allows more."
+    assert text == "The model found as many clusters as it may (2); clusters=4 allows more."
     labels = Labels.from_matrix(np.stack([KINDS] * 2, axis=1))
     vote = DawidSkene().fit(labels)
     (text,) = suggestions(vote, Evidence(labels, None, []), of(vote, labels))

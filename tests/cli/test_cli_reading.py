@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
 
@@ -16,8 +17,9 @@ from consilience.cli import main
 from consilience.cli.keywords import VALUES, as_options
 from consilience.cli.options import READING
 from consilience.cli.program import ReadingOption
-from consilience.errors import AnnotationError
-from consilience.workflows.text import flags
+from consilience.errors import AnnotationError, InputError
+from consilience.workflows import FitRequest, fit
+from consilience.workflows.jobs import CardSortOptions
 from tests.click_runner import invoke
 
 LONG = "a,b,c,d\nale,Ann,x,1\nstout,Ann,x,2\nale,Bo,y,1\nstout,Bo,y,1\n"
@@ -141,11 +143,18 @@ def test_keywords_and_reading_options_correspond():
         assert {option.name for option in options} == keywords, name
 
 
+def parameters_in(group):
+    """Yield the parameters of all commands of a group."""
+    for command in group.commands.values():
+        yield from parameters_in(command) if isinstance(command, click.Group) else command.params
+
+
 def test_messages_name_options_that_exist():
-    options = [option for name in ("convert", "fit") for option in main.commands[name].params]
-    known = {flag for option in options for flag in (*option.opts, *option.secondary_opts)}
-    told = {flag for name in VALUES for value in (True, False, ...) for flag in as_options({name: value}).split()[:1]}
-    assert told - {f"--no-{name.replace('_', '-')}" for name in VALUES if name != "transpose"} <= known
+    flags = {one.name: {*one.opts, *one.secondary_opts} for one in parameters_in(main)}
+    assert VALUES.keys() < flags.keys()
+    for name in VALUES:
+        assert as_options({name: ...}).split()[0] in flags[name]
+    assert as_options({"transpose": False}) in flags["transpose"]
     calls = [
         node
         for module in Path(consilience.__file__).parent.rglob("*.py")
@@ -153,14 +162,14 @@ def test_messages_name_options_that_exist():
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "written"
     ]
     keywords = {keyword.arg for call in calls for keyword in call.keywords}
-    assert keywords >= {"kind", "missing", "transpose"}
-    assert keywords - {None, "items"} <= VALUES.keys()  # there is no option for all items
+    assert keywords >= {"kind", "missing", "transpose", "clusters", "model", "settings", "leave_out", "pilot"}
+    assert keywords - {None} <= {one.name for one in parameters_in(main)}
 
 
 def test_messages_of_the_library_contain_no_options():
     root = Path(consilience.__file__).parent
     for module in root.rglob("*.py"):
-        if module.relative_to(root).parts[0] not in {"cli", "workflows"}:  # whose requests have fields of these names
+        if module.relative_to(root).parts[0] != "cli":
             tree = ast.parse(module.read_text(encoding="utf-8"))
             prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
             texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
@@ -189,9 +198,46 @@ def test_help_has_a_heading_for_the_options_on_reading(name, run):
     assert "--out" not in on_reading.split("\n\n")[0]
 
 
-def test_options_are_named_as_given():
-    assert flags({"item_b": "x", "transpose": False, "same_if": ">1"}) == "--item-b, --no-transpose, --same-if"
-    assert flags({"transpose": True}) == "--transpose"
+def test_messages_name_the_options_of_the_command_that_runs():
+    """`n_items` is --items where a study is planned, and what names the source is an argument."""
+    with click.Context(main.commands["plan"]):
+        assert as_options({"n_items": None}) == "--items"
+        assert as_options({"items": ...}) == ""  # those of read_annotations, for which there is no option
+        assert as_options({"pilot": None}) == "PILOT"
+    with click.Context(main.commands["site"].commands["fuse"]):
+        assert as_options({"items": None}) == "--items"
+    with click.Context(main.commands["report"]):  # whose MODEL is a file
+        assert as_options({"model": "KCC"}) == "--model KCC"
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (FitRequest(annotations="sorts.csv", model="KCC", gold="gold.csv"), "KCC takes no gold; "),
+        (
+            FitRequest(annotations="sorts.csv", model="auto", settings={"n_clusters": 3}),
+            r"^settings=\{'n_clusters': …\} belongs to one model, but 'auto' compares many; name one by model\.$",
+        ),
+        (FitRequest(annotations="sorts.csv", model="DawidSkene"), "read the file with kind='labels'"),
+        (
+            FitRequest(annotations="sorts.csv", model="KCC", clusters="auto"),
+            r"Give clusters=…, .* \(clusters=\(2, 8\)\)",
+        ),
+        (
+            FitRequest(annotations="sorts.csv", given_labels="x"),
+            "given_labels: There is no file 'x'; .* features names",
+        ),
+        (
+            FitRequest(annotations="sorts.csv", card_sort=CardSortOptions(leave_out=["Ann,Bo"])),
+            "^leave_out names all 2",
+        ),
+    ],
+)
+def test_messages_of_workflows_name_parameters_to_python(job, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sorts.csv").write_text("item,Ann,Bo\nale,1,2\nstout,1,2\nporter,2,1\n")
+    with pytest.raises(InputError, match=message):
+        fit(job)
 
 
 def test_options_that_are_not_given_are_not_passed_on(run, monkeypatch, tmp_path):

@@ -14,7 +14,20 @@ from consilience import workflows
 from consilience.annotations import Groupings
 from consilience.cli import main
 from consilience.errors import InputError
-from consilience.workflows import ComparisonRequest, FitRequest, PredictionRequest, compare, fit, predict
+from consilience.workflows import (
+    ComparisonRequest,
+    DifferenceRequest,
+    FitRequest,
+    PlanRequest,
+    PredictionRequest,
+    ReportRequest,
+    compare,
+    compare_studies,
+    fit,
+    plan_study,
+    predict,
+    report_again,
+)
 from consilience.workflows.jobs import Request
 from consilience.workflows.notes import note, notes_to
 from tests.click_runner import invoke
@@ -44,6 +57,43 @@ def test_a_fit_from_python_is_that_of_the_command(sorts):
     assert result.estimator.n_clusters_ == 3
     assert result.warnings == result.summary["warnings"]
     assert not result.is_undecided
+
+
+def test_annotations_of_a_request_may_be_at_hand(sorts):
+    frame = pd.DataFrame(SORTS, index=pd.Index(list("abcdef"), name="item")).reset_index()
+    groupings = Groupings.from_matrix(frame.set_index("item"))
+    results = {}
+    for name, annotations in (("file", "sorts.csv"), ("frame", frame), ("groupings", groupings)):
+        result = fit(FitRequest(annotations=annotations, certainty_draws=0, clusters=3, out=name))
+        results[name] = {key: result.summary[key] for key in ("cluster_sizes", "silhouette", "n_labels", "warnings")}
+        assert result.findings.annotations == groupings
+        page = report_again(ReportRequest(saved=f"{name}/model.zip", annotations=annotations, out=f"{name}.html"))
+        assert page == Path(f"{name}.html")
+    assert results["file"] == results["frame"] == results["groupings"]
+    found = compare(ComparisonRequest(annotations=groupings, models=["KCC"], clusters=(3, 3), folds=2))
+    assert found.summary["read_as"] == ""
+    planned = plan_study(PlanRequest(pilot=frame, draws=1, max_annotators=10))
+    assert planned.plan.table["agreement"].notna().all()
+
+
+def test_two_studies_may_be_at_hand(sorts, monkeypatch):
+    monkeypatch.setattr("consilience.workflows.difference.difference_report", lambda *_, path, **__: path.touch())
+    groupings, heard = Groupings.from_matrix(pd.DataFrame(SORTS, index=list("abcdef"))), []
+    request = DifferenceRequest(first=groupings, second="sorts.csv", permutations=99, certainty_draws=0)
+    with notes_to(heard.append):
+        assert compare_studies(request).summary["names"] == ["first", "second"]
+    assert heard[0] == "first:"
+    assert "sorts.csv:" in heard
+
+
+def test_annotations_at_hand_are_not_read_again(sorts):
+    groupings = Groupings.from_matrix(pd.DataFrame(SORTS, index=list("abcdef")))
+    with pytest.raises(InputError, match=r"^kind is for files and frames\. Got Groupings\.$"):
+        fit(FitRequest(annotations=groupings, reading={"kind": "labels"}))
+    with pytest.raises(InputError, match=r"^the annotations: DawidSkene reads labels, and the file holds groupings"):
+        fit(FitRequest(annotations=groupings, model="DawidSkene"))
+    with pytest.raises(InputError, match=r"takes the path of a file, or a DataFrame\. Got list"):
+        fit(FitRequest(annotations=[["a", "b"]]))
 
 
 def test_what_a_fit_cannot_use_is_an_error(sorts):

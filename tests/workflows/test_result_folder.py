@@ -92,7 +92,7 @@ def refused(out, names=NEW):
 def test_files_that_no_fit_wrote_are_not_replaced(out):
     out.mkdir()
     (out / "views.csv").write_text("mine")
-    said = "out/views.csv exists but does not belong to a fit in out; move it, or name another folder with --out."
+    said = "out/views.csv exists but does not belong to a fit in out; move it, or name another folder with out=…."
     assert refused(out) == said
     put(out, "old", OLD)  # without views
     assert refused(out) == said
@@ -118,7 +118,7 @@ def test_a_summary_cannot_claim_other_files(out):
 def test_changed_files_are_not_replaced(out):
     put(out, "old", OLD)
     (out / "mapping.csv").write_text("what I found out since")
-    message = "out/mapping.csv was changed since the fit that wrote it; move it, or name another folder with --out."
+    message = "out/mapping.csv was changed since the fit that wrote it; move it, or name another folder with out=…."
     assert refused(out) == message
     (out / "mapping.csv").unlink()  # a removed file is no obstacle
     put(out, "new", NEW)

@@ -95,6 +95,7 @@ def frame_of_fusion(estimator: Any, groupings: Groupings, agreement: pd.DataFram
     # a grouping of two items has a single pair, so its agreement equals that expected by chance
     frame["agreement"] = frame["agreement"].where(frame["n_items"] > 2 * frame["n_groupings"])
     frame["with_others"] = mean_with_others(agreement)[place]
+    # unrefined weights are shares, which grow with the number of groupings
     each = frame["weight"] if estimator.refined_ else frame["weight"] / frame["n_groupings"].clip(lower=1)
     low, high = np.quantile(each, [0.25, 0.75])
     frame["remark"] = remarks(

@@ -88,7 +88,7 @@ def map_axes(groupings: Any, *, n_permutations: Integer = 199, random_state: Ran
         found = variances(group)
         drawn = np.array([variances(random_places(group, rng)) for _ in range(int(n_permutations))])
     n_axes = min(MOST_AXES, given.n_items - 1)
-    as_large = (drawn[:, :n_axes] >= found[:n_axes] * (1 - 1e-9)).sum(0)
+    as_large = (drawn[:, :n_axes] >= found[:n_axes] * (1 - 1e-9)).sum(0)  # equal but for rounding counts
     p_value = (1 + as_large) / (1 + int(n_permutations))
     mean = drawn[:, :n_axes].mean(0)
     return pd.DataFrame(
@@ -121,7 +121,7 @@ def variances(group: Int[np.ndarray, "sorts items"]) -> Float[np.ndarray, " item
 def random_places(group: Int[np.ndarray, "sorts items"], rng: np.random.Generator) -> Int[np.ndarray, "sorts items"]:
     """Let the items of each sort change places; those that are not in it (-1) stay."""
     held = group >= 0
-    key = np.where(held, rng.random(group.shape), 2.0)
+    key = np.where(held, rng.random(group.shape), 2.0)  # beyond every draw, so that those not in the sort come last
     moved = np.empty_like(group)
     np.put_along_axis(
         moved, np.argsort(key, axis=1), np.take_along_axis(group, np.argsort(~held, axis=1, kind="stable"), 1), 1

@@ -116,12 +116,13 @@ def chance_test(annotations: Annotations, features: Any = None, *, random_state:
     measure = measure_of(annotations, components, rng)
     observed = measure(None)
     drawn = pd.DataFrame([measure(rng) for _ in range(FIRST)])
+    # what is the same in random annotations, as with one group for all, tests nothing
     varying = [name for name in observed if drawn[name].max() - drawn[name].min() > 1e-9 * abs(drawn[name]).max()]
     if not varying:
         return None
     drawn, seen = drawn[varying], pd.Series(observed)[varying]
     z = (seen - drawn.mean()) / drawn.std()
-    bound = _outcome(1 / (1 + z.clip(lower=0) ** 2), FIRST)
+    bound = _outcome(1 / (1 + z.clip(lower=0) ** 2), FIRST)  # Cantelli's inequality, which holds for every distribution
     if not bound.at_chance:
         return bound
     drawn = pd.concat([drawn, pd.DataFrame([measure(rng) for _ in range(N_PERMUTATIONS - FIRST)])[varying]])
@@ -158,6 +159,7 @@ def permuted(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> In
     """Return a random permutation of cells within their strata, as the place of the cell that each becomes."""
     there = np.argsort(stratum, kind="stable")
     order = np.empty(len(stratum), np.intp)
+    # strata are whole numbers, so that cells stay in theirs
     order[there] = np.argsort(stratum + rng.random(len(stratum)))
     return order
 
@@ -168,6 +170,7 @@ def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Genera
     cell_of_row, cell = _numbered(annotator[group] * np.int64(groupings.n_items) + item)
     mark = np.random.default_rng(0).random(groupings.n_groupings)  # sums of random numbers identify sets of groupings
     occasions = np.bincount(cell_of_row, weights=mark[groupings.grouping_of_group[group]])
+    # sums that are equal but for rounding are one stratum
     stratum, _ = _numbered(np.rint(occasions * 2**40).astype(np.int64))
     stratum, _ = _numbered((cell // groupings.n_items) * np.int64(stratum.max(initial=0) + 1) + stratum)
     item_of_cell = cell % groupings.n_items

@@ -54,10 +54,10 @@ class Tree:
         later = height[children[:, 0]] > height[children[:, 1]]
         children[later] = children[later, ::-1]
         start = np.zeros(2 * n - 1, dtype=int)
-        for node in range(2 * n - 2, n - 1, -1):
+        for node in range(2 * n - 2, n - 1, -1):  # from the root down: a branch begins where its node does
             first, second = children[node - n]
             start[first], start[second] = start[node], start[node] + size[first]
-        return cls(np.argsort(start[:n]), start, size, height, children)
+        return cls(np.argsort(start[:n]), start, size, height, children)  # the inverse of the places: the leaf at each
 
     @property
     def n_leaves(self) -> int:
@@ -72,6 +72,7 @@ class Tree:
     def cut(self, n_clusters: int) -> Int[np.ndarray, " leaves"]:
         """Number of the cluster of each leaf, from 0, in the order of the leaves."""
         starts = np.zeros(self.n_leaves, dtype=int)
+        # the highest merges are the last; undoing one makes its second branch a cluster
         starts[self.start[self.children[::-1][: n_clusters - 1, 1]]] = 1
         return np.cumsum(starts)
 

@@ -184,6 +184,7 @@ def classical_scaling(
 ) -> tuple[Float[np.ndarray, "items axes"], Float[np.ndarray, " axes"]]:
     """Return points with about the given distances, by default in the plane, and the axes' shares of the variance."""
     values, vectors = eigh(inner_products(distance))
+    # distances that fit into no space have negative ones
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     points, shares = np.zeros((len(distance), n_axes)), np.zeros(n_axes)
     used = min(n_axes, len(values))

@@ -159,7 +159,7 @@ def _called(found: Findings) -> dict[str, Any]:
 def _examples(found: Findings) -> list[list[Any]]:
     """Return the names of some items of each cluster, the most probable first."""
     model, codes = found.estimator, found.clusters.codes
-    order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")
+    order = np.argsort(-model.responsibilities_.max(1).round(4), kind="stable")  # last digits depend on the machine
     members = [order[codes[order] == code][:EXAMPLES] for code in range(model.n_clusters_)]
     return [_names(model.items_.take(rows)) for rows in members]
 

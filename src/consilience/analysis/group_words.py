@@ -248,10 +248,10 @@ def at_least(
     of_number = np.zeros((n_people + 1, n_items))
     of_number[0] = 1.0
     for own in probability:
-        of_number[1:] = of_number[1:] * (1 - own) + of_number[:-1] * own
+        of_number[1:] = of_number[1:] * (1 - own) + of_number[:-1] * own  # before [0], which it needs as it was
         of_number[0] *= 1 - own
     upper = np.cumsum(of_number[::-1], axis=0)[::-1]
-    return np.minimum(upper[counts, np.arange(n_items)], 1.0)
+    return np.minimum(upper[counts, np.arange(n_items)], 1.0)  # sums exceed 1 by rounding alone
 
 
 def _v_test(

@@ -48,7 +48,7 @@ FEWEST_ANNOTATORS = 4
 PASSES = 3
 FARTHEST = 30.0  # standard deviations, beyond which a density is as good as zero and its logarithm is lost
 EM_STEPS = 100
-PRIOR_RANDOM, PRIOR_NOT = 1.0, 4.0
+PRIOR_RANDOM, PRIOR_NOT = 1.0, 4.0  # imagined people of either kind
 LEAST_MEAN, LEAST_SPREAD = 2.0, 1.0
 CAREFUL = 1.645  # z that one random sort in twenty exceeds
 LEAST_EXPECTED = 3.8  # z of somebody who sorts like the others; with less, nothing is said of a person
@@ -141,9 +141,11 @@ def _against_random(
         share = _share(together - weight[annotator] * own_together, seen - weight[annotator] * own_seen)
         observed, drawn = _agreements(sort, share, rng)
         spread = drawn.std()
+        # every permutation agrees equally, but for rounding: nothing can be tested
         if spread <= 1e-9 * max(abs(observed), 1):
             continue
         scores = (drawn - drawn.mean()) / spread
+        # equal but for rounding counts as reached
         p_value = (1 + (drawn >= observed - 1e-9 * max(abs(observed), 1)).sum()) / (1 + len(drawn))
         skew = np.clip((scores**3).mean(), 0, MOST_SKEW)
         found[annotator] = (observed - drawn.mean()) / spread, skew, p_value, _signal(sort, share) / spread
@@ -170,7 +172,7 @@ def _counts_of(sort: Sort, n_items: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _share(together: np.ndarray, seen: np.ndarray) -> Float[np.ndarray, "items items"]:
     """Return the share of those who saw two items that put them together, less its mean; 0 where nobody saw them."""
-    known = seen > 1e-9
+    known = seen > 1e-9  # what is left where nobody else saw both is rounding of weights
     np.fill_diagonal(known, False)
     share = np.divide(together, seen, out=np.zeros_like(together), where=known)
     mean = share.sum() / max(int(known.sum()), 1)
@@ -206,8 +208,9 @@ def _posterior(z: Float[np.ndarray, " annotators"], skew: np.ndarray) -> Float[n
     share = (PRIOR_RANDOM + (~careful).sum()) / (PRIOR_RANDOM + PRIOR_NOT + len(z))
     mean, spread = _moments(z, careful.astype(float))
     for _ in range(EM_STEPS):
+        # below 0 as at 0, as in `_density`: how far below tells nothing
         other = norm.pdf(np.maximum(z, 0.0), mean, spread)
-        posterior = share * random / (share * random + (1 - share) * other + 1e-300)
+        posterior = share * random / (share * random + (1 - share) * other + 1e-300)  # not 0 / 0 where both vanish
         share = (PRIOR_RANDOM + posterior.sum()) / (PRIOR_RANDOM + PRIOR_NOT + len(z))
         mean, spread = _moments(z, 1 - posterior)
     if mean > LEAST_MEAN:

@@ -59,6 +59,7 @@ class Sorts:
         of_row = groupings.incidence.indices
         grouping = groupings.grouping_of_group
         filled = np.unique(of_row)  # groups that have items
+        # groups are in the order of groupings
         first = np.searchsorted(grouping[filled], np.arange(groupings.n_groupings))
         number = np.zeros(groupings.n_groups, dtype=np.intp)
         number[filled] = np.arange(len(filled)) - first[grouping[filled]]
@@ -141,7 +142,7 @@ class ScalarProducts:
         """Eigenvalues of the filled coefficients, the largest first, and eigenvectors, the first one positive."""
         values, vectors = eigh(self.filled)
         values, vectors = values[::-1], vectors[:, ::-1]
-        largest = vectors[np.abs(vectors).argmax(0), np.arange(len(values))]
+        largest = vectors[np.abs(vectors).argmax(0), np.arange(len(values))]  # eigh leaves the sign to the machine
         return values, vectors * np.where(largest < 0, -1.0, 1.0)
 
     @property

@@ -199,6 +199,7 @@ def top_branch(products: ScalarProducts) -> Branch | None:
         if min(len(first), len(second)) >= FEWEST:
             squares = distances(products) ** 2
             within = sum(_sum_of_squares(squares, each) for each in (first, second))
+            # not 0 / 0 if all sort alike
             return Branch((first, second), 1 - within / max(_sum_of_squares(squares, left), 1e-12))
         if not len(first) or not len(second):
             return None
@@ -208,7 +209,7 @@ def top_branch(products: ScalarProducts) -> Branch | None:
 
 def distances(products: ScalarProducts) -> Float[np.ndarray, "annotators annotators"]:
     """Distances of the annotators' matrices, each scaled to length 1."""
-    return np.sqrt(2 * np.clip(1 - products.filled, 0.0, None))
+    return np.sqrt(2 * np.clip(1 - products.filled, 0.0, None))  # coefficients exceed 1 by rounding alone
 
 
 def _sum_of_squares(squares: Float[np.ndarray, "annotators annotators"], members: Int[np.ndarray, " members"]) -> float:

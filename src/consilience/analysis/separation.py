@@ -192,7 +192,7 @@ def p_of_random_signs(vectors: Float[np.ndarray, "people items"]) -> float:
     vectors = vectors[(vectors != 0).any(1)]
     if not len(vectors):
         return 1.0
-    least = 2.0 ** (1 - len(vectors))
+    least = 2.0 ** (1 - len(vectors))  # all signs alike, one way or the other: no result is rarer
     own = (vectors**2).sum(1)
     gram = vectors.T @ vectors
     observed, mean = float((vectors.sum(0) ** 2).sum()), float(own.sum())
@@ -200,7 +200,7 @@ def p_of_random_signs(vectors: Float[np.ndarray, "people items"]) -> float:
     variance = 2 * (float((gram**2).sum()) - float((own**2).sum()))
     cubes = float(np.einsum("ij,jk,ki->", gram, gram, gram))
     third = 8 * (cubes - 3 * float((own * squared).sum()) + 2 * float((own**3).sum()))
-    if variance <= 1e-9 * mean**2:
+    if variance <= 1e-9 * mean**2:  # whatever the signs, the sum is the same, but for rounding
         return 1.0
     skew, z = third / variance**1.5, (observed - mean) / np.sqrt(variance)
     found = float(pearson3.sf(z, skew)) if skew > LEAST_SKEW else float(norm.sf(z))
@@ -245,7 +245,7 @@ def holm(p: Float[np.ndarray, " tests"]) -> Float[np.ndarray, " tests"]:
     [0.5, 0.03, 0.04]
     """
     order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))  # none is surer than one with a smaller p
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(stepped, 1.0)
     return corrected

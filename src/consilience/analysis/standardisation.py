@@ -392,7 +392,7 @@ def _counted(groupings: Groupings, written: _Written, standard: list[str], why: 
     counts, by = _counts(groupings, code, len(found))
     people = np.asarray(by.sum(1)).astype(int)
     order = np.argsort(-people, kind="stable")
-    rank = np.append(np.argsort(order), MISSING)
+    rank = np.append(np.argsort(order), MISSING)  # the inverse of the order, and at -1, the place of no name, none
     of_standard = {name: int(rank[place[name]]) for name in found} | {"": len(found)}
     grid["rank"] = [of_standard[name] for name in standard]
     grid = grid.sort_values(["rank"], kind="stable", ignore_index=True).drop(columns="rank")

@@ -97,5 +97,6 @@ def _names(names: pd.Index, codes: Int[np.ndarray, " items"]) -> list[Any]:
 
 def doubtful_first(table: pd.DataFrame) -> Int[np.ndarray, " items"]:
     """Return the places of the rows of `item_votes`, the least probable first, then those of most disagreement."""
+    # probabilities that differ by less are equal: the disagreement decides
     probability = table["probability"].fillna(-1).round(3)
     return np.lexsort((np.arange(len(table)), -table["disagreement"], probability))

@@ -101,7 +101,7 @@ def _points(
     items, n_classes = np.arange(len(given)), probability.shape[1]
     logs = np.log(np.maximum(probability, LEAST))
     likely = _likely(probability)[:, given].T
-    shapes = LIKELY if n_classes > 2 else LIKELY[:1]
+    shapes = LIKELY if n_classes > 2 else LIKELY[:1]  # of two classes one is wrong, however likely
     for temperature, shared in product(TEMPERATURES, SHARED):
         prior = float(-0.5 * (np.log(temperature) / SPREAD) ** 2 - shared / MEAN_SHARED)
         flat = (1 - shared) * softmax(logs / temperature, axis=1) + shared / n_classes
@@ -130,7 +130,8 @@ def _range(
 ) -> tuple[int, int]:
     """Quantiles of a mixture of normal distributions, as whole numbers."""
     steps = np.unique(np.linspace(0, most, min(most, 4000) + 1).round().astype(int))
-    spread = np.sqrt(variance + 1e-9)
+    spread = np.sqrt(variance + 1e-9)  # not 0 where every label is certain
+    # half a label more, since numbers of labels are whole
     below = np.array([weight @ ndtr((step + 0.5 - mean) / spread) for step in steps.tolist()]) / weight.sum()
     low, high = (int(steps[min(int(np.searchsorted(below, share)), len(steps) - 1)]) for share in INTERVAL)
     return low, high

@@ -1,6 +1,6 @@
-"""Keywords of readers of annotations in messages, written as in Python or as options of a command line.
+"""Keywords in messages, written as in Python or as options of a command line.
 
-A message that names a keyword is created where a table is read, whoever called the reader. The caller decides how
+A message that names a keyword is created where a table is read or a job is done, whoever called. The caller decides how
 keywords are written: ``missing=-1`` by default; a command line writes options, ``--missing -1``.
 """
 
@@ -23,13 +23,15 @@ def in_python(keywords: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> in_python({"missing": -1, "item": ..., "sheet": None})
-    'missing=-1, item=…, sheet'
+    >>> in_python({"missing": -1, "item": ..., "sheet": None, "settings": {"tol": ...}})
+    "missing=-1, item=…, sheet, settings={'tol': …}"
     """
     return ", ".join(name if value is None else f"{name}={_shown(value)}" for name, value in keywords.items())
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_shown(of)}' for key, of in value.items())}}}"
     return "…" if isinstance(value, EllipsisType) else repr(plain(value))
 
 

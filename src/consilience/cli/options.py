@@ -32,7 +32,7 @@ FILE = FilePath(path_type=Path)
 SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 KINDS = click.Choice(["groupings", "pairs", "labels"])
 MOST = 2**31 - 1
-SEEDS = 2**32 - 1
+SEEDS = 2**32 - 1  # the largest that NumPy's RandomState takes
 LONGEST = 40  # digits of an integer, letters of a value in a message
 WORDS = {"none": None, "true": True, "false": False}
 

@@ -24,7 +24,7 @@ from consilience.workflows.notes import Listener, notes_to
 from consilience.workflows.signals import end_on_signals
 from consilience.workflows.text import printable
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 OWN = "consilience"
 TRACEBACK = "--traceback"
 QUIET = "consilience.quiet"
@@ -103,6 +103,7 @@ class Program(click.Group):
             return super().main(*args, **options)
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if isinstance(stream, io.TextIOWrapper):
+                # names may have letters that the terminal's encoding lacks
                 stream.reconfigure(errors="backslashreplace")
         try:
             code = super().main(*args, **(options | {"standalone_mode": False}))
@@ -120,7 +121,7 @@ def _ended(error: Exception, arguments: Sequence[str]) -> int:
     if TRACEBACK in arguments and not isinstance(error, click.ClickException):
         click.echo(printable(traceback.format_exc()), err=True, nl=False)
     if isinstance(error, OSError):
-        _give_up_output()
+        _give_up_output()  # else Python fails once more at its end, when it flushes
     click.echo(f"Error: {printable(' '.join(found.format_message().split()))}", err=True)
     return found.exit_code
 

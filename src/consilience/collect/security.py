@@ -57,7 +57,7 @@ def matches(hashed: str | None, password: str) -> bool:
     from argon2 import PasswordHasher
     from argon2.exceptions import Argon2Error, InvalidHashError
 
-    if hashed is None or len(password) > LONGEST_PASSWORD:
+    if hashed is None or len(password) > LONGEST_PASSWORD:  # hashing a very long text takes long
         return False
     try:
         return PasswordHasher().verify(hashed, password)
@@ -168,6 +168,7 @@ class RateLimit:
             if len(self._left) > MOST_VISITORS:
                 self._left.popitem(last=False)  # who has not come for longest
         if left < 1:
+            # after 0 seconds a program would ask again at once
             raise RefusedError(429, self.sentence, max(1, round((1 - left) * self.rate.seconds / self.rate.most)))
 
 

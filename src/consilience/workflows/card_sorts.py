@@ -14,6 +14,7 @@ from consilience.analysis.name_corrections import NAME, STANDARD, corrections_fr
 from consilience.analysis.names import counted
 from consilience.analysis.standardisation import standard_names, written_names
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
@@ -61,7 +62,9 @@ class CardSort:
             return self
         if not isinstance(annotations, Groupings):
             kind = type(annotations).__name__.lower()
-            raise InputError(f"--names corrects the names of groups; the model reads {kind}, which have none.")
+            raise InputError(
+                f"{written(names=None)} corrects the names of groups; the model reads {kind}, which have none."
+            )
         known = written_names(annotations)
         return replace(self, corrections={name: to for name, to in self.corrections.items() if name in known})
 
@@ -119,7 +122,9 @@ def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
 
 def _names_in(annotations: Groupings | Labels | Pairs) -> set[str]:
     if isinstance(annotations, Pairs):
-        raise InputError("Judgements of pairs have no groups whose names could be corrected; leave out --names.")
+        raise InputError(
+            f"Judgements of pairs have no groups whose names could be corrected; leave out {written(names=None)}."
+        )
     return written_names(annotations.to_groupings() if isinstance(annotations, Labels) else annotations)
 
 
@@ -144,7 +149,7 @@ def people(given: Iterable[str], annotators: pd.Index) -> list[Any]:
             file = "" if where else ", and no file of that name"
             raise InputError(f"{where}There is no annotator {name!r} to leave out{file}.{near_spelling(name, known)}")
     if wanted and len(wanted) == len(known):
-        raise InputError(f"--leave-out names all {len(known):,} annotators; nobody is left.")
+        raise InputError(f"{written(leave_out=None)} names all {len(known):,} annotators; nobody is left.")
     return [known[name] for name in wanted]
 
 

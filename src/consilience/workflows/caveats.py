@@ -16,6 +16,7 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.names import shortened
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.keywords import written
 from consilience.workflows.inputs import Evidence
 
 MOST_SUGGESTIONS = 2
@@ -84,7 +85,7 @@ def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterato
     if n_owners == n_items and not answer.is_named and chosen != n_items:
         yield (
             f"Undecided: each of the {n_items:,} {words.items} is a cluster of its own, so no {words.items} were "
-            f"joined. Ask for fewer with --clusters N, or collect more about each {words.item}."
+            f"joined. Ask for fewer with {written(clusters=...)}, or collect more about each {words.item}."
         )
 
 
@@ -92,12 +93,14 @@ def _remedy(answer: FoundClusters, evidence: Evidence) -> str:
     """Return what to try if all items are in one cluster or class."""
     words = current_words()
     if answer.is_named:
-        return "See who gave the other labels (annotators.csv), or try --model MajorityVote."
+        return f"See who gave the other labels (annotators.csv), or try {written(model='MajorityVote')}."
     if isinstance(evidence.annotations, Pairs):
         each = 2 * evidence.annotations.n_rows / max(len(evidence.annotations), 1)
-        features = "" if evidence.features is not None else f", give features of the {words.items} (--features)"
-        return f"Collect more judgements (there are {each:.1f} per {words.item}){features}, or try --clusters N."
-    return "Try --clusters N; 'consilience compare' shows whether any number of clusters predicts the annotations."
+        features = f", give features of the {words.items} ({written(features=None)})"
+        more = "" if evidence.features is not None else features
+        return f"Collect more judgements (there are {each:.1f} per {words.item}){more}, or try {written(clusters=...)}."
+    shown = "'consilience compare' shows whether any number of clusters predicts the annotations"
+    return f"Try {written(clusters=...)}; {shown}."
 
 
 def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
@@ -114,7 +117,7 @@ def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
         if n_ahead >= max(2, MATTERS * annotations.n_items) and place >= 0 and answer.sizes[place] == 0:
             yield (
                 f"No {words.item} is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
-                f"{words.n_items(n_ahead)}. Compare with --model MajorityVote."
+                f"{words.n_items(n_ahead)}. Compare with {written(model='MajorityVote')}."
             )
 
 
@@ -148,8 +151,8 @@ def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
     sizes = np.bincount(annotations.grouping_of_group[annotations.incidence.indices], minlength=annotations.n_groupings)
     if np.median(sizes) >= WHOLE * len(annotations):
         yield (
-            f"Most groupings hold most of the {words.items}: --model PartitionLabelModel also estimates what each "
-            f"group of each {words.annotator} means."
+            f"Most groupings hold most of the {words.items}: {written(model='PartitionLabelModel')} also estimates "
+            f"what each group of each {words.annotator} means."
         )
 
 
@@ -162,8 +165,8 @@ def _on_bounds(model: Any) -> Iterator[str]:
     bound = getattr(model, str(name))
     is_set = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
     if not is_set and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
-        option = f"--set {name}={2 * bound}" if known.max_clusters else f"--clusters {2 * bound}"
-        yield f"The model found as many clusters as it may ({bound}); {option} allows more."
+        more = written(settings={name: 2 * bound}) if known.max_clusters else written(clusters=2 * bound)
+        yield f"The model found as many clusters as it may ({bound}); {more} allows more."
 
 
 def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
@@ -176,5 +179,5 @@ def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
     if middle < FEW_LABELS:
         yield (
             f"Half of the {words.items} have {middle:.0f} or fewer labels, too few to tell who is right: see on which "
-            f"{words.items} --model MajorityVote differs, and have these labelled again."
+            f"{words.items} {written(model='MajorityVote')} differs, and have these labelled again."
         )

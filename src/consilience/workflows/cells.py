@@ -23,6 +23,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from consilience.annotations.files.table import Table
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 
@@ -179,11 +180,7 @@ def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
         return start
     if cells.all_differ:
         return f"{start} Its text differs for every item, so it carries no information; remove the column."
-    return f"{start} --categorical {_quoted(name)} makes an indicator column for each value in it."
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if re.search(r"[\s\"'&;|<>()$`\\*?#~]", name) else name
+    return f"{start} {written(categorical=[name])} makes an indicator column for each value in it."
 
 
 @dataclass(frozen=True)

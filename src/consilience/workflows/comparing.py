@@ -15,6 +15,7 @@ from consilience import registry
 from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, read_as
 from consilience.annotations import Annotations
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.selection.candidates import candidates, final
@@ -79,7 +80,7 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
-            raise InputError(f"--set names {name}, which is not among the models compared.")
+            raise InputError(f"{written(settings=None)} names {name}, which is not among the models compared.")
     result = compare_models(
         prepared(found, table, request.feature_options, standardize=request.standardize),
         loaded,
@@ -170,7 +171,8 @@ def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[s
         name, dot, key = setting.partition(".")
         if not dot:
             example = names[0] if names else "KCC"
-            raise InputError(f"--set {setting} names no model; write it as {example}.{setting}=value.")
+            given = written(settings={setting: ...})
+            raise InputError(f"{given} names no model; write it as {example}.{setting}=value.")
         found.setdefault(name, {})[key] = value
     for name, chosen in found.items():
         make_estimator(name, chosen)
@@ -185,7 +187,7 @@ def between(low: int, high: int) -> list[int]:
     >>> between(2, 8), between(3, 5), between(2, 30)
     ([2, 3, 4, 6, 8], [3, 4, 5], [2, 4, 8, 15, 30])
     """
-    steps = np.geomspace(low, high, min(MOST_NUMBERS, high - low + 1))
+    steps = np.geomspace(low, high, min(MOST_NUMBERS, high - low + 1))  # one cluster more changes much if there are few
     if high - low < MOST_NUMBERS:
         return list(range(low, high + 1))
     return [int(k) for k in np.unique(np.rint(steps))]

@@ -13,6 +13,7 @@ import pandas as pd
 import consilience
 from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
@@ -22,7 +23,7 @@ from consilience.workflows.inputs import read_for_model
 from consilience.workflows.jobs import DifferenceRequest, Result
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encoded, require_no_input, write_table
-from consilience.workflows.reading import named
+from consilience.workflows.reading import is_standard_input, named
 from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 
 MODEL = "SubsetFusion"  # which reads what can be compared
@@ -62,18 +63,18 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
         Files or options cannot be used.
     """
     first, second, out = request.first, request.second, request.out
-    if str(first) == str(second) == STANDARD_INPUT:
+    if is_standard_input(first) and is_standard_input(second):
         raise InputError("Standard input is one study; give a file for the other.")
     if request.certainty_draws == 1:
-        raise InputError("--certainty-draws must be 0, or at least 2.")
+        raise InputError(f"{written(certainty_draws=None)} must be 0, or at least 2.")
     called = names_of(first, second, request.names)
     chosen = None if request.words is None else Words.of(request.words)
     for file in OF_DIFFERENCE:
         require_no_input(out / file, [first, second])
     require_free(out, OF_DIFFERENCE)
     studies, notes = [], list[str]()
-    for path in (first, second):
-        read, more = _read(path, request.reading)
+    for source, name in zip((first, second), called, strict=True):
+        read, more = _read(source, name, request.reading)
         studies.append(read)
         notes += more
     found = study_difference(
@@ -99,7 +100,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
     return DifferenceResult(summary, text, found)
 
 
-def names_of(first: Path, second: Path, names: Sequence[str] | None) -> tuple[str, str]:
+def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """Return the names of the studies: those given, else those of the files, if they differ.
 
     Raises
@@ -113,27 +114,28 @@ def names_of(first: Path, second: Path, names: Sequence[str] | None) -> tuple[st
     (('before', 'after'), ('first', 'second'))
     """
     if names is None:
-        stems = [path.name.split(".")[0] or path.name for path in (first, second)]
-        usable = stems[0] != stems[1] and STANDARD_INPUT not in stems
+        stems = [source.name.split(".")[0] or source.name for source in (first, second) if isinstance(source, Path)]
+        usable = len(set(stems)) == 2 and STANDARD_INPUT not in stems
         return (stems[0], stems[1]) if usable else ("first", "second")
     if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise InputError(
-            f"--names must be two different names separated by a comma, such as before,after. Got {','.join(names)!r}."
+            f"{written(names=None)} must be two different names separated by a comma, such as before,after. Got "
+            f"{','.join(names)!r}."
         )
     return names[0], names[1]
 
 
-def _read(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _read(source: Any, name: str, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Read one study; messages say which."""
-    note(f"{named(path)}:")
-    annotations, notes = read_for_model(path, reading=reading, model=MODEL)
+    note(f"{named(source) if isinstance(source, Path) else name}:")
+    annotations, notes = read_for_model(source, reading=reading, model=MODEL)
     for text in notes:
         note(text)
     return annotations, notes
 
 
 def _with_option(text: str) -> str:
-    return text.replace("If they are the same people, say so, and", "With --same-people,")
+    return text.replace("If they are the same people, say so, and", f"With {written(same_people=True)},")
 
 
 def tables_of(found: StudyDifference) -> dict[str, pd.DataFrame]:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
-from consilience.workflows.item_columns import OPTION, ids_beside, is_called_id, item_column
+from consilience.workflows.item_columns import FEATURE_ITEM, ids_beside, is_called_id, item_column
 from consilience.workflows.jobs import ALL_COLUMNS, FeatureOptions
 from consilience.workflows.tables import LISTED, ids_left_out, named_as, names_in, read_table
 
@@ -67,7 +68,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
         not categorical; the message gives column, item, line and remedy.
     """
     table = with_decimal_points(read_table(path))
-    item = item_column(table, path, items=items, chosen=options.item, option=OPTION)
+    item = item_column(table, path, items=items, chosen=options.feature_item, parameter=FEATURE_ITEM)
     rest = [name for name in table.columns if name != item and str(name) not in options.besides]
     text = _asked_for(options.categorical, rest, path)
     ids = [name for name in ids_beside(table, rest) if name not in text]
@@ -98,7 +99,7 @@ def _asked_for(wanted: Sequence[str], columns: list[Any], path: Path) -> list[An
     InputError
         There is no such column.
     """
-    called = {str(name).strip(): name for name in columns}
+    called, asked = {str(name).strip(): name for name in columns}, written(categorical=None)
     found: list[Any] = []
     for words in wanted:
         for word in [words] if words.strip() in called else words.split(","):
@@ -106,27 +107,26 @@ def _asked_for(wanted: Sequence[str], columns: list[Any], path: Path) -> list[An
             if name not in called and name != ALL_COLUMNS:
                 near = get_close_matches(name, called, n=1, cutoff=0.5)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise InputError(f"{path}: There is no column {name!r} of features, named by --categorical.{hint}")
+                raise InputError(f"{path}: There is no column {name!r} of features, named by {asked}.{hint}")
             found += [called[name]] if name in called else []
     return found
 
 
 def _numbers(reader: ColumnReader, name: Any, cells: Cells, options: FeatureOptions, notes: list[str]) -> np.ndarray:
-    remedy = " --impute median fills missing numbers with the median of their column."
+    remedy = f" {written(impute='median')} fills missing numbers with the median of their column."
     values = reader.numbers(name, cells, blanks=options.impute is not None, remedy=remedy)
     if cells.missing.all():
         raise InputError(f"{reader.path}: The column {str(name)!r} is empty; remove it.")
     if cells.is_truth:
         notes.append(f"The column {str(name)!r} of true and false was read as 1 and 0.")
     elif is_called_id(name) and pd.Series(values).duplicated().any() and (values == np.rint(values)).all():
-        notes.append(
-            f"The column {str(name)!r} was read as a measurement; if its numbers are codes, give --categorical."
-        )
+        remedy = f"if its numbers are codes, give {written(categorical=None)}"
+        notes.append(f"The column {str(name)!r} was read as a measurement; {remedy}.")
     return values
 
 
 def _categories(reader: ColumnReader, name: Any, options: FeatureOptions, notes: list[str]) -> np.ndarray:
-    remedy = " --impute most_frequent fills missing text with the most frequent value of its column."
+    remedy = f" {written(impute='most_frequent')} fills missing text with the most frequent value of its column."
     texts = reader.categories(name, blanks=options.impute is not None, remedy=remedy)
     known = pd.Series(texts).dropna()
     if known.empty:

@@ -15,14 +15,15 @@ from consilience import registry
 from consilience.analysis.certainty import certainty_of_report
 from consilience.analysis.findings import Findings, gather
 from consilience.analysis.findings_text import as_lines
-from consilience.analysis.label_quality import in_words, label_quality
+from consilience.analysis.label_quality import LabelQuality, in_words, label_quality
 from consilience.analysis.names import listed
 from consilience.analysis.words import Words, use_words
+from consilience.annotations.keywords import written
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
-from consilience.inspection import report
-from consilience.workflows.card_sorts import read_card_sort, write_names
-from consilience.workflows.caveats import suggestions, verdict
+from consilience.inspection import Pictures, report
+from consilience.workflows.card_sorts import CardSort, read_card_sort, write_names
+from consilience.workflows.caveats import Verdict, suggestions, verdict
 from consilience.workflows.comparing import choose_by_comparing
 from consilience.workflows.inputs import Evidence, Material, evidence_for, read_material
 from consilience.workflows.item_extras import Extras
@@ -96,88 +97,100 @@ def fit(request: FitRequest) -> FitResult:
     --------
     >>> from consilience.workflows import FitRequest, fit
     >>> print(fit(FitRequest(annotations="sorts.csv", out="study")))  # doctest: +SKIP
+
+    Annotations may also be at hand, as a DataFrame or as `Groupings`, `Labels` or `Pairs`:
+
+    >>> print(fit(FitRequest(annotations=Groupings.from_frame(frame), out="study")))  # doctest: +SKIP
     """
-    Words.of(request.words)  # before anything is read
-    if request.model == AUTO:
-        require_comparable(request)
-    elif request.model is not None:
-        checked_model(request.model, request.settings, request)  # before anything is read
-    places = Extras.of(request.given_labels, request.pictures, request.features)
-    request = replace(request, feature_options=places.without(request.feature_options))
-    material = read_material(request.annotations, request.features, request.reading, request.feature_options)
-    material, sort = read_card_sort(material, request.card_sort)
-    name, settings, why = chosen(material, request)
-    estimator = checked_model(name, settings, request, found=material.kind if request.model is None else None)
-    if request.model is None:
-        note(why)
-    evidence = evidence_for(name, material, request.known)
-    sort = sort.of_fitted(evidence.annotations)
-    rated = None if request.scores is None else read_scores(request.scores, evidence.annotations.items)
-    require_folder_for(name, request.out, [*request.paths, *places.paths])
-    given = places.given_labels(evidence.annotations, request.feature_options)
-    pictures = places.read_pictures(evidence.annotations.items, request.feature_options)
-    for text in evidence.notes:
-        note(text)
-    estimator, shown, table = fitted(estimator, name, evidence, request)
-    legible_evidence = replace(evidence, features=table)
-    with use_words(Words.of(request.words, material.read_as)) as spoken:
-        judged = verdict(last_step(estimator), legible_evidence)
-        more = suggestions(last_step(estimator), legible_evidence, judged)
-    for text in more:
-        note(text)
-    sure, why_none = certainty_of_report(shown, evidence.annotations, table, request.certainty_draws)
-    quality = None if given is None else label_quality(shown, evidence.annotations, given)
-    for text in () if quality is None else in_words(quality):
-        note(text)
+    require_usable(request)
+    files = read_files(request)
+    chosen = choose_model(files)
+    evidence = evidence_for(chosen.name, files.material, request.known)
+    sort = files.sort.of_fitted(evidence.annotations)
+    beside = read_beside(files, chosen.name, evidence)
+    made = fit_model(chosen, evidence, request)
+    words, judged, more = judge(made, evidence, files)
+    sure, why_none = certainty_of_report(made.shown, evidence.annotations, made.table, request.certainty_draws)
     found = gather(
-        shown,
+        made.shown,
         evidence.annotations,
-        table,
+        made.table,
         certainty=sure,
-        given_labels=quality,
-        words=spoken,
+        given_labels=judge_given_labels(made, evidence, beside.given),
+        words=words,
         function="fit",
         **sort.keywords,
     )
-    with replaced_folder(request.out) as folder:
-        files = [*write_results(estimator, folder, found), *write_names(found, evidence.annotations, folder)]
-        files = [REPORT, *files, MODEL, SUMMARY]
-        facts = found.facts  # before the report, which takes over what is computed by then
-        report(found, scores=rated, pictures=pictures, warnings=judged.warnings, path=folder / REPORT)
-        summary = {
-            "warnings": judged.warnings,
-            "why": why,
-            "consilience": consilience.__version__,
-            "model": name,
-            "read_as": material.read_as,
-            **facts,
-            **_told_by_files(evidence, facts),
-            "notes": [*material.notes, *evidence.notes, *more],
-            "files": {Path(file).stem: str(request.out / file) for file in files},
-            "why_no_certainty": why_none,
-            "checksums": checksums_in(folder),
-        }
-        with replacing(folder / SUMMARY) as file:
-            file.write(encoded(summary))
-    return FitResult(summary, as_lines(summary), estimator, found, judged.is_undecided)
+    said = Said(judged.warnings, chosen.why, files.material, evidence, more, why_none)
+    summary = write_folder(request.out, made.estimator, chosen.name, found, beside, said)
+    return FitResult(summary, as_lines(summary), made.estimator, found, judged.is_undecided)
 
 
-def _told_by_files(evidence: Evidence, facts: Mapping[str, Any]) -> dict[str, int]:
-    """Return what only the files tell: how many labels and features they hold, and known classes of labels."""
-    n_features = 0 if evidence.features is None else evidence.features.shape[1]
-    known = {"n_known_classes": len(evidence.known.get("gold", ()))} if "n_known_classes" in facts else {}
-    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features} | known
+# ---- before the fit
 
 
-def require_folder_for(model: str, out: Path, inputs: Iterable[Path | None]) -> None:
-    """Raise an InputError unless the results of a model can be written to a folder without overwriting an input."""
-    names, inputs = possible_files(model), list(inputs)
-    for name in names:
-        require_no_input(out / name, inputs)
-    require_free(out, names)
+def require_usable(request: FitRequest) -> None:
+    """Raise an InputError if words, model and settings do not go together, before anything is read."""
+    Words.of(request.words)
+    if request.model == AUTO:
+        require_comparable(request)
+    elif request.model is not None:
+        checked_model(request.model, request.settings, request)
 
 
-def chosen(material: Material, request: FitRequest) -> tuple[str, Mapping[str, Any], str]:
+@dataclass(frozen=True)
+class Files:
+    """What is read before a model is chosen.
+
+    Attributes
+    ----------
+    request : FitRequest
+        What was asked for; columns of given labels and pictures are no features in it.
+    material : Material
+    sort : CardSort
+    extras : Extras
+    """
+
+    request: FitRequest
+    material: Material
+    sort: CardSort
+    extras: Extras
+
+
+def read_files(request: FitRequest) -> Files:
+    """Read annotations and features, leave people out, and find given labels and pictures."""
+    extras = Extras.of(request.given_labels, request.pictures, request.features)
+    request = replace(request, feature_options=extras.without(request.feature_options))
+    material = read_material(request.annotations, request.features, request.reading, request.feature_options)
+    return Files(request, *read_card_sort(material, request.card_sort), extras)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A model with its settings, not yet fitted, and why it was chosen."""
+
+    name: str
+    estimator: Any
+    why: str
+
+
+def choose_model(files: Files) -> Chosen:
+    """Choose the model that was named, that predicts best, or that is the default for such annotations.
+
+    Raises
+    ------
+    InputError
+        It does not take its settings, or no model can be fitted.
+    """
+    request, by_default = files.request, files.request.model is None
+    name, settings, why = _choice(files.material, request)
+    estimator = checked_model(name, settings, request, found=files.material.kind if by_default else None)
+    if by_default:
+        note(why)
+    return Chosen(name, estimator, why)
+
+
+def _choice(material: Material, request: FitRequest) -> tuple[str, Mapping[str, Any], str]:
     """Return the name of the model to fit, its settings, and why it was chosen."""
     settings = request.settings
     if request.model == AUTO:
@@ -185,7 +198,7 @@ def chosen(material: Material, request: FitRequest) -> tuple[str, Mapping[str, A
             material, settings=settings, standardize=request.standardize, feature_options=request.feature_options
         )
     if request.model is not None:
-        return request.model, settings, "Chosen by --model."
+        return request.model, settings, f"Chosen by {written(model=None)}."
     choice = choose(material.kind, features=material.features is not None)
     takes = signature(registry.estimator(choice.model)).parameters
     for key in COMMON:
@@ -197,13 +210,57 @@ def chosen(material: Material, request: FitRequest) -> tuple[str, Mapping[str, A
 
 def require_comparable(request: FitRequest) -> None:
     """Raise an InputError if an option belongs to one model, where 'auto' compares many."""
-    own = [f"--set {key}" for key in request.settings if key not in COMMON]
-    own += ["--clusters"] if request.clusters is not None else []
+    own = [written(settings={key: ...}) for key in request.settings if key not in COMMON]
+    own += [written(clusters=None)] if request.clusters is not None else []
+    named = written(model=None)
     if own:
-        raise InputError(f"{own[0]} belongs to one model, but 'auto' compares many; name one by --model.")
-    for option, path in request.known.items():
+        raise InputError(f"{own[0]} belongs to one model, but 'auto' compares many; name one by {named}.")
+    for name, path in request.known.items():
         if path is not None:
-            raise InputError(f"--{option} needs a model named by --model; 'auto' compares models without it.")
+            needs = f"{written(**{name: None})} needs a model named by {named}"
+            raise InputError(f"{needs}; 'auto' compares models without it.")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What only the page shows, or judges: scores and pictures of the items, and labels that came with them."""
+
+    scores: pd.DataFrame | None
+    given: pd.Series | None
+    pictures: Pictures | None
+
+
+def read_beside(files: Files, model: str, evidence: Evidence) -> Beside:
+    """Read what comes beside annotations and features, once it is certain that the results can be written.
+
+    Raises
+    ------
+    InputError
+        A file cannot be used, or a result would overwrite an input.
+    """
+    request, extras = files.request, files.extras
+    scores = None if request.scores is None else read_scores(request.scores, evidence.annotations.items)
+    require_folder_for(model, request.out, [*request.paths, *extras.paths])
+    given = extras.given_labels(evidence.annotations, request.feature_options)
+    pictures = extras.read_pictures(evidence.annotations.items, request.feature_options)
+    for text in evidence.notes:
+        note(text)
+    return Beside(scores, given, pictures)
+
+
+def _told_by_files(evidence: Evidence, facts: Mapping[str, Any]) -> dict[str, int]:
+    """Return what only the files tell: how many labels and features they hold, and known classes of labels."""
+    n_features = 0 if evidence.features is None else evidence.features.shape[1]
+    known = {"n_known_classes": len(evidence.known.get("gold", ()))} if "n_known_classes" in facts else {}
+    return {"n_labels": evidence.annotations.n_rows, "n_features": n_features} | known
+
+
+def require_folder_for(model: str, out: Path, inputs: Iterable[Any]) -> None:
+    """Raise an InputError unless the results of a model can be written to a folder without overwriting an input."""
+    names, inputs = possible_files(model), list(inputs)
+    for name in names:
+        require_no_input(out / name, inputs)
+    require_free(out, names)
 
 
 def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *, found: str | None = None) -> Any:
@@ -218,32 +275,119 @@ def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *
     """
     try:
         estimator = make_estimator(name, with_clusters(name, settings, request.clusters))
-        require_arguments(name, [option for option, path in request.known.items() if path is not None])
+        require_arguments(name, [argument for argument, path in request.known.items() if path is not None])
     except InputError as error:
         if found is None:
             raise
-        labels = " If all annotators share the names, read it with --kind labels." if found == "groupings" else ""
-        why = f"{name} was chosen since the file holds {found}; --model names another."
-        raise InputError(f"{error} {why}{labels if any(request.known.values()) else ''}") from error
+        why = f"{name} was chosen since the file holds {found}; {written(model=None)} names another."
+        if found == "groupings" and any(request.known.values()):
+            why += f" If all annotators share the names, read it with {written(kind='labels')}."
+        raise InputError(f"{error} {why}") from error
     return estimator
 
 
-def fitted(estimator: Any, name: str, evidence: Evidence, request: FitRequest) -> tuple[Any, Any, pd.DataFrame | None]:
-    """Fit an estimator after the steps that prepare its features.
+# ---- the fit and what is said of it
 
-    Returns
-    -------
-    estimator : fitted, with these steps if it takes features
+
+@dataclass(frozen=True)
+class Made:
+    """A fitted model.
+
+    Attributes
+    ----------
+    estimator : fitted, with the steps before it if it takes features
     shown : the same without the step that fills and encodes features
     table : the features after that step, all numbers, or None
     """
-    table = evidence.features
+
+    estimator: Any
+    shown: Any
+    table: pd.DataFrame | None
+
+
+def fit_model(chosen: Chosen, evidence: Evidence, request: FitRequest) -> Made:
+    """Fit a model after the steps that prepare its features."""
+    table, estimator = evidence.features, chosen.estimator
     steps = [] if table is None else steps_for(table, request.feature_options, standardize=request.standardize)
-    if registry.entry(name).kind == "consensus":
+    if registry.entry(chosen.name).kind == "consensus":
         estimator.fit(evidence.annotations, **evidence.known)
-        return estimator, estimator, legible(steps, table)
+        return Made(estimator, estimator, legible(steps, table))
     estimator = behind(steps, estimator).fit(table, evidence.annotations)
-    return estimator, *as_shown(estimator, table)
+    return Made(estimator, *as_shown(estimator, table))
+
+
+def judge(made: Made, evidence: Evidence, files: Files) -> tuple[Words, Verdict, list[str]]:
+    """Return the words for items and annotators, and in them warnings and suggestions, which are noted."""
+    legible_evidence, model = replace(evidence, features=made.table), last_step(made.estimator)
+    with use_words(Words.of(files.request.words, files.material.read_as)) as words:
+        judged = verdict(model, legible_evidence)
+        more = suggestions(model, legible_evidence, judged)
+    for text in more:
+        note(text)
+    return words, judged, more
+
+
+def judge_given_labels(made: Made, evidence: Evidence, given: pd.Series | None) -> LabelQuality | None:
+    """Judge labels that came with the items, if any did, and note what was found."""
+    if given is None:
+        return None
+    quality = label_quality(made.shown, evidence.annotations, given)
+    for text in in_words(quality):
+        note(text)
+    return quality
+
+
+# ---- results
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a fit says beside its findings.
+
+    Attributes
+    ----------
+    warnings : list of str
+    why : why the model was chosen
+    material, evidence : with notes on how they were read
+    suggestions : list of str
+    why_no_certainty : str or None
+    """
+
+    warnings: list[str]
+    why: str
+    material: Material
+    evidence: Evidence
+    suggestions: list[str]
+    why_no_certainty: str | None
+
+
+def write_folder(out: Path, estimator: Any, model: str, found: Findings, beside: Beside, said: Said) -> dict[str, Any]:
+    """Write tables, report and the model to a folder, and return its summary, which is written, too."""
+    evidence = said.evidence
+    with replaced_folder(out) as folder:
+        files = [*write_results(estimator, folder, found), *write_names(found, evidence.annotations, folder)]
+        files = [REPORT, *files, MODEL, SUMMARY]
+        facts = found.facts  # before the report, which takes over what is computed by then
+        report(found, scores=beside.scores, pictures=beside.pictures, warnings=said.warnings, path=folder / REPORT)
+        summary = {
+            "warnings": said.warnings,
+            "why": said.why,
+            "consilience": consilience.__version__,
+            "model": model,
+            "read_as": said.material.read_as,
+            **facts,
+            **_told_by_files(evidence, facts),
+            "notes": [*said.material.notes, *evidence.notes, *said.suggestions],
+            "files": {Path(file).stem: str(out / file) for file in files},
+            "why_no_certainty": said.why_no_certainty,
+            "checksums": checksums_in(folder),
+        }
+        with replacing(folder / SUMMARY) as file:
+            file.write(encoded(summary))
+    return summary
+
+
+# ---- what a model takes
 
 
 def require_arguments(model: str, names: Sequence[str]) -> None:
@@ -251,7 +395,7 @@ def require_arguments(model: str, names: Sequence[str]) -> None:
     for name in names:
         if not _takes(model, name):
             able = [other for other in registry.ESTIMATORS if _takes(other, name)]
-            raise InputError(f"{model} takes no --{name}; {listed(able)} can use it.")
+            raise InputError(f"{model} takes no {written(**{name: None})}; {listed(able)} can use it.")
 
 
 def _takes(model: str, name: str) -> bool:

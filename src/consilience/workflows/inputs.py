@@ -13,15 +13,15 @@ import pandas as pd
 from consilience import registry
 from consilience.analysis.names import counted
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.features import Features, read_features
 from consilience.workflows.item_columns import item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
-from consilience.workflows.reading import named, read_noted
+from consilience.workflows.reading import is_standard_input, named, read_noted
 from consilience.workflows.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.workflows.text import others
 
@@ -81,7 +81,7 @@ class Material:
 
 
 def read_material(
-    annotations: Path, features: Path | None, reading: Mapping[str, Any], options: FeatureOptions
+    annotations: Any, features: Path | None, reading: Mapping[str, Any], options: FeatureOptions
 ) -> Material:
     """Read annotations and features, each once.
 
@@ -90,9 +90,9 @@ def read_material(
     InputError
         A file that cannot be read.
     """
-    if str(annotations) == str(features) == STANDARD_INPUT:
+    if is_standard_input(annotations) and is_standard_input(features):
         raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
-    if annotations.is_dir() and any(annotations.glob("*.parquet")):
+    if isinstance(annotations, Path) and annotations.is_dir() and any(annotations.glob("*.parquet")):
         raise InputError(
             f"{annotations} is a folder; give one of its files. 'consilience fit-partitions' reads all of them."
         )
@@ -125,7 +125,7 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
 
 
 def read_for_model(
-    path: Path, *, reading: Mapping[str, Any], model: str
+    source: Any, *, reading: Mapping[str, Any], model: str
 ) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
 
@@ -134,8 +134,8 @@ def read_for_model(
     InputError
         The file cannot be read, or holds annotations that the model does not take.
     """
-    annotations, _ = read_noted(path, reading)
-    return as_read_by(model, annotations, named(path))
+    annotations, _ = read_noted(source, reading)
+    return as_read_by(model, annotations, named(source))
 
 
 def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
@@ -151,7 +151,8 @@ def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | L
     if found not in reads:
         hint = ""
         if found == "groupings" and "labels" in reads:
-            hint = " If all annotators share the names of the groups, read the file with --kind labels."
+            remedy = f"read the file with {written(kind='labels')}"
+            hint = f" If all annotators share the names of the groups, {remedy}."
         raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
         why = f"{model} estimates what each annotator's labels mean"
@@ -177,7 +178,7 @@ def _without_features(
         table, notes = rows_of(read.table, annotations.items, source), notes + read.notes
         notes.append(
             f"{model} does not use features; those of {source} are only shown in the report. "
-            f"--model {_user_of_features(annotations)} would use them."
+            f"{written(model=_user_of_features(annotations))} would use them."
         )
     return Evidence(
         annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
@@ -209,7 +210,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
         There is no such column, no item of the labels in it, or a class that no annotator gave.
     """
     table = read_table(path)
-    column = item_column(table, path, items=labels.items, option="")
+    column = item_column(table, path, items=labels.items, parameter="")
     items = names_in(table, column, path)
     found = table.column(_label_column(table, column, path))
     known = np.flatnonzero(~found.missing)

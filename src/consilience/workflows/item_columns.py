@@ -23,11 +23,12 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.table import Table
+from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, plain
 from consilience.errors import InputError
 from consilience.workflows.text import others
 
-OPTION = "--feature-item"
+FEATURE_ITEM = "feature_item"  # name of the parameter
 ITEM = "item"
 SYNONYMS = frozenset(
     (
@@ -83,7 +84,7 @@ def item_column(
     items: pd.Index | None = None,
     chosen: str | None = None,
     besides: Sequence[Any] = (),
-    option: str = OPTION,
+    parameter: str = FEATURE_ITEM,
 ) -> Any:
     """Find the column of items.
 
@@ -97,8 +98,8 @@ def item_column(
         The column named by the user.
     besides : names of columns
         Columns to exclude.
-    option : str
-        The option that names the column, "" if there is none.
+    parameter : str
+        Name of the parameter that names the column, "" if there is none.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def item_column(
     if chosen is not None:
         return _named(table, path, chosen)
     columns = [name for name in table.columns if name not in besides]
-    remedy = f"{option} COL names it" if option else "call it 'item'"
+    remedy = f"{written(**{parameter: ...})} names it" if parameter else "call it 'item'"
     if not columns:
         raise InputError(f"{path}: No column is left to name the items; {remedy}.")
     if items is not None and len(items):

@@ -17,16 +17,17 @@ from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations import Labels
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
+from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded
 from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.report.quality_sections import quality_file
-from consilience.workflows.item_columns import OPTION, item_column
+from consilience.workflows.item_columns import FEATURE_ITEM, item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
 from consilience.workflows.tables import named_as, names_as, names_in, read_table
 
-GIVEN, PICTURES = "--given-labels", "--pictures"
+GIVEN, PICTURES = "given_labels", "pictures"  # names of the parameters
 GIVEN_FILE = "given-labels.csv"
 LABEL_COLUMNS = ("label", "class", "given", "given label", "given_label")
 PICTURE_COLUMNS = ("picture", "pictures", "image", "photo", "path", "file", "filename", "file_name")
@@ -38,7 +39,12 @@ class Place:
 
     path: Path
     column: str | None
-    option: str
+    parameter: str
+
+    @property
+    def asked(self) -> str:
+        """The parameter as the reader of a message gives it."""
+        return written(**{self.parameter: None})
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,8 @@ class Extras:
         if self.given is None:
             return None
         if not isinstance(annotations, Labels):
-            raise InputError(f"{GIVEN} needs labels, whose names all annotators share; see --kind labels.")
+            needs = f"{written(given_labels=None)} needs labels, whose names all annotators share"
+            raise InputError(f"{needs}; see {written(kind='labels')}.")
         found = _column_of(self.given, annotations.items, options, LABEL_COLUMNS)
         if not found.index.isin(annotations.items).any():
             raise InputError(
@@ -97,23 +104,25 @@ class Extras:
         return found
 
 
-def _place(value: str | None, features: Path | None, option: str) -> Place | None:
+def _place(value: str | None, features: Path | None, parameter: str) -> Place | None:
     if value is None:
         return None
     path = Path(value)
-    if value and path.exists() and (option == PICTURES or not path.is_dir()):
-        return Place(path, None, option)
+    if value and path.exists() and (parameter == PICTURES or not path.is_dir()):
+        return Place(path, None, parameter)
+    asked = written(**{parameter: None})
     if features is None:
-        what = "file or folder" if option == PICTURES else "file"
-        raise InputError(f"{option}: There is no {what} {value!r}; if it is a column, --features names its table.")
+        what = "file or folder" if parameter == PICTURES else "file"
+        remedy = f"if it is a column, {written(features=None)} names its table"
+        raise InputError(f"{asked}: There is no {what} {value!r}; {remedy}.")
     if str(features) == STANDARD_INPUT:
-        raise InputError(f"{option} {value}: A column can be read from a file of features only, not standard input.")
+        raise InputError(f"{asked} {value}: A column can be read from a file of features only, not standard input.")
     for name in read_table(features).columns:
         if str(name).strip() == value.strip():
-            return Place(features, str(name), option)
+            return Place(features, str(name), parameter)
     near = get_close_matches(value, map(str, read_table(features).columns), n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"{option}: {value!r} is neither a file nor a column of {features}.{hint}")
+    raise InputError(f"{asked}: {value!r} is neither a file nor a column of {features}.{hint}")
 
 
 def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tuple[str, ...]) -> pd.Series:
@@ -123,16 +132,16 @@ def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tu
         table,
         place.path,
         items=items,
-        chosen=None if place.column is None else options.item,
+        chosen=None if place.column is None else options.feature_item,
         besides=[] if place.column is None else [name for name in table.columns if str(name) == place.column],
-        option=OPTION if place.column is not None else "",
+        parameter=FEATURE_ITEM if place.column is not None else "",
     )
     column = _wanted(table, item, place, usual)
     names, values = names_in(table, item, place.path), table.column(column)
     known = np.flatnonzero(~_missing(values))
     found = pd.DataFrame({"value": values.names.take(values.codes[known]).astype(object)}, index=names[known])
     if found.empty:
-        raise InputError(f"{place.path}: The column {str(column)!r}, named by {place.option}, is empty.")
+        raise InputError(f"{place.path}: The column {str(column)!r}, named by {place.asked}, is empty.")
     return named_as(found, items)["value"]
 
 
@@ -148,7 +157,7 @@ def _wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> An
     called = [name for name in rest if str(name).strip().casefold() in usual]
     if len(called) != 1 and len(rest) != 1:
         raise InputError(
-            f"{place.path}: One column, that of {place.option}, must be called {usual[0]!r}. Found "
+            f"{place.path}: One column, that of {place.asked}, must be called {usual[0]!r}. Found "
             f"{', '.join(map(str, table.columns))}."
         )
     return (called or rest)[0]

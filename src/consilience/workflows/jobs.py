@@ -1,7 +1,7 @@
 """What a job is asked for, and what its result has in any case. Nothing here imports NumPy.
 
-A request holds what the options of a command say. Paths may be text; `reading` holds keywords of
-`consilience.read_annotations`; no file that is read is ever written.
+A request holds what the options of a command say. Paths may be text; annotations may also be a DataFrame, or Groupings,
+Labels or Pairs; `reading` holds keywords of `consilience.read_annotations`; no file that is read is ever written.
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from consilience.annotations import Groupings, Labels, Pairs
+    from consilience.annotations.types import FrameLike
+
     FilePath: TypeAlias = Path
+    Source: TypeAlias = Path | str | FrameLike | Groupings | Labels | Pairs
 else:  # text becomes a path
-    FilePath = Any
+    FilePath = Source = Any
+PATHS = ("FilePath", "Source")
 
 ALL_COLUMNS = "all"
 CERTAINTY_DRAWS = 100
@@ -27,7 +32,7 @@ class Request:
     def __post_init__(self) -> None:
         for entry in fields(self):  # type: ignore[arg-type]
             value = getattr(self, entry.name)
-            if isinstance(value, str) and str(entry.type).startswith("FilePath"):
+            if isinstance(value, str) and str(entry.type).startswith(PATHS):
                 object.__setattr__(self, entry.name, Path(value))
 
 
@@ -37,7 +42,7 @@ class FeatureOptions:
 
     Attributes
     ----------
-    item : str or None
+    feature_item : str or None
         The column that names the items; None to find it.
     categorical : tuple of str
         Text columns that become indicator columns, as the user wrote them; "all" for every text column.
@@ -47,7 +52,7 @@ class FeatureOptions:
         Columns that are no features.
     """
 
-    item: str | None = None
+    feature_item: str | None = None
     categorical: tuple[str, ...] = ()
     impute: str | None = None
     besides: tuple[str, ...] = ()
@@ -71,7 +76,7 @@ class CardSortOptions(Request):
 class ReportedRequest(Request):
     """What is shown of a fit, whether it is new or saved; see `FitRequest`."""
 
-    annotations: FilePath
+    annotations: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
     features: FilePath | None = None
     feature_options: FeatureOptions = FeatureOptions()
@@ -83,8 +88,8 @@ class ReportedRequest(Request):
     words: str | None = None
 
     @property
-    def paths(self) -> list[Path | None]:
-        """The files, which must not be overwritten."""
+    def paths(self) -> list[Any]:
+        """The files, which must not be overwritten, and None or annotations where there is no file."""
         return [self.annotations, self.features, self.scores, *self.card_sort.paths]
 
 
@@ -94,8 +99,8 @@ class FitRequest(ReportedRequest):
 
     Attributes
     ----------
-    annotations : Path
-        File of annotations; "-" is standard input.
+    annotations : Path, DataFrame, Groupings, Labels or Pairs
+        The annotations, or their file; "-" is standard input.
     reading : dict
         How the file is read, as keywords of `consilience.read_annotations`.
     features : Path or None
@@ -144,8 +149,8 @@ class FitRequest(ReportedRequest):
         return {"gold": self.gold, "history": self.history}
 
     @property
-    def paths(self) -> list[Path | None]:
-        """The files, which must not be overwritten."""
+    def paths(self) -> list[Any]:
+        """The files, which must not be overwritten, and None or annotations where there is no file."""
         return [*super().paths, *self.known.values()]
 
 
@@ -184,7 +189,7 @@ class PredictionRequest(Request):
     reading : dict
         How labels are read, as keywords of `consilience.read_annotations`.
     out : Path or None
-        CSV, TSV or Parquet file to write, if any.
+        CSV, TSV, Parquet or JSON file to write, if any.
     """
 
     saved: FilePath
@@ -201,8 +206,8 @@ class ComparisonRequest(Request):
 
     Attributes
     ----------
-    annotations : Path
-        File of annotations; "-" is standard input.
+    annotations : Path, DataFrame, Groupings, Labels or Pairs
+        The annotations, or their file; "-" is standard input.
     reading : dict
         How the file is read, as keywords of `consilience.read_annotations`.
     features : Path or None
@@ -229,10 +234,10 @@ class ComparisonRequest(Request):
         What items and annotators are called, such as "cards,participants"; None for what the columns are called.
     seed : int
     out : Path or None
-        CSV, TSV or Parquet file for the table, if any.
+        CSV, TSV, Parquet or JSON file for the table, if any.
     """
 
-    annotations: FilePath
+    annotations: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
     features: FilePath | None = None
     feature_options: FeatureOptions = FeatureOptions()
@@ -255,8 +260,8 @@ class PlanRequest(Request):
 
     Attributes
     ----------
-    pilot : Path or None
-        File of the groupings by the first people; "-" is standard input.
+    pilot : Path, DataFrame, Groupings or None
+        The groupings by the first people, or their file; "-" is standard input.
     reading : dict
         How the file is read, as keywords of `consilience.read_annotations`.
     n_items, n_clusters, agreement : number or None
@@ -278,7 +283,7 @@ class PlanRequest(Request):
         Files for the table and for the curve, if any.
     """
 
-    pilot: FilePath | None = None
+    pilot: Source | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     n_items: int | None = None
     n_clusters: int | None = None
@@ -300,8 +305,8 @@ class DifferenceRequest(Request):
 
     Attributes
     ----------
-    first, second : Path
-        Files of groupings or labels; "-" is standard input.
+    first, second : Path, DataFrame, Groupings or Labels
+        Groupings or labels, or their files; "-" is standard input.
     reading : dict
         How both files are read, as keywords of `consilience.read_annotations`.
     names : sequence of str or None
@@ -321,8 +326,8 @@ class DifferenceRequest(Request):
         Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.
     """
 
-    first: FilePath
-    second: FilePath
+    first: Source
+    second: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] | None = None
     same_people: bool = False

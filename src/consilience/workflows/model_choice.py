@@ -52,17 +52,19 @@ def reason_for(choice: Choice) -> str:
     >>> reason_for(choose("pairs", features=True))[:76]
     'Chose MECC, since the file holds judgements of pairs, and there are features'
     """
-    other = "Use --model for another; 'consilience compare' compares them."
+    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+
+    other = f"Use {written(model=None)} for another; 'consilience compare' compares them."
     return f"Chose {choice.model}, since {choice.why}. {other}"
 
 
 def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str | None) -> dict[str, Any]:
-    """Return the settings of a model with the number of clusters of ``--clusters``.
+    """Return the settings of a model with the number of clusters that was asked for.
 
     Raises
     ------
     InputError
-        The model takes no number, does not find it, or it is also given by ``--set``.
+        The model takes no number, does not find it, or it is also among the settings.
 
     Examples
     --------
@@ -71,9 +73,12 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
     """
     if clusters is None:
         return dict(settings)
+    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+
     known = registry.entry(model)
     if known.clusters is not None and known.clusters in settings:
-        raise InputError(f"--clusters and --set {known.clusters} are the same; give one of them.")
+        both = f"{written(clusters=None)} and {written(settings={known.clusters: ...})}"
+        raise InputError(f"{both} are the same; give one of them.")
     if clusters == "auto":
         if known.finds_clusters:
             return dict(settings)
@@ -83,15 +88,18 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
     return dict(settings) | {known.clusters: clusters}
 
 
-def _instead(known: registry.Entry, clusters: int | str = "N") -> str:
+def _instead(known: registry.Entry, clusters: Any = ...) -> str:
     """Say what to do if a model does not take, or does not find, a number of clusters."""
+    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+
     if known.clusters is None and known.reads == ("labels",):
-        return f"Its classes are those of the labels; --model ProductMixture --clusters {clusters} takes any number."
+        number = written(model="ProductMixture", clusters=clusters)
+        return f"Its classes are those of the labels; {number} takes any number."
     if known.reads == ("labels",):
-        return "Without --clusters, there are as many classes as names of labels."
+        return f"Without {written(clusters=None)}, there are as many classes as names of labels."
     if known.clusters is None:
         return "Its number of clusters is that of its consensus model."
-    return "Give --clusters N, or let 'consilience compare --clusters 2:8' try several."
+    return f"Give {written(clusters=...)}, or let 'consilience compare' try several ({written(clusters=(2, 8))})."
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:

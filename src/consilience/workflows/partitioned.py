@@ -15,6 +15,7 @@ import consilience
 from consilience import registry
 from consilience.analysis.names import as_text, counted
 from consilience.annotations.files.sources import import_pyarrow
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
@@ -40,8 +41,8 @@ class Means:
     checkpoint: Path | None = None
 
     def __post_init__(self) -> None:
-        given = {"--jobs": self.jobs, "--workers": self.workers, "--scheduler": self.scheduler}
-        chosen = [option for option, value in given.items() if value is not None]
+        given = {"jobs": self.jobs, "workers": self.workers, "scheduler": self.scheduler}
+        chosen = [written(**{name: None}) for name, value in given.items() if value is not None]
         if len(chosen) > 1:
             raise InputError(f"{chosen[0]} and {chosen[1]} exclude each other: threads or a cluster do the work.")
 
@@ -115,7 +116,7 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
     entry = registry.entry(name)
     model = make_estimator(name, dict(entry.over_partitions or {}) | dict(request.settings))
     if out.resolve() == path.resolve():
-        raise InputError(f"{path} holds the table itself; name another folder with --out.")
+        raise InputError(f"{path} holds the table itself; name another folder with {written(out=...)}.")
     for file in OF_PARTITIONS:
         require_no_input(out / file, [path, means.checkpoint])
     require_free(out, OF_PARTITIONS)
@@ -140,25 +141,26 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
     roles = {role: request.reading.get(role) for role in ("item", "annotator", "label")}
     blank = request.reading.get("missing")
     missing = [value for value in blank if value.strip()] if blank else None
-    long = {f"--{role}": roles[role] for role in ("annotator", "label")}
-    wide = {"--features": features, "--annotators": request.annotators}
+    long = {role: roles[role] for role in ("annotator", "label")}
+    wide = {"features": features, "annotators": request.annotators}
+    by_features = written(features=None)
     can_have_features = registry.entry(name).kind == "semisupervised"
     with_features = features is not None and can_have_features
     if not with_features and name != "PartitionLabelModel":
-        _require_none(wide, f"{name} reads a long table of labels{' without --features' * can_have_features}")
+        _require_none(wide, f"{name} reads a long table of labels{f' without {by_features}' * can_have_features}")
         return PartitionedTable(path, **roles, missing=missing)
-    _require_none(long, f"{name} reads a row for each item{' with --features' * (name != 'PartitionLabelModel')}")
-    for option, value in wide.items():
+    _require_none(long, f"{name} reads a row for each item{f' with {by_features}' * (name != 'PartitionLabelModel')}")
+    for role, value in wide.items():
         if value is None:
-            raise InputError(f"{name} needs {option}: names of columns, separated by commas.")
-    columns = {option[2:]: list(value or ()) for option, value in wide.items()}
+            raise InputError(f"{name} needs {written(**{role: None})}: names of columns, separated by commas.")
+    columns = {role: list(value or ()) for role, value in wide.items()}
     return PartitionedItems(path, **columns, item=roles["item"], missing=missing)
 
 
-def _require_none(options: Mapping[str, Any], why: str) -> None:
-    for option, value in options.items():
+def _require_none(given: Mapping[str, Any], why: str) -> None:
+    for name, value in given.items():
         if value is not None:
-            raise InputError(f"{option} cannot be used: {why}.")
+            raise InputError(f"{written(**{name: None})} cannot be used: {why}.")
 
 
 def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:

@@ -13,6 +13,7 @@ import pandas as pd
 from consilience.active import Plan
 from consilience.active import plan as make_plan
 from consilience.analysis.words import DEFAULT, Words, capital, current_words, read_as, use_words
+from consilience.annotations.keywords import written
 from consilience.errors import InputError
 from consilience.workflows.inputs import read_for_model
 from consilience.workflows.jobs import PlanRequest, Result
@@ -21,7 +22,7 @@ from consilience.workflows.outputs import require_outputs, table_writer, write_f
 
 PICTURES = (".svg", ".png", ".pdf")
 FAR_OFF = "Of such forecasts of recorded studies, three in four were right within a factor of two."  # docs/planning.rst
-GUESSES = {"n_items": "--items", "n_clusters": "--clusters", "agreement": "--agreement"}
+GUESSES = ("n_items", "n_clusters", "agreement")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ def plan_study(request: PlanRequest) -> PlanResult:
     if out is not None:
         table_writer(pd.DataFrame(), out)  # an ending that is unknown is refused before the simulations
     if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise InputError(f"The file name of --plot must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}.")
+        raise InputError(
+            f"The file name of {written(plot=None)} must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
+        )
     groupings = None
     if pilot is not None:
         groupings, notes = read_for_model(pilot, reading=request.reading, model="SubsetFusion")
@@ -95,13 +98,14 @@ def plan_study(request: PlanRequest) -> PlanResult:
 
 
 def _require_one_source(request: PlanRequest) -> None:
-    """Require either a pilot or all guesses, in terms of the options."""
-    told = [option for name, option in GUESSES.items() if getattr(request, name) is not None]
-    lacking = [option for name, option in GUESSES.items() if getattr(request, name) is None]
+    """Require either a pilot or all guesses."""
+    pilot, guesses = written(pilot=None), {name: written(**{name: None}) for name in GUESSES}
+    told = [guess for name, guess in guesses.items() if getattr(request, name) is not None]
+    lacking = [guess for name, guess in guesses.items() if getattr(request, name) is None]
     if request.pilot is not None and told:
-        raise InputError(f"PILOT tells what {told[0]} would; give one of them.")
+        raise InputError(f"{pilot} tells what {told[0]} would; give one of them.")
     if request.pilot is None and lacking:
-        raise InputError(f"Give a PILOT, or {', '.join(GUESSES.values())}: {lacking[0]} is missing.")
+        raise InputError(f"Give a {pilot}, or {', '.join(guesses.values())}: {lacking[0]} is missing.")
 
 
 def _answer(found: Plan, most: int) -> list[str]:

@@ -29,11 +29,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience.analysis.fitted import parts_of
+from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.workflows.features import categorical_columns
-from consilience.workflows.item_columns import OPTION, item_column
+from consilience.workflows.item_columns import FEATURE_ITEM, item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
 from consilience.workflows.tables import names_in, read_table
@@ -178,7 +179,7 @@ def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd
     table, needs = with_decimal_points(read_table(path)), needs_of(estimator)
     by_name = {str(name): name for name in table.columns}
     wanted = [by_name[name] for name in needs.names or () if name in by_name]
-    item = item_column(table, path, items=items, chosen=chosen, besides=wanted, option=OPTION)
+    item = item_column(table, path, items=items, chosen=chosen, besides=wanted, parameter=FEATURE_ITEM)
     names = [str(name) for name in table.columns if name != item] if needs.names is None else needs.names
     absent = [name for name in names if name not in by_name]
     if absent:
@@ -195,7 +196,7 @@ def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd
 def _column(reader: ColumnReader, column: Any, name: str, needs: Needs) -> np.ndarray:
     """Return one column, as text if it is encoded; a value not seen in the fit is noted."""
     known = needs.categories.get(name)
-    blanks, remedy = name in needs.may_miss, " The model was fitted without --impute and cannot fill it."
+    blanks, remedy = name in needs.may_miss, f" The model was fitted without {written(impute=None)} and cannot fill it."
     if known is None or known.dtype.kind not in "OUT":
         cells = read_cells(reader.table.frame[column])
         return reader.numbers(column, cells, blanks=blanks, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Read annotations from a file or standard input, and note how they were read."""
+"""Read annotations from a file, standard input or a frame, and note how they were read."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from consilience import read_annotations
+from consilience.annotations import Annotations
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Reading
+from consilience.annotations.keywords import written
+from consilience.errors import InputError
 from consilience.workflows.notes import note
 
 
-def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Read annotations, and note how they were read.
 
     Parameters
     ----------
-    path : path
+    source : path, DataFrame, Groupings, Labels or Pairs
         ``-`` is standard input.
     reading : dict
         Keywords of `read_annotations`.
@@ -32,13 +35,15 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     Raises
     ------
     InputError
-        The file cannot be read.
+        The file cannot be read, or something is to be read otherwise that was read already.
     """
+    if isinstance(source, Annotations):
+        return _read_already(source, reading)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", category=UserWarning)
-        annotations = read_annotations(path, **reading)
+        annotations = read_annotations(source, **reading)
     found = annotations.reading or Reading("")
-    shown = {f"{named(path)}: {text}." for text in found.warnings}
+    shown = {text for told in found.warnings for text in (f"{named(source)}: {told}.", _sentence(told))}
     others = [" ".join(str(warning.message).split()) for warning in caught]
     notes = [_sentence(text) for text in (*found.notes, *found.warnings)]
     notes += [text for text in others if text not in shown]
@@ -47,9 +52,25 @@ def read_noted(path: Path, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     return annotations, notes
 
 
-def named(path: Path) -> str:
+def _read_already(annotations: Annotations, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    if reading:
+        name = next(iter(reading))
+        raise InputError(f"{written(**{name: None})} is for files and frames. Got {type(annotations).__name__}.")
+    if annotations.reading is None:
+        return annotations, []
+    return annotations, [_sentence(text) for text in (*annotations.reading.notes, *annotations.reading.warnings)]
+
+
+def named(source: Any) -> str:
     """Name a source in messages."""
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+    if not isinstance(source, Path):
+        return "the annotations"
+    return "standard input" if is_standard_input(source) else str(source)
+
+
+def is_standard_input(source: Any) -> bool:
+    """Whether a source is standard input."""
+    return isinstance(source, Path) and str(source) == STANDARD_INPUT
 
 
 def _sentence(text: str) -> str:

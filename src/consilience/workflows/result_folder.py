@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience import registry
+from consilience.annotations.keywords import written
 from consilience.atomic_files import (
     LEFTOVER,
     left_behind,
@@ -51,7 +52,6 @@ OF_PARTITIONS = (
 )
 KNOWN = {*OF_CLASSES, *OF_CLUSTERS, *OF_DIFFERENCE, *OF_SITES, *OF_PARTITIONS}
 FORMER = "former"  # folder within the temporary folder: the earlier fit
-REMEDY = "move it, or name another folder with --out"
 
 
 def possible_files(model: str) -> tuple[str, ...]:
@@ -105,12 +105,16 @@ def require_free(out: Path, names: Iterable[str]) -> None:
     for name, checksum in former.items():
         path = folder / name
         if os.path.lexists(path) and _is_other(path, checksum):
-            raise InputError(f"{out / name} was changed since the fit that wrote it; {REMEDY}.")
+            raise InputError(f"{out / name} was changed since the fit that wrote it; {_remedy()}.")
     for name in names:
         if name not in former and os.path.lexists(folder / name):
-            raise InputError(f"{out / name} exists but does not belong to a fit in {out}; {REMEDY}.")
+            raise InputError(f"{out / name} exists but does not belong to a fit in {out}; {_remedy()}.")
     if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13), str(out))
+
+
+def _remedy() -> str:
+    return f"move it, or name another folder with {written(out=...)}"
 
 
 def _require_place(out: Path) -> None:
@@ -180,7 +184,7 @@ def _commit(stage: Path, folder: Path) -> Path:
         synchronise(folder.parent)
         return stage
     with locked(folder):
-        require_free(folder, os.listdir(stage))
+        require_free(folder, os.listdir(stage))  # again, since files may have come while the model was fitted
         former = fit_in(folder)
         if stage.parent != folder and _is_replaceable(folder) and _is_alike(stage, folder):
             shutil.copymode(folder, stage)
@@ -189,6 +193,7 @@ def _commit(stage: Path, folder: Path) -> Path:
                 _give_back(stage, folder, former)
                 return stage
         if stage.parent != folder:
+            # what is left after a crash is then found by the next fit to this folder
             stage = stage.rename(folder / stage.name)
         _file_by_file(stage, folder, former)
         return stage
@@ -241,6 +246,7 @@ def _file_by_file(stage: Path, folder: Path, former: Iterable[str]) -> None:
     kept = stage / FORMER
     kept.mkdir()
     try:
+        # the summary first: a folder without one is known to be unfinished
         for name in reversed(_summary_last(former)):
             if os.path.lexists(folder / name):
                 os.rename(folder / name, kept / name)

@@ -16,6 +16,7 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.findings import gather
 from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
+from consilience.annotations.keywords import written
 from consilience.annotations.names import MISSING
 from consilience.errors import AnnotationError, InputError
 from consilience.inspection import report as write_report
@@ -30,7 +31,6 @@ from consilience.workflows.outputs import renew_report, require_outputs, write_t
 from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.workflows.reading import named, read_noted
 from consilience.workflows.tables import names_as, read_scores, rows_of
-from consilience.workflows.text import flags
 
 
 def predict(request: PredictionRequest) -> pd.DataFrame:
@@ -63,13 +63,16 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
         raise InputError(f"{path}: The model was saved before it was fitted, so it cannot predict.")
     if registry.entry(type(model).__name__).kind == "consensus":
         if request.feature_item is not None:
-            raise InputError(f"{type(model).__name__} predicts classes from labels; leave out --feature-item.")
+            raise InputError(
+                f"{type(model).__name__} predicts classes from labels; leave out {written(feature_item=None)}."
+            )
         items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, table, request.feature_item)
         has_labels = np.ones(len(items), dtype=bool)
     else:
-        raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {flags(reading)}.")
+        given = ", ".join(written(**{name: value if value is False else None}) for name, value in reading.items())
+        raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {given}.")
     answer = FoundClusters.of(model)
     if not has_labels.all():
         note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
@@ -186,8 +189,9 @@ def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.Data
     items = last_step(estimator).items_
     if needs_of(estimator).prepares:
         if options.categorical or options.impute:
-            raise InputError("The saved model fills and encodes features itself; leave out --categorical and --impute.")
-        return rows_of(read_for(path, estimator, chosen=options.item, items=items), items, path)
+            given = f"{written(categorical=None)} and {written(impute=None)}"
+            raise InputError(f"The saved model fills and encodes features itself; leave out {given}.")
+        return rows_of(read_for(path, estimator, chosen=options.feature_item, items=items), items, path)
     read = read_features(path, options, items)
     for text in read.notes:
         note(text)

@@ -52,7 +52,7 @@ def _end(number: int) -> None:
     line = MESSAGES[signal.Signals(number).name] + "\n"
     with contextlib.suppress(OSError):
         os.write(2, (("\n" if os.isatty(2) else "") + line).encode())
-    os._exit(128 + number)
+    os._exit(128 + number)  # without atexit and finally, which may wait for threads
 
 
 @contextlib.contextmanager

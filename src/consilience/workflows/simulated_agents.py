@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.writing import long_table_writer
+from consilience.annotations.keywords import written
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
@@ -40,7 +41,8 @@ def simulate_agents(
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
     table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
     if truth_out is not None and truth is None:
-        raise InputError("--truth-out needs --classes, the column of features that holds the true clusters.")
+        needs = f"{written(truth_out=None)} needs {written(classes=None)}"
+        raise InputError(f"{needs}, the column of features that holds the true clusters.")
     population = ClusteringPopulation(
         table, n_groups=groups, n_features=features_each, algorithms=algorithms, random_state=agents
     )

@@ -13,6 +13,7 @@ import pandas as pd
 import consilience
 from consilience import write_annotations
 from consilience.analysis.words import Words
+from consilience.annotations.keywords import written
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection import report
@@ -60,7 +61,8 @@ def summarise_site(request: SiteSummaryRequest) -> Result:
         note(text)
     numbers = _as_numbers(features.table, options)
     if epsilon is not None and seed is not None:
-        note("Whoever knows --seed and the table can compute the noise; leave --seed out.")
+        given = written(seed=None)
+        note(f"Whoever knows {given} and the table can compute the noise; leave {given} out.")
     summary = summarise_table(
         numbers,
         site=request.name,
@@ -100,14 +102,15 @@ def _as_numbers(table: pd.DataFrame, options: FeatureOptions) -> pd.DataFrame:
     for _, step in steps_for(table, options, standardize=False):
         found = step.fit_transform(found)
     if text := categorical_columns(found):
-        raise InputError(f"The column {text[0]!r} holds text; --categorical {text[0]} makes indicator columns of it.")
+        remedy = f"{written(categorical=text[:1])} makes indicator columns of it"
+        raise InputError(f"The column {text[0]!r} holds text; {remedy}.")
     return found.set_axis(table.index, axis=0)
 
 
 def _codes(path: Path, column: str) -> np.ndarray:
     table = read_table(path)
     if column not in map(str, table.columns):
-        raise InputError(f"{path}: There is no column {column!r}, named by --groups-from.")
+        raise InputError(f"{path}: There is no column {column!r}, named by {written(groups_from=None)}.")
     found = table.column(next(name for name in table.columns if str(name) == column))
     return np.where(found.missing, -1, found.codes).astype(np.intp)
 
@@ -201,7 +204,8 @@ def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
     """
     paths, key_file, items, out = request.summaries, request.key_file, request.items, request.out
     if (key_file is None) != (items is None):
-        raise InputError("--key-file and --items belong together: the key names the items that you list.")
+        both = f"{written(key_file=None)} and {written(items=None)}"
+        raise InputError(f"{both} belong together: the key names the items that you list.")
     for file in OF_SITES:
         require_no_input(out / file, [*paths, key_file, items])
     require_free(out, OF_SITES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
+# control characters, marks of direction, and halves of pairs, which UTF-8 cannot hold
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -47,14 +47,3 @@ def as_json(value: Any, *, ascii_only: bool = False) -> str:
 def others(count: int, joint: str) -> str:
     """Say that the same holds for `count` things in all; nothing if that is one."""
     return f"{joint} {count - 1:,} more" if count > 1 else ""
-
-
-def flags(reading: Mapping[str, Any]) -> str:
-    """Name the options for these keywords.
-
-    Examples
-    --------
-    >>> flags({"kind": "labels", "item_b": "card", "transpose": False})
-    '--kind, --item-b, --no-transpose'
-    """
-    return ", ".join(f"--{'no-' if value is False else ''}{name.replace('_', '-')}" for name, value in reading.items())

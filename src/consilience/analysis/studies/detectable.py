@@ -60,6 +60,7 @@ def _n_swaps(clusters: Int[np.ndarray, " items"]) -> int:
 def _swaps(clusters: Int[np.ndarray, " items"], rng: np.random.Generator) -> Int[np.ndarray, "swaps two"]:
     """Pair items of different clusters at random."""
     half = len(clusters) // 2
+    # cluster after cluster, so that most items half the list apart are of different clusters
     order = np.lexsort((rng.random(len(clusters)), rng.permutation(clusters.max() + 1)[clusters]))
     pairs = np.stack([order[:half], order[half : 2 * half]], axis=1)
     pairs = pairs[clusters[pairs[:, 0]] != clusters[pairs[:, 1]]]

@@ -45,6 +45,7 @@ def pair_table(
             "p_value": np.where(seen, measured.p_of_pairs, np.nan),
         }
     )
+    # pairs that nobody saw come last
     return frame.iloc[np.argsort(np.where(seen, -measured.z2, np.inf), kind="stable")].reset_index(drop=True)
 
 

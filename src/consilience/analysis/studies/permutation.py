@@ -62,7 +62,7 @@ def assignments(
     """
     table = np.tile(first.astype(float), (n_permutations + 1, 1))
     once = np.flatnonzero(partner < 0)
-    order = np.argsort(rng.random((n_permutations, len(once))), axis=1)
+    order = np.argsort(rng.random((n_permutations, len(once))), axis=1)  # a random permutation in each row
     table[1:, once] = first[once][order]
     ours = np.flatnonzero(first & (partner >= 0))
     stay = (rng.random((n_permutations, len(ours))) < 0.5).astype(float)
@@ -190,7 +190,7 @@ def moved_items(table: Togetherness, in_first: InFirst, measured: Permutations) 
     while True:
         places = np.flatnonzero(left)
         z = standardised(t[:, places])
-        p = np.maximum(reached(z.max(1), z[0]), so_far)
+        p = np.maximum(reached(z.max(1), z[0]), so_far)  # none is surer than those that went before
         best = int(z[0].argmax())
         p_value[places] = p
         if p[best] > LEVEL or len(moved) >= MOST_MOVED * n or len(places) < 3:
@@ -244,6 +244,7 @@ def standardised(values: Float[np.ndarray, "assignments items"]) -> Float[np.nda
 def reached(largest: Float[np.ndarray, " assignments"], values: Float[np.ndarray, " some"]) -> np.ndarray:
     """Return for each value the share of assignments, the observed one included, whose largest value reaches it."""
     ordered = np.sort(largest)
+    # equal but for rounding counts as reached; the observed assignment reaches its own value
     below = np.searchsorted(ordered, values - TOLERANCE * np.maximum(abs(values), 1), side="left")
     return np.maximum(len(ordered) - below, 1) / len(ordered)
 
@@ -268,5 +269,6 @@ def _moments(found: Differences) -> Float[np.ndarray, "six assignments"]:
 def _correlation(moments: Float[np.ndarray, "six assignments"]) -> Float[np.ndarray, " assignments"]:
     n, a, b, aa, bb, ab = moments
     n = np.maximum(n, 1)
+    # a variance is below 0 by rounding alone
     both, either = ab / n - a * b / n**2, np.sqrt(np.maximum((aa / n - (a / n) ** 2) * (bb / n - (b / n) ** 2), 0))
     return np.divide(both, either, out=np.full(len(n), np.nan), where=either > 1e-12)

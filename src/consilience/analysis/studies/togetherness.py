@@ -135,6 +135,7 @@ def places_with(item: int, n_items: int) -> Int[np.ndarray, " others"]:
     """
     others = np.delete(np.arange(n_items), item)
     low, high = np.minimum(others, item), np.maximum(others, item)
+    # pairs are numbered by their later item, so that a further item changes no number
     return np.asarray(high * (high - 1) // 2 + low)
 
 

@@ -72,6 +72,7 @@ def decoded(data: bytes) -> str:
         raise InputError(
             "This is a spreadsheet or an archive; save the table as CSV, or copy its cells and paste them."
         )
+    # cp1252 last: it decodes nearly everything
     encodings = ["utf-16"] if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8-sig", "cp1252"]
     for encoding in encodings:
         try:

@@ -82,7 +82,7 @@ def _decoded(data: bytes, name: str) -> tuple[Any, bool]:
             warnings.simplefilter("ignore")  # of odd metadata; the number of pixels is checked below
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
             _require_few_pixels(picture.size, name)
-            picture.load()
+            picture.load()  # damage shows only where pixels are decoded
             turned = ImageOps.exif_transpose(picture)
     except InputError:
         raise

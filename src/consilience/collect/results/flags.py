@@ -213,6 +213,7 @@ def adjusted_rand_of_pairs(
         total = _pairs(counts.sum((1, 2)))
         chance = here * there / total
         possible = (here + there) / 2 - chance
+        # two sorts of one group agree; 0 / 0, but for rounding
         found[some] = np.divide(both - chance, possible, out=np.ones(n), where=possible > 1e-12 * total)
     return found
 

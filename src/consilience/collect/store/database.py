@@ -27,6 +27,7 @@ from consilience.errors import InputError, MissingDependencyError
 
 BUSY = 30_000  # milliseconds that a write waits for that of another process
 RETRY = 0.01  # seconds
+# synchronous FULL: in WAL, NORMAL may lose the last commits when the power fails
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
 MAKING = threading.Lock()
 OWNER = 0o600  # who may read a new file

@@ -219,6 +219,7 @@ def _kappa(tables: Float[np.ndarray, "tables right given"]) -> Float[np.ndarray,
     total, n_right = tables.sum((1, 2)), tables.shape[1]
     expected = (tables.sum(1)[:, :n_right] * tables.sum(2)).sum(1) / total**2
     observed = np.trace(tables, axis1=1, axis2=2) / total
+    # the inner where keeps 0 / 0 from being computed
     return np.where(expected == 1, 1.0, (observed - expected) / np.where(expected == 1, 1.0, 1 - expected))
 
 

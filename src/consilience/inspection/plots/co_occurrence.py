@@ -364,7 +364,7 @@ def _draw_tree(
         style: dict[str, Any] = {"marker": marker(k), "ms": size * marker_scale(k), "mfc": look.colour(k), "mew": 0.4}
         ax.plot([0], [place], ls="", **style, mec=look.paper, clip_on=False, zorder=3)
     ax.set_ylim(10 * n, 0)
-    ax.set_xlim(0, max(float(tree[:, 2].max()), 1e-9) * 1.03)
+    ax.set_xlim(0, max(float(tree[:, 2].max()), 1e-9) * 1.03)  # the distance is 0 if all were always together
     texts = fitting_names([names[leaf] for leaf in leaves], ROOM * inches(ax)[0], 40) if labels else [""] * n
     make_room(ax, left=reach(texts) - 0.3)
     name_rows(ax, places, texts)

@@ -169,6 +169,7 @@ def _bound_by(ax: Axes, points: Float[np.ndarray, "shown 2"]) -> None:
     room = np.where(high > low, 0.08 * (high - low), 0.5)
     drawn = [patch.get_path().get_extents(patch.get_patch_transform()).get_points() for patch in ax.patches]
     reach = np.array([[low, high], *drawn])
+    # ellipses of clusters that few items own may reach far beyond all items
     least = np.maximum(reach[:, 0].min(0), low - 4 * room) - room
     most = np.minimum(reach[:, 1].max(0), high + 4 * room) + room
     ax.set_xlim(least[0], most[0])

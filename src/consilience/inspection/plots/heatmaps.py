@@ -353,7 +353,7 @@ def _mapping_rows(estimator: Any, max_groups: int) -> tuple[Int[np.ndarray, " ro
     n_groups = np.bincount(number)
     by_labels = np.argsort(-n_labels, kind="stable")
     fits = np.cumsum(n_groups[by_labels]) <= max_groups
-    fits[0] = True
+    fits[0] = True  # one grouping is drawn, however many groups it has
     shown = np.sort(by_labels[fits & (n_labels[by_labels] > 0)])
     shown = shown[_order_of_distinctions(estimator, np.flatnonzero(np.isin(number, shown)), number)]
     first_cluster = mapping["clusters"].map(lambda clusters: clusters[0] if clusters else estimator.n_clusters_)

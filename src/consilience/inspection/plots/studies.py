@@ -88,7 +88,7 @@ def plot_difference(
     places = some_of(np.arange(len(found.items)), max_items)
     values = found.matrix().to_numpy()[np.ix_(places, places)]
     places_in_order = item_order(found, places)
-    order = np.searchsorted(places, places_in_order)
+    order = np.searchsorted(places, places_in_order)  # where each is among the sorted places
     values = values[np.ix_(order, order)]
     names = list(found.items.index[places_in_order])
     n = len(names)

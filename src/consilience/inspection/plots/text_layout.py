@@ -136,6 +136,7 @@ class Names(Locator):
         low, high = sorted(axis.get_view_interval())
         shown = self.places[(self.places >= low) & (self.places <= high)]
         length = 72 * inches(self.ax)[isinstance(axis, YAxis)]
+        # names exactly a gap apart fit, whatever the rounding
         apart = self.gap * (high - low) / max(length, 1e-9) * (1 - 1e-9)
         kept, at = [], 0
         while at < len(shown):

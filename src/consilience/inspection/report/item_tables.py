@@ -308,7 +308,7 @@ def variance_explained(
     sums, counts = member @ deviation, member @ known.astype(float)
     between = np.divide(sums**2, counts, where=counts > 0, out=np.zeros_like(sums)).sum(0)
     total = (deviation**2).sum(0)
-    floor = 1e-12 * known.sum(0) * centre**2
+    floor = 1e-12 * known.sum(0) * centre**2  # below it, a column is constant but for rounding
     return np.divide(between, total, where=total > floor, out=np.full(len(total), np.nan))
 
 

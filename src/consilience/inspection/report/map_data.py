@@ -176,6 +176,7 @@ def _file_data(
 ) -> dict[str, Any]:
     """Return the rows of `map_frame` without the items, in the order of the leaves, and the order in the file."""
     clusters = cast(FoundClusters, co_occurrence.clusters)
+    # ranks: where each leaf is among the sorted places
     frame = map_frame(co_occurrence, np.sort(places), clusters, certainty).iloc[np.argsort(np.argsort(places))]
     return {
         "columns": frame.columns.tolist(),

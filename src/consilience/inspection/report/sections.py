@@ -343,6 +343,7 @@ def ranking_of(subject: Subject) -> annotators.Ranking:
 def _agreement(subject: Subject) -> Figure:
     words = current_words()
     n_items = subject.groupings.summary().items_per_annotator.to_numpy()
+    # in their own order again, which that of the matrix starts from
     most = np.sort(np.argsort(-n_items, kind="stable")[:MOST_DRAWN])
     matrix = subject.agreement.iloc[most, most]
     order = order_by_agreement(matrix)

@@ -60,7 +60,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
     for element in root.iter():
         _unstyle(element)
     _title_points(root, figure)
-    across = round(float(root.get("width", "0").removesuffix("pt")) * 96 / 72)
+    across = round(float(root.get("width", "0").removesuffix("pt")) * 96 / 72)  # points to pixels of CSS
     root.attrib = {
         "viewBox": root.get("viewBox", ""),
         "width": str(across),

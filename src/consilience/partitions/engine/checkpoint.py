@@ -104,7 +104,7 @@ class Checkpoint:
             np.savez(file, **held)
 
     def _about(self) -> dict[str, Any]:
-        return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}
+        return {"format": FORMAT, **json.loads(json.dumps(dict(self.about)))}  # as the file has it: tuples become lists
 
 
 def checkpoint_at(
@@ -184,6 +184,7 @@ class Runs(Generic[State]):
             self._saved = self._saved[: number + 1]  # later runs followed from what this one was then
             state = step(swept.state)
             new = Swept(state, (*swept.bounds, float(lower_bound(state))))
+            # a run that failed or fell is not gone on with
             is_kept = np.isfinite(new.bounds[-1]) and (settled is not None or not falls(new.bounds))
             if self._checkpoint is not None and is_kept:
                 self._checkpoint.write([*self._done, new])

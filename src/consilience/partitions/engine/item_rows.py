@@ -48,6 +48,7 @@ class ItemRows:
         self.folder.mkdir(exist_ok=True)
         list(parts.results(_written, self.folder, sweep, self.rows_of))
         held = {path: int(path.stem.rpartition("-")[2]) for path in self.folder.glob("*-*.npz")}
+        # the checkpoint that names the sweep before is replaced only after this
         before = max((number for number in held.values() if number < sweep), default=sweep)
         for path, number in held.items():
             if number not in (before, sweep):

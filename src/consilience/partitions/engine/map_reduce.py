@@ -157,12 +157,13 @@ class DaskParts(Parts):
         self._held = []
 
     def _futures(self, function: Callable[..., Any], parameters: tuple) -> list[Any]:
-        sent = self._submit(_same, parameters)
+        sent = self._submit(_same, parameters)  # once, and not with every part
         return [self._submit(_with_parameters, function, part, sent) for part in self._held]
 
     def _submit(self, *call: Any) -> Any:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")  # the parameters have to be sent
+            # else Dask hashes every argument to see if it knows the result
             return self._client.submit(*call, pure=False)
 
 

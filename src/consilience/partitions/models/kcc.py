@@ -105,8 +105,9 @@ class Farthest:
 
     def __add__(self, other: Farthest) -> Farthest:
         distance = np.concatenate([self.distance, other.distance])
-        kept = np.argsort(-distance, kind="stable")[: self.n]
+        kept = np.argsort(-distance, kind="stable")[: self.n]  # of equal distances the earlier items
         cluster = np.concatenate([self.cluster, other.cluster])
+        # rows below rows: those of the second go on where the first end
         indptr = np.append(self.in_group.indptr, self.in_group.indptr[-1] + other.in_group.indptr[1:])
         both = (
             np.concatenate([self.in_group.data, other.in_group.data]),

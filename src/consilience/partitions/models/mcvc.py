@@ -276,6 +276,7 @@ def one_of_each(sizes: Int[np.ndarray, "clusters columns"], of_sample: Int[np.nd
     for view in range(n_views):
         found, place = np.unique(of_sample[:, view], return_index=True)
         first[found, view] = place
+    # equal sizes by their first item of the sample; clusters without items come last
     order, n_owned = np.lexsort((first, -sizes), axis=0), (sizes > 0).sum(0)
     rows = np.arange(n_owned.max())[:, None]
     clusters = np.take_along_axis(order, np.where(rows < n_owned, rows, 0), axis=0)

@@ -121,6 +121,7 @@ def settled(told: Rows, own: Float[np.ndarray, " rows"]) -> Rows:
     """η ∝ exp(told − own η)."""
     eta = softmax(told, axis=1)
     for _ in range(STEPS):
+        # a negative part of the own weight is held at the last η, a positive one is solved for
         following = without_own(told - np.minimum(own, 0.0)[:, None] * eta, np.maximum(own, SMALLEST))
         change, eta = np.abs(following - eta).max(initial=0.0), following
         if change < STILL or (own >= 0).all():

@@ -131,6 +131,7 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     share = min(SAMPLE / max(survey.n_items, 1), 1.0)
     sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
     arranged = arrange(label_parts.name_labels(sample, survey.annotators, survey.classes))
+    # draws are in canonical order, as in memory; its inverse brings them to the sample's
     rows, onehot = np.argsort(arranged.items), encoded(LabelPart(0, sample), n_components)
     return [
         onehot.expectation_of(draw_responsibilities(seed, len(sample), n_components)[rows])

@@ -79,7 +79,7 @@ def _own_contributions(
     """Return what an item in each cluster contributes to its own score, to be added; -inf where it cannot have been."""
     c, cb = mixture.pseudo_counts(layout, concentration)
     memberships = layout.memberships
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # for counts below 1, which are replaced
         of_groups = np.where(counts.of_groups < 1, -np.inf, np.log1p(-1 / (cb[:, None] + counts.of_groups)))
         of_groupings = np.where(counts.of_groupings < 1, 0.0, np.log1p(-1 / (c[:, None] + counts.of_groupings)))
     own = memberships.in_group @ of_groups - memberships.in_grouping @ of_groupings

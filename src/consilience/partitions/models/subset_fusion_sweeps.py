@@ -85,6 +85,7 @@ def prepared(
     layout, seen = layout_of(own.rows.groupings, nothing)
     hashes = hashes_of(own.names(first).take(seen))
     order = np.argsort(sampled)
+    # beyond the last hash there is none to compare with, so the last stands for it and differs
     found = np.minimum(np.searchsorted(sampled, hashes, sorter=order), len(sampled) - 1)
     place = np.where(sampled[order[found]] == hashes, order[found], OTHER)
     return Own(own.number, layout, place, np.zeros(len(seen), dtype=np.intp), np.empty((len(seen), 0)))
@@ -204,7 +205,7 @@ class Owners:
 
     def by_size(self) -> Int[np.ndarray, " owned"]:
         """Return those that own items, the largest first."""
-        order = np.lexsort((self.first, -self.sizes))
+        order = np.lexsort((self.first, -self.sizes))  # equal sizes by their first item, as `numbered_by_size` has it
         return order[: np.count_nonzero(self.sizes)]
 
 

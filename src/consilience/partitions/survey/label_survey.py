@@ -24,7 +24,7 @@ from consilience.errors import InputError
 from consilience.inference.parts import Parts
 from consilience.partitions.tables.label_table import Partition, read_rows
 
-CHECKED = 1 << 18
+CHECKED = 1 << 18  # hashes of a sketch, 2 MB
 SUSPECTS = 16  # hashes that are looked at by name
 
 
@@ -47,7 +47,7 @@ class Sketch:
 
     def __add__(self, other: Sketch) -> Sketch:
         hashes = np.concatenate([self.hashes, other.hashes])
-        order = np.argsort(hashes, kind="stable")
+        order = np.argsort(hashes, kind="stable")  # of equal hashes, that of the earlier partition stays
         hashes, partition = hashes[order], np.concatenate([self.partition, other.partition])[order]
         again = np.zeros(len(hashes), dtype=bool)
         again[1:] = hashes[1:] == hashes[:-1]
