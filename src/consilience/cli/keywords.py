@@ -11,7 +11,7 @@ from consilience.annotations.keywords import Writer
 VALUES = {
     **dict.fromkeys(("item", "item_b", "annotator", "grouping", "group", "label", "same", "ignore"), "COL"),
     **{"kind": "KIND", "missing": "VALUE", "same_if": "COND", "encoding": "NAME", "sheet": "NAME", "gold": "FILE"},
-    "transpose": "",
+    **{"transpose": "", "exact": ""},
 }
 """Placeholder for the value of an option, by its keyword; keywords not listed have no option."""
 
