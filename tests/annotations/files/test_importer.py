@@ -201,7 +201,7 @@ def test_condition_without_pairs():
 
 @pytest.mark.parametrize("make", [Groupings, Labels, Pairs])
 def test_things_that_are_not_tables(make):
-    for bad in ({"item": [1]}, [[1, 2]], "x", 7, None, pd.Series([1])):
+    for bad in ({"item": 1}, [[1, 2]], "x", 7, None, pd.Series([1])):
         with pytest.raises(AnnotationError, match=rf"{make.__name__}.from_frame takes a table"):
             make.from_frame(bad)
     with pytest.raises(AnnotationError, match=r"one level of names\. Got 2 levels"):

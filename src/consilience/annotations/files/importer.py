@@ -417,17 +417,20 @@ def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
 def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     """Find the separator of the items in a row for each group, None if each row has one item.
 
-    A separator is accepted if most rows are separate groups and most cells contain it; and if the column's name is
-    plural (cards), or most parts occur in several different cells, unlike those of a name such as "Paris, France".
+    A separator is accepted if most rows are separate groups and most cells contain it, or some if most parts occur in
+    several different cells and the column's name is plural (cards); and if either is so, unlike of a name such as
+    "Paris, France".
     """
     cells = frame[layout.columns["item"]].astype(str)
+    plural_name = is_plural(layout.columns["item"])
     for separator in SEPARATORS:
-        if cells.str.contains(separator, regex=False).mean() > 0.5:
+        joined = cells.str.contains(separator, regex=False)
+        parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
+        recur = np.median(list(parts.values())) >= 2 if parts else False
+        if joined.mean() > 0.5 or (plural_name and recur and joined.any()):
             if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
                 return None
-            parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
-            recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
-            return separator if recur else None
+            return separator if recur or plural_name else None
     return None
 
 

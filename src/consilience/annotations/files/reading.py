@@ -273,9 +273,10 @@ def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
 
 def _puts_nothing_together(found: Statements) -> bool:
     """Whether nobody put two items together in a wide table, as in an overview of a study."""
-    if not found.wide or found.kind != "groupings":
+    if not found.wide or found.kind == "pairs":
         return False
-    pairs = list(zip(found.columns["annotator"].codes.tolist(), found.columns["group"].codes.tolist()))
+    value = found.columns["group" if found.kind == "groupings" else "label"]
+    pairs = list(zip(found.columns["annotator"].codes.tolist(), value.codes.tolist()))
     return len(pairs) == len(set(pairs))
 
 

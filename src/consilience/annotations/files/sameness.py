@@ -228,7 +228,7 @@ def _meaning(name: Any) -> bool | str | None:
     text = str(plain(name)).strip().casefold().removesuffix(".0").replace("’", "'")
     spaced = re.sub(r"[\s_-]+", " ", text)
     for words, value in ((SAME, True), (DIFFERENT, False), (UNDECIDED, "undecided")):
-        if {text, spaced, normal(text)} & words:
+        if {text, spaced, *([normal(text)] if text[:1].isalpha() else [])} & words:
             return value
     return None
 

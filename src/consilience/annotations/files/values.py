@@ -367,9 +367,14 @@ def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str 
     """
     known = {folded(name) for name in declared}
     is_it = np.array([is_like_missing(name) or is_error_of_sheet(name) for name in column.names], dtype=bool)
-    shortest = sorted(len(str(name).strip()) for name in column.names)
-    if sum(length > 1 for length in shortest) >= FEWEST_WORDS and shortest[1] > 1:  # x is no name like a and b
-        is_it |= np.array([isinstance(name, str) and name.strip() in {"x", "X"} for name in column.names], dtype=bool)
+    if what == "label":  # of groups, these have been read as missing
+        is_it |= np.array([says_unsorted(name) for name in column.names], dtype=bool)
+    is_x = np.array([isinstance(name, str) and name.strip() in {"x", "X"} for name in column.names], dtype=bool)
+    others = [str(name).strip() for name in column.names[~is_x]]
+    n_words = sum(len(name) > 1 for name in others)
+    if is_x.any() and (n_words >= FEWEST_WORDS or (len(others) > 1 and all(map(is_number, others)))):
+        # among other letters, x is a name like a and b
+        is_it |= is_x & (not any(len(name) == 1 and name.isalpha() for name in others))
     is_it &= np.array([folded(name) not in known for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
     if not count:

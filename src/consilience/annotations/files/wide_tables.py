@@ -102,7 +102,8 @@ def wide_table(table: Table, request: Request) -> Wide:
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
     left_out = no_persons(table, others)
-    if others and not set(others) - {*left_out, *besides}:
+    measured = [name for name in left_out if name not in besides]
+    if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
         refuse_decimals(table.cells([name for name in others if name not in besides]), request)
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
@@ -156,8 +157,6 @@ def _orientation(table: Table, request: Request, key: Any, others: list[Any], ce
         return Orientation("rows" if transpose else "columns", noun, "", "as requested")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
     found = orientation("" if key is None else str(key), rows, others, None if request.kind == "labels" else cells)
-    if found is None and key is not None and normal(key) not in NEUTRAL:
-        found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
         raise AnnotationError(_two_readings(table, key, others))
     return found
@@ -220,7 +219,15 @@ def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: An
     ]
     texts = [name for name in same if named(name).part != "identifier" and names_rows(table, name)]  # type: ignore[union-attr]
     chosen = texts[0] if texts else key
-    alike = [name for name in columns if (found := named(name)) and found.role == of_key.role and name not in same]
+    alike = [
+        name
+        for name in columns
+        if (found := named(name))
+        and found.role == of_key.role
+        and name not in same
+        # a card may be called e-mail, too
+        and (found.noun not in WEAK or _holds_dates_or_addresses(table.frame[name]))
+    ]
     return chosen, [*(name for name in same if name != chosen), *(name for name in alike if names_rows(table, name))]
 
 
@@ -267,7 +274,9 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
     are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
     letters = are_letters(names)
     other |= are_ids
-    other |= [_is_beside(table, name, are_letters=letters) for name in names]
+    other |= [
+        _is_beside(table, name, are_letters=letters) or _holds_dates_or_addresses(table.frame[name]) for name in names
+    ]
     return [name for name, is_it in zip(names, other) if is_it]
 
 
