@@ -76,12 +76,12 @@ LEFT_OUT = {
 REFUSED = {
     "own names": (
         LONG.set_axis(["foo", "bar", "baz"], axis=1),
-        "long table.*item='foo', annotator='bar'",
+        "long table.*same 'foo' and 'bar'.*item=…, annotator=…",
     ),
     "own names, polars": (pl.from_pandas(LONG.set_axis(["a", "b", "c"], axis=1)), "seems to be a long table"),
     "own names and seconds": (
         LONG.set_axis(["foo", "bar", "baz"], axis=1).assign(ms=SECONDS),
-        r"from_frame\(frame, item='foo', annotator='bar', (label|group)=…\)",
+        r"from_frame\(frame, item=…, annotator=…, (label|group)=…\)",
     ),
     "own name of labels": (
         LONG.rename(columns={"label": "sentiment"}),
@@ -89,7 +89,7 @@ REFUSED = {
     ),
     "numbers under own names": (
         pd.DataFrame({"f": np.repeat(np.arange(24), 5), "g": np.tile(np.arange(5), 24), "h": LONG["label"] == "x"}),
-        "seems to be a long table.*item='f', annotator='g'",
+        "seems to be a long table.*same 'f' and 'g'.*item=…, annotator=…",
     ),
     "milliseconds": (NUMBERS.assign(ms=SECONDS[:N_ITEMS]), "'ms' contains words, or numbers of another size"),
     "milliseconds of two": (
@@ -107,7 +107,7 @@ REFUSED = {
     "rows of two levels without names": (pd.concat({"a": WIDE.rename_axis(None)}), "index of 2 unnamed levels"),
     "index and column of one name": (WIDE.assign(item=1), "index and a column are both called 'item'"),
     "Series": (WIDE["u0"], "a Series holds those of one. Give a DataFrame with a column for each annotator"),
-    "dict": ({"u0": [1, 2]}, r"Got a dict; give pd.DataFrame"),
+    "dict": ({"u0": 1}, r"Got a dict; give pd.DataFrame"),
     "no rows": (WIDE.iloc[:0], "has no rows"),
 }
 

@@ -27,15 +27,25 @@ def write(path, text):
         ("broken.csv.gz", gzip.compress(b"item,Ann\na,1\n", mtime=0)[:-6], "broken.csv.gz"),
         ("columns.csv", b"item,annotater,label\na,x,1\n", "columns.csv: A long table of labels needs the column"),
         ("twice.csv", b"item,annotator,group\na,x,1\na,x,2\n", "twice.csv: The item 'a' occurs twice in the grouping"),
-        ("strange.csv", b"colour,price,size\nred,1.5,2\nred,2.5,3\n", "strange.csv: The columns"),
-        ("pairs.csv", b"item_a,item_b,annotator,same\na,b,x,1\n", "pairs.csv: PartitionLabelModel reads groupings or"),
-        ("same.csv", b"item,Ann,Bo\na,1,2\nb,1,2\n", "Every annotator gave one label only"),
+        ("strange.csv", b"colour,price,size\nred,1.5,2\nred,2.5,3\n", "strange.csv: The table looks like records"),
+        (
+            "pairs.csv",
+            b"item_a,item_b,annotator,same\na,b,x,1\na,c,x,0\n",
+            "pairs.csv: PartitionLabelModel reads groupings or",
+        ),
+        ("same.csv", b"item,Ann,Bo\na,1,2\nb,1,2\nc,1,2\n", "Every annotator gave one label only"),
         (
             "none.csv",
-            b"item,annotator,group\na,Ann,\nb,Bo,\n",
+            b"item,annotator,group\na,Ann,\nb,Bo,\nc,Bo,\n",
             "None of the items has a label, so there is nothing to learn from.",
         ),
-        ("single.csv", b"item,Ann,Bo\na,1,2\n", "PartitionLabelModel needs at least 2 items"),
+        (
+            "single.csv",
+            b"item,Ann,Bo\na,1,2\n",
+            "single.csv: At least 3 items are needed to find clusters, and there is 1.",
+        ),
+        ("two.csv", b"item_a,item_b,annotator,same\na,b,x,1\n", "two.csv: At least 3 items are needed"),
+        ("apart.csv", b"card,Ann,Bo\na,1,x\nb,2,y\nc,3,z\n", "apart.csv: Everybody kept all items apart"),
     ],
 )
 def test_annotations_that_cannot_be_used(name, content, message, fails, tmp_path):

@@ -310,7 +310,7 @@ def test_report_of_other_labels(judged, fails):
     ],
 )
 def test_options_that_a_model_of_labels_cannot_use(arguments, message, fails, crowd):
-    (crowd / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
+    (crowd / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\na,c,x,0\n")
     (crowd / "gold.csv").write_text("item,label\nitem 0,cat\n")
     (crowd / "empty.csv").write_text("item,annotator,label\na,,\n")
     assert fails("fit", *arguments).startswith(message)

@@ -129,10 +129,8 @@ def test_a_named_sheet_is_used(run, tmp_path):
     result = run("convert", "in.xlsx", "out.csv", "--sheet", "second")
     assert read_annotations(tmp_path / "out.csv").classes.tolist() == [2]
     assert "sheet" not in result.stderr
-    assert (
-        "Note: Sheet 'first' was read; others are 'second' (--sheet NAME).\n"
-        in run("convert", "in.xlsx", "x.csv").stderr
-    )
+    with pytest.raises(AnnotationError, match="The sheets 'first', 'second' all hold annotations"):
+        read_annotations(tmp_path / "in.xlsx")
 
 
 def test_keywords_and_reading_options_correspond():

@@ -14,12 +14,12 @@ from sqlalchemy import text
 
 from consilience import Groupings, Labels, read_annotations
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
-from consilience.collect.results.exporting import encoded
+from consilience.collect.results.exporting import encoded, exported
 from consilience.collect.settings.model import Item, StudySettings
 from consilience.collect.store import board_state, new_picture
 from consilience.collect.store import work as store_work
 from consilience.collect.store.database import PRAGMAS
-from consilience.errors import InputError
+from consilience.errors import AnnotationWarning, InputError
 from tests.collect.collecting import NAMES, begun, joined, request_job, sort, takes_part
 from tests.collect.test_board_state import bodies
 
@@ -150,6 +150,26 @@ def test_an_export_is_read_back_as_the_groupings(store, tmp_path):
         found.to_frame().astype(str).sort_values(columns).reset_index(drop=True) for found in (read, expected)
     )
     pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", ["closed", "hybrid"])
+def test_an_export_says_which_groups_were_given(store, tmp_path, kind):
+    study = begun(store, kind=kind, categories=("Birds", "+ Fish", "Worms"))
+    given = [["Birds", "+ Fish"], ["Birds", "Birds"]]
+    answers = {f"p{i}": dict(zip(NAMES[:2], groups)) for i, groups in enumerate(given)}
+    rows = [(item, who, group) for who, groups in answers.items() for item, group in groups.items()]
+    kinds = {"closed": (Labels, "label"), "hybrid": (Groupings, "group")}
+    of, role = kinds[kind]
+    store.import_groupings(study.id, of.from_frame(pd.DataFrame(rows, columns=["item", "annotator", role])))
+    (tmp_path / "export.csv").write_bytes(exported(store, study, "csv").data)
+    if kind == "hybrid":
+        with pytest.warns(AnnotationWarning, match=r"the groups 'Birds', '\+ Fish', 'Worms' were given to everybody"):
+            assert isinstance(read_annotations(tmp_path / "export.csv"), of)
+    else:
+        read = read_annotations(tmp_path / "export.csv")
+        assert isinstance(read, of)
+        assert read.classes.tolist() == ["Birds", "+ Fish", "Worms"]
+        assert read == store.labels(study.id).restrict(items=read.items)
 
 
 def test_only_ones_own_assignment_can_be_changed(store):

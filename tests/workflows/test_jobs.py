@@ -128,7 +128,7 @@ def test_every_option_of_fit_is_a_field_of_its_request():
     gathered = {"feature_item", "categorical", "impute", "leave_out", "names", "seconds", "seed", "jobs"}
     only_printed = {"as_json", "no_standardize", "traceback", "help"}
     reading = {"kind", "item", "item_b", "annotator", "grouping", "group", "label", "same", "ignore", "transpose"}
-    reading |= {"missing", "same_if", "encoding", "sheet"}
+    reading |= {"missing", "same_if", "exact", "encoding", "sheet"}
     known = {entry.name for entry in fields(FitRequest)}
     assert of_options - gathered - only_printed - reading == known - {
         "feature_options",

@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.files.array_likes import NOBODY, Given, annotations_of, is_frame
+from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.frames import several
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError
 from consilience.annotations.matching import rows_of_matrix
@@ -91,7 +92,7 @@ def warn_of_unannotated(annotations: Annotations, annotated: Bool[np.ndarray, " 
 
 def read_beside(given: Any, X: Any, kind: str, model: str, missing: Any = None) -> Annotations:
     """Make annotations from what a user passed with features; rows without names get those of X."""
-    items = X.index if isinstance(X, pd.DataFrame) else None
+    given, items = as_frame(given), X.index if isinstance(X, pd.DataFrame) else None
     found = read_given(given, kind, model, items=items, missing=missing)
     if found.matrix is None or found.annotations.named:
         return found.annotations

@@ -17,6 +17,7 @@ from consilience.annotations.files.frames import in_frame, require_matrix, witho
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.memberships import vocabulary_of
+from consilience.annotations.name_lists import require_list
 from consilience.annotations.names import (
     MISSING,
     Coded,
@@ -90,6 +91,7 @@ class Labels(Annotations):
         ignore: Any = (),
         transpose: bool | None = None,
         missing: Any = None,
+        exact: bool = False,
     ) -> Labels:
         """Make labels from a table, long or wide, as `consilience.read_annotations` recognises it.
 
@@ -111,6 +113,10 @@ class Labels(Annotations):
             Whether the rows of a wide table are annotators.
         missing : optional
             A value, or a list of them, that means that the annotator gave no label; see `consilience.read_annotations`.
+            By default also "unsure", "don't know" and the like, unless `classes` contains them.
+        exact : bool, default=False
+            Whether classes are kept apart that differ only in case, spaces or form of letters, such as Yes and yes;
+            a label such as "a,b" is then the name of one class.
 
         Returns
         -------
@@ -139,9 +145,9 @@ class Labels(Annotations):
         array([0, 2])
         """
         columns = {"item": item, "annotator": annotator, "label": label}
-        found = in_frame(
-            frame, "labels", columns, caller="Labels.from_frame", ignore=ignore, transpose=transpose, missing=missing
-        )
+        classes = None if classes is None else list(require_list(classes, "classes"))
+        options = {"ignore": ignore, "transpose": transpose, "missing": missing, "classes": classes, "exact": exact}
+        found = in_frame(frame, "labels", columns, caller="Labels.from_frame", **options)
         return cls._from_statements(found, items, classes=classes)
 
     @classmethod
@@ -166,6 +172,7 @@ class Labels(Annotations):
         annotators: Iterable[Any] | None = None,
         missing: Any = None,
         classes: Iterable[Any] | None = None,
+        exact: bool = False,
     ) -> Labels:
         """Make labels from a wide table: the class that each annotator gave each item.
 
@@ -181,6 +188,8 @@ class Labels(Annotations):
             ``missing=[]`` makes it a class.
         classes : iterable of names, optional
             All classes in order, including those that nobody gave.
+        exact : bool, default=False
+            As for `from_frame`.
 
         Returns
         -------
@@ -209,7 +218,8 @@ class Labels(Annotations):
         if annotators is None:
             require_matrix(matrix, "labels", "Labels.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
-        cell = without_missing(cells.cell, cells.columns, missing, "label")
+        classes = None if classes is None else list(require_list(classes, "classes"))
+        cell = without_missing(cells.cell, cells.columns, missing, "label", classes=classes or (), exact=exact)
         return cls._from_cells(replace(cells, cell=cell), classes)
 
     @classmethod

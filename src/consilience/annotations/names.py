@@ -82,7 +82,27 @@ def are_row_numbers(items: Any) -> bool:
 
 def name_index(names: Any) -> pd.Index:
     """Return names as an index, in which a tuple is a single name."""
-    return pd.Index(names, tupleize_cols=False).infer_objects()
+    if isinstance(names, list) and _rounds(names):
+        return pd.Index(names, dtype=object)
+    return _inferred(pd.Index(names, tupleize_cols=False))
+
+
+def _inferred(names: pd.Index) -> pd.Index:
+    """Return names in the type that holds them exactly."""
+    found = names.infer_objects()
+    return names if names.dtype == object and pd.api.types.is_float_dtype(found) and _rounds(names) else found
+
+
+def _rounds(names: Iterable[Any]) -> bool:
+    """Whether pandas would make floats of large integers, since there are floats beside them."""
+    is_float = False
+    is_large = False
+    for name in names:
+        if isinstance(name, float):
+            is_float = True
+        elif isinstance(name, int | np.integer) and abs(int(name)) >= 2**53:
+            is_large = True
+    return is_float and is_large
 
 
 def code(values: Any) -> Coded:
@@ -141,7 +161,7 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
     if not unwanted.any():
         return column
     kept = np.flatnonzero(~unwanted)
-    return column.renamed(inverse(kept, len(column.names)), column.names.take(kept).infer_objects())
+    return column.renamed(inverse(kept, len(column.names)), _inferred(column.names.take(kept)))
 
 
 def _without_blanks(column: Coded) -> Coded:
@@ -169,7 +189,11 @@ def union(indexes: Iterable[pd.Index]) -> pd.Index:
     first, *others = indexes
     for names in others:
         new = names[first.get_indexer(names) == MISSING]
-        first = first.append(new) if len(first) and len(new) else max(first, new, key=len)  # an empty one has no type
+        if not len(first) or not len(new):
+            first = max(first, new, key=len)  # an empty one has no type
+        else:
+            is_rounded = first.dtype != new.dtype and _rounds([*first, *new])
+            first = pd.Index([*first, *new], dtype=object) if is_rounded else first.append(new)
     return first
 
 

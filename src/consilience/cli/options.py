@@ -250,6 +250,13 @@ READING: dict[str, Callable[[Any], Any]] = {  # by keyword of read_annotations
         metavar="COND",
         help="Judgements of pairs that mean \"same\", such as '>=3' or '=yes'.",
     ),
+    "exact": click.option(
+        "--exact",
+        cls=ReadingOption,
+        is_flag=True,
+        default=None,
+        help="Keep classes apart that differ only in case, spaces or form of letters.",
+    ),
     "encoding": click.option("--encoding", cls=ReadingOption, metavar="NAME", help="Encoding of text, such as cp1252."),
     "sheet": click.option("--sheet", cls=ReadingOption, metavar="NAME", help="Sheet of a workbook."),
 }

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from consilience.annotations import Annotations, Groupings
 from consilience.annotations.files.array_likes import NOBODY, is_frame
+from consilience.annotations.files.containers import as_frame
 from consilience.annotations.fit_arguments import as_groupings, read_given, values_of_missing, warn_of_fractions
 from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
@@ -41,6 +42,7 @@ def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool,
             f"{model} reads annotations of several annotators, and a Series holds those of one. Give a DataFrame with "
             "a column for each annotator, or a long table."
         )
+    given = as_frame(given)
     is_array = not (isinstance(given, Annotations | pd.Series) or is_frame(given, model))
     if is_array:
         keep_columns(estimator, given, reset=reset)

@@ -9,6 +9,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
+from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Responsibilities
@@ -31,6 +32,10 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
         return None
     if isinstance(gold, dict):
         gold = pd.Series(list(gold.values()), index=name_index(list(gold)), dtype=object)
+    if isinstance(gold, pd.DataFrame) and gold.shape[1] in (1, 2):
+        item, label = gold.columns[0], gold.columns[-1]
+        remedy = f"gold[{label!r}]" if gold.shape[1] == 1 else f"gold.set_index({item!r})[{label!r}]"
+        raise InputError(f"gold must be a Series or a dict of classes by item, not a frame; give {remedy}.")
     if not isinstance(gold, pd.Series):
         raise InputError(f"gold must be a Series or a dict of classes by item. Got {type(gold).__name__} instead.")
     twice = gold.index.duplicated()
@@ -38,7 +43,7 @@ def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
         raise InputError(f"gold has two classes for the item {plain(gold.index[twice][0])!r}.")
     if gold.isna().any():
         raise InputError(f"The gold item {plain(gold.index[gold.isna()][0])!r} has no class; leave it out.")
-    place, code = labels.items.get_indexer(gold.index), labels.classes.get_indexer(name_index(gold.to_numpy()))
+    place, code = labels.items.get_indexer(gold.index), place_of_classes(gold.to_numpy(), labels.classes)
     if (place == MISSING).any():
         raise InputError(f"The gold item {plain(gold.index[place == MISSING][0])!r} is not among the items.")
     if (code == MISSING).any():

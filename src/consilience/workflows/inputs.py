@@ -13,6 +13,7 @@ import pandas as pd
 from consilience import registry
 from consilience.analysis.names import counted
 from consilience.annotations import Groupings, Labels, Pairs
+from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.files.table import Table
 from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
@@ -26,6 +27,7 @@ from consilience.workflows.tables import named_as, names_as, names_in, read_tabl
 from consilience.workflows.text import others
 
 LISTED = 5  # names in a note
+FEWEST_ITEMS = 3  # least number of items that may form clusters
 LABEL_COLUMNS = ("label", "class")
 
 
@@ -97,8 +99,27 @@ def read_material(
             f"{annotations} is a folder; give one of its files. 'consilience fit-partitions' reads all of them."
         )
     loaded, notes = read_noted(annotations, reading)
+    if "kind" not in reading:
+        _require_something_to_cluster(loaded, named(annotations))
     read = None if features is None else read_features(features, options, loaded.items)
     return Material(loaded, notes, read, named(annotations), features)
+
+
+def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, source: str) -> None:
+    """Raise an InputError for what no model can divide: groups of very few items, or of one item each.
+
+    Labels of two items can be combined. Whoever names the kind of annotations says that the file was read as it was
+    meant.
+    """
+    kind = type(annotations).__name__.lower()
+    remedy = f"If it was read as you meant it, give {written(kind=kind)}."
+    if len(annotations) < FEWEST_ITEMS and not isinstance(annotations, Labels):
+        raise InputError(
+            f"{source}: At least {FEWEST_ITEMS} items are needed to find clusters, and there "
+            f"{'is 1' if len(annotations) == 1 else f'are {len(annotations)}'}. {remedy}"
+        )
+    if isinstance(annotations, Groupings) and annotations.n_rows and annotations.incidence.sum(axis=0).max() < 2:
+        raise InputError(f"{source}: Everybody kept all items apart, so there is nothing to cluster. {remedy}")
 
 
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
@@ -222,12 +243,14 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     if elsewhere.any():
         note(f"Rows of {path} about other items, left out: {elsewhere.sum():,}.")
     gold = gold[~elsewhere]
-    strange = gold[~gold.isin(labels.classes)]
+    place = place_of_classes(gold.to_numpy(), labels.classes)
+    strange = gold[place < 0]
     if len(strange):
         raise InputError(
             f"{path}: The item {plain(strange.index[0])!r} has the class {plain(strange.iloc[0])!r}, which no "
             f"annotator gave{others(len(strange), ', nor the classes of')}."
         )
+    gold = pd.Series(labels.classes.take(place), index=gold.index)
     note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
     return gold
 

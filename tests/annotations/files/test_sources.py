@@ -79,13 +79,49 @@ def test_workbook_keeps_types_and_rows_of_its_sheet(read):
         read(content, "table.xlsx", sheet="notes")
 
 
-def test_workbook_with_two_tables_notes_which_was_read(read):
+def test_workbook_with_two_tables_is_refused_with_their_names(read):
     rows = [["card", "Ann", "Bo"], ["a", 1, 2], ["b", 1, 1]]
-    content = workbook({"first": rows, "second": [[*row, "x"] for row in rows]})
-    said = read(content, "table.xlsx")
-    assert any("sheet 'first' was read; others are 'second' (sheet=…)" in note for note in said.reading.notes)
-    assert read(content, "table.xlsx", sheet="first").reading.notes == said.reading.notes[1:]
+    content = workbook({"first": rows, "second": [[*row, "x"] for row in rows], "overview": [["", "n"], ["cards", 3]]})
+    with pytest.raises(AnnotationError, match=r"The sheets 'first', 'second' all hold annotations.*sheet='first'"):
+        read(content, "table.xlsx")
     assert read(content, "table.xlsx", sheet="second").n_annotators == 3
+
+
+def test_an_overview_is_no_study(read):
+    overview = [["", "Value"], ["Participants", 12], ["Cards", 30], ["Categories", 7]]
+    for sheets in ({"overview": overview, "sorts": SORTS}, {"sorts": SORTS, "overview": overview}):
+        said = read(workbook(sheets), "table.xlsx")
+        assert said.annotators.tolist() == ["Ann", "Bo"]
+        assert any("sheet 'sorts' was read; others are 'overview'" in note for note in said.reading.notes)
+    with pytest.raises(AnnotationError, match="No sheet holds annotations: in 'overview', 'more' nobody put two"):
+        read(workbook({"overview": overview, "more": [["", "Time"], *overview[1:]]}), "table.xlsx")
+
+
+def test_cells_merged_downwards_hold_their_value_in_all_their_rows(read):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["person", "card", "pile"], ["Ann", "a", "x"], [None, "b", None], ["Bo", "a", "y"], [None, "b", "z"]]:
+        book.active.append(row)
+    for cells in ("A2:A3", "A4:A5", "C2:C3"):
+        book.active.merge_cells(cells)
+    held = io.BytesIO()
+    book.save(held)
+    said = read(held.getvalue(), "table.xlsx")
+    assert said.to_frame()["group"].tolist() == ["x", "y", "x", "z"]
+
+
+def test_a_formula_without_its_value_is_refused(read):
+    content = workbook({"sorts": [["card", "Ann", "Bo"], ["a", "=1+1", 2], ["b", 1, 1]]})
+    with pytest.raises(
+        AnnotationError, match=r"The cell B2 of the sheet 'sorts' holds a formula without its value, '=1\+1'"
+    ):
+        read(content, "table.xlsx")
+
+
+def test_a_number_of_too_many_digits_is_noted(read):
+    content = workbook({"sorts": [["card", "Ann", "Bo"], [2**53 + 2, 1, 2], [7, 1, 1]]})
+    with pytest.warns(AnnotationWarning, match="more digits than spreadsheets keep"):
+        read(content, "table.xlsx")
 
 
 def test_array_of_numpy(read):
@@ -239,20 +275,22 @@ def test_unnamed_columns_below_a_title_are_refused(read, rows):
         read(workbook({"sorts": rows}), "table.xlsx")
 
 
-def test_a_sheet_for_each_person_is_refused(read):
+def test_a_sheet_for_each_person_is_one_study(read):
     long = [["card", "group"], ["ant", "small"], ["bee", "small"], ["cow", "large"]]
-    content = workbook({"Ann": long, "Bo": long, "notes": [["a", "b"], ["c", "d"]]})
-    message = (
-        r"The sheets 'Ann', 'Bo' have the same columns, without one of annotators; combine them into one table with a "
-        r"column 'participant', or choose one, sheet='.+'\."
-    )
-    with pytest.raises(AnnotationError, match=message):
-        read(content, "table.xlsx")
+    content = workbook({"Ann": long, "Bo": [*long[:3], ["cow", "small"]], "notes": [["a", "b"], ["c", "d"]]})
+    said = read(content, "table.xlsx")
+    assert said.annotators.tolist() == ["Ann", "Bo"]
+    assert said.to_frame()["group"].tolist() == ["small", "small", "small", "small", "large", "small"]
+    assert any("the sheets 'Ann', 'Bo' are one person's each" in note for note in said.reading.notes)
+    assert read(content, "table.xlsx", sheet="Ann", kind="groupings", transpose=False).n_rows == 3
+    wide = [["card", "first", "second"], ["ant", 1, 2], ["bee", 1, 1]]
+    with pytest.raises(
+        AnnotationError, match="The sheets 'Ann', 'Bo' have the same columns, without one of annotators"
+    ):
+        read(workbook({"Ann": wide, "Bo": wide}), "table.xlsx")
     with_people = [["participant", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
-    said = read(workbook({"first": with_people, "second": with_people}), "table.xlsx")
-    assert any("sheet 'first' was read; others are 'second' (sheet=…)" in note for note in said.reading.notes)
-    other = [["who", *row] if i == 0 else ["Ann", *row] for i, row in enumerate(long)]
-    assert read(workbook({"1": other, "2": other}), "table.xlsx", annotator="who").n_annotators == 1
+    with pytest.raises(AnnotationError, match="The sheets 'first', 'second' all hold annotations"):
+        read(workbook({"first": with_people, "second": with_people}), "table.xlsx")
 
 
 COUNTS = [["word", "count"], ["sweet", 7], ["sour", 3]]
@@ -260,13 +298,9 @@ COUNTS = [["word", "count"], ["sweet", 7], ["sour", 3]]
 
 def test_sheets_without_annotations_are_skipped(read):
     unnamed = [["a", "", "c"], ["x", "y", "z"]]
-    said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS, "more": SORTS}), "table.xlsx")
+    said = read(workbook({"words": COUNTS, "odd": unnamed, "sorts": SORTS}), "table.xlsx")
     assert said.annotators.tolist() == ["Ann", "Bo"]
-    note = (
-        "sheet 'sorts' was read; others are 'words', 'odd', 'more' (sheet=…); no annotations were recognised before "
-        "it, in 'words', 'odd'"
-    )
-    assert note in said.reading.notes
+    assert "sheet 'sorts' was read; others are 'words', 'odd' (sheet=…)" in said.reading.notes
     with pytest.raises(AnnotationError, match=r"^\S+: Sheet 'words': "):
         read(workbook({"words": COUNTS, "odd": unnamed}), "table.xlsx")
     with pytest.raises(AnnotationError) as error:
@@ -277,7 +311,7 @@ def test_sheets_without_annotations_are_skipped(read):
 def test_a_sheet_of_annotations_with_an_error_is_not_skipped(read):
     wrong = [["card", "annotator", "group"], ["ant", "Ann", "x"], ["ant", "Ann", "y"], ["bee", "Ann", "y"]]
     with pytest.raises(AnnotationError, match=r"The item 'ant' occurs twice.*row 2 of the sheet 'answers'"):
-        read(workbook({"answers": wrong, "sorts": SORTS}), "table.xlsx")
+        read(workbook({"answers": wrong, "words": COUNTS}), "table.xlsx")
     pairs = [["item_a", "item_b", "annotator", "same"], ["a", "b", "Ann", "perhaps"], ["a", "c", "Ann", "never"]]
     with pytest.raises(AnnotationError, match=r"Sheet 'answers': .*perhaps"):
         read(workbook({"answers": pairs, "sorts": SORTS}), "table.xlsx")

@@ -206,3 +206,59 @@ def test_several_columns_may_name_the_same_items(read):
 def test_a_table_without_annotators_is_refused(read):
     with pytest.raises(AnnotationError, match=r"No column contains groups or labels\. Found 'product', 'J1', 'J2'"):
         read(lines("product,J1,J2", "ale,1,2", "bock,1,2", "stout,2,1"), ignore="J*")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "participante,cartão,grupo",
+        "deelnemer,kaartje,groep",
+        "uczestnik,karta,grupa",
+        "Katılımcı,Kart,Grup",
+        "участник,карточка,группа",
+        "被试,卡片,分组",
+        "回答者,カード,グループ",
+        "応答,参加者ID,カード名,カテゴリー",
+        "참가자,카드,그룹",
+        "مستخدم,بطاقة,فئة",
+        "प्रतिभागी,कार्ड,समूह",
+    ],
+)
+def test_headings_of_the_whole_vocabulary(header, read):
+    first = ["z,"] if header.count(",") == 3 else [""]
+    rows = [f"{first[0]}{row}" for row in ("A,bread,1", "A,tea,1", "B,bread,x", "B,tea,y")]
+    said = read(lines(header, *rows))
+    assert memberships(said) == {("bread", "A", "1"), ("tea", "A", "1"), ("bread", "B", "x"), ("tea", "B", "y")}
+
+
+def test_unknown_headings_are_asked_about_without_an_advice(read):
+    long = [f"h{i},k{j},r{i * j % 3}" for i in range(6) for j in range(8)]
+    with pytest.raises(AnnotationError, match="seems to be a long table") as caught:
+        read(lines("henkilö,kortti,ryhmä", *long))
+    assert "item=…, annotator=…" in str(caught.value)
+    with pytest.raises(
+        AnnotationError, match=r"two ways: 4 items .* or 4 annotators .*transpose=False.*transpose=True"
+    ):
+        read(lines("kortti,a,b,c", "p,1,2,1", "q,1,1,2", "r,2,2,1", "s,2,1,2"))
+
+
+def test_a_few_piles_of_several_cards(read):
+    rows = ["P1,big,ant; bee", "P1,small,cow", "P1,other,dog", "P2,a,ant; cow", "P2,b,bee", "P2,c,dog"]
+    rows += ["P3,x,cow; dog", "P3,y,ant", "P3,z,bee"]
+    said = read(lines("participant,pile,cards", *rows))
+    assert said.items.tolist() == ["ant", "bee", "cow", "dog"]
+
+
+SERVER = "item,annotator,grouping,group,group_name,source,submitted,preview,excluded,text"
+
+
+@pytest.mark.filterwarnings("ignore:.*were given to everybody")
+def test_an_export_of_the_server(read):
+    rows = ["'-5 °C,p1,1,'+ hot,'+ hot,drawn,,False,False,x", "tea,p1,1,cold,cold,drawn,,False,False,y"]
+    labels = read(lines(f"{SERVER},closed_categories", *(f'{row},"[""+ hot"", ""skip"", ""cold""]"' for row in rows)))
+    assert isinstance(labels, Labels)
+    assert labels.items.tolist() == ["-5 °C", "tea"]
+    assert labels.classes.tolist() == ["+ hot", "skip", "cold"]
+    for more in ("", ",hybrid_categories"):
+        said = read(lines(SERVER + more, *(f"{row}{more and ',[]'}" for row in rows)))
+        assert memberships(said) == {("-5 °C", "p1", "+ hot"), ("tea", "p1", "cold")}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consilience.annotations.files.sameness import judged
 from consilience.annotations.files.values import (
     given_as_missing,
     is_number,
-    judged,
     minus_one,
     refuse_codes,
     says_unsorted,

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -33,7 +34,9 @@ TEXT = [name for name in FILES if "sv" in name]
 
 
 def labels_of(items=("a", "b"), labels=("x", "y"), annotator="Ann"):
-    return Labels.from_matrix([[label] for label in labels], items=list(items), annotators=[annotator], missing=[])
+    return Labels.from_matrix(
+        [[label] for label in labels], items=list(items), annotators=[annotator], missing=[], exact=True
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -73,7 +76,7 @@ def test_names_with_every_delimiter_quote_and_end_of_line(tmp_path, name):
     ]  # fmt: skip
     labels = labels_of(names, names, "Ann\r")
     write_annotations(labels, tmp_path / name)
-    assert read_annotations(tmp_path / name) == labels
+    assert read_annotations(tmp_path / name, exact=True) == labels
 
 
 # what text cannot keep
@@ -185,7 +188,10 @@ def test_labels_that_mean_missing_in_text_cause_a_warning(tmp_path, label, name)
 def test_files_with_types_keep_them(tmp_path, label, name):
     labels = labels_of(labels=(label, "x"))
     write_annotations(labels, tmp_path / name)
-    assert read_annotations(tmp_path / name) == labels
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert read_annotations(tmp_path / name) == labels
+    assert [str(warning.message).endswith("if a label is meant).") for warning in caught] == [True] * (label == "#N/A")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -217,6 +223,7 @@ def test_group_named_unsorted_causes_a_warning(tmp_path, name):
 
 def test_items_and_annotators_may_have_any_name(tmp_path):
     names = [*MISSING_IN_TEXT, "-1", "unsorted", "Total", "None"]
+    names.remove("#N/A")  # an error of a spreadsheet, which is refused
     for annotator in names:
         labels = labels_of(names, ["x"] * len(names), annotator)
         if annotator == "-1":

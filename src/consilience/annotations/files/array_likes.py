@@ -17,6 +17,7 @@ from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
+from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
@@ -140,6 +141,10 @@ def _statements(given: Any, table: Table, request: Request, wanted: Wanted) -> t
             "the levels into one."
         )
     _refuse_values_among_annotators(table, unsure, wanted.kind)
+    if unsure and (stray := without_stray_rows(table)[1]):
+        raise AnnotationError(
+            f"Not all rows of the frame are annotations: {stray[0].replace(' left out', '')}; drop them."
+        )
     table, key = _with_names_of_rows(given, table, unsure)
     layout = wide_frame(table, request, wanted.kind, key=key, known=wanted.known, items=wanted.items)
     if not layout.annotators_in_rows and not len(wanted.known):

@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Request
+from consilience.annotations.files.sameness import DIFFERENT, SAME
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import DIFFERENT, SAME, as_texts, counted, is_number
+from consilience.annotations.files.values import as_texts, counted, is_number
 from consilience.annotations.files.vocabulary import named, normal, paired
 from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError
@@ -413,6 +414,39 @@ def qualtrics(table: Table, request: Request, name: str) -> Export | None:
     return Export("survey of Qualtrics", table, request, {"annotator": "respondent", "item": "card"}, notes)
 
 
+APOSTROPHE = re.compile(r"'(?=[=+\-@\t\r])")  # put before text that a spreadsheet would run as a formula
+OF_SERVER = (
+    "item",
+    "annotator",
+    "grouping",
+    "group",
+    "group_name",
+    "source",
+    "submitted",
+    "preview",
+    "excluded",
+    "text",
+)
+
+
+def own_server(table: Table, request: Request, name: str) -> Export:
+    """Read sorts that our server collected: a closed sort as labels, with all categories of the study."""
+    frame = table.frame
+    if table.is_text:
+        frame = frame.apply(lambda column: column.map(lambda cell: APOSTROPHE.sub("", cell, count=1) if cell else cell))
+    given = {kind: f"{kind}_categories" for kind in ("closed", "hybrid") if f"{kind}_categories" in frame}
+    notes: tuple[str, ...] = ()
+    if "closed" in given and request.kind in (None, "labels") and not request.columns and len(frame):
+        categories = json.loads(str(frame[given["closed"]].iloc[0]))
+        request = replace(request, kind="labels", columns={"label": "group"}, classes=tuple(categories))
+    if "hybrid" in given and len(frame):
+        shown = ", ".join(map(repr, json.loads(str(frame[given["hybrid"]].iloc[0]))))
+        notes = (f"the groups {shown} were given to everybody, and people could add others",)
+    frame = frame.drop(columns=list(given.values()))
+    tool = f"{next(iter(given), 'open')} sort of this package's server"
+    return Export(tool, replace(table, frame=frame), request, {"item": "card", "annotator": "participant"}, notes)
+
+
 EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Request, str], Export | None]]] = [
     (lambda columns: _starts("ASSIGNMENT:")(columns) or (_starts("INPUT:")(columns)), toloka),
     (
@@ -420,6 +454,7 @@ EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Request, str], 
         mechanical_turk,
     ),
     (lambda columns: bool({"_unit_id", "X_unit_id"} & columns), appen),
+    (_has(*OF_SERVER), own_server),
     (_has("annotation_id", "annotator", "id"), label_studio_table),
     (lambda columns: {"identifier1", "identifier2", "judgment"} <= {c.casefold() for c in columns}, usage_judgements),
     (_has("ID", "Text", "BG Color", "Area"), mural),

@@ -9,13 +9,22 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import pandas as pd
 
+from consilience.annotations.files.classes import one_spelling, refuse_tags
+from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.layout import Request
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import filled, given_as_missing, like_missing, spelled_missing
+from consilience.annotations.files.values import (
+    Filled,
+    filled,
+    given_as_missing,
+    like_missing,
+    spelled_missing,
+    without_abstentions,
+)
 from consilience.annotations.files.vocabulary import named
 from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
@@ -31,6 +40,8 @@ def request_of(
     transpose: bool | None = None,
     missing: Any = None,
     same_if: str | None = None,
+    classes: Iterable[Any] | None = None,
+    exact: bool = False,
 ) -> Request:
     """Collect what a caller specifies about a table."""
     return Request(
@@ -40,6 +51,8 @@ def request_of(
         transpose=transpose,
         missing=None if missing is None else several(missing),
         same_if=same_if,
+        classes=() if classes is None else tuple(classes),
+        exact=exact,
     )
 
 
@@ -77,6 +90,7 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
     AnnotationWarning
         A column is unlike those of the other annotators.
     """
+    matrix = as_frame(matrix)
     if not isinstance(nw.from_native(matrix, eager_only=True, pass_through=True), nw.DataFrame):
         return
     warn_of_transposed(matrix)
@@ -126,8 +140,10 @@ def _is_long(table: Table) -> bool:
     return long is not None and long.kind in VALUES
 
 
-def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str) -> Coded:
-    """Return the cells of a matrix, with missing ones marked as such.
+def without_missing(
+    cells: Coded, annotators: pd.Index, missing: Any, what: str, *, classes: Iterable[Any] = (), exact: bool = False
+) -> Coded:
+    """Return the cells of a matrix, with missing ones marked as such, and classes in one spelling unless `exact`.
 
     Warns
     -----
@@ -139,11 +155,20 @@ def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str)
     def where(cell: int) -> str:
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
+    notes: list[str] = []
+    declared = tuple(classes)
     if missing is not None:
-        return given_as_missing(cells, several(missing))
-    spelled = spelled_missing(cells, what, where)
-    found = filled(spelled.column, what, where)
-    doubtful = like_missing(found.column, what)
-    for text in (*spelled.notes, *found.notes, *([doubtful] if doubtful else [])):
-        warnings.warn(f"{text}.", AnnotationWarning, stacklevel=outside())
-    return found.column
+        column = given_as_missing(cells, several(missing))
+    else:
+        spelled = spelled_missing(cells, what, where)
+        abstained = without_abstentions(spelled.column, what, declared) if what == "label" else Filled(spelled.column)
+        found = filled(abstained.column, what, where)
+        column, doubtful = found.column, like_missing(found.column, what, declared)
+        notes += [*spelled.notes, *abstained.notes, *found.notes, *([doubtful] if doubtful else [])]
+    if what == "label" and not exact:
+        refuse_tags(column, where)
+        column, note = one_spelling(column, declared)
+        notes += [note] if note else []
+    for text in notes:
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+    return column

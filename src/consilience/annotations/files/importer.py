@@ -11,26 +11,40 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
+from consilience.annotations.files.classes import (
+    of_numbers,
+    one_spelling,
+    refuse_fractions,
+    refuse_no_labels,
+    refuse_tags,
+    refuse_two_groups,
+)
+from consilience.annotations.files.containers import as_frame, require_columns
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
 from consilience.annotations.files.identifiers import by_text
-from consilience.annotations.files.layout import Long, Request, Wide
+from consilience.annotations.files.layout import Long, Request, Wide, first_list
 from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.no_sorts import of_q_sort, refuse_no_sorts
 from consilience.annotations.files.odd_columns import odd_annotators
+from consilience.annotations.files.property_grids import groups_of_grid
 from consilience.annotations.files.recognition import recognise
+from consilience.annotations.files.sameness import judged, require_no_preference, require_sameness
+from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
     Filled,
+    called_missing,
     counted,
     filled,
     given_as_missing,
-    judged,
+    is_error_of_sheet,
     like_missing,
     require_plain,
-    require_sameness,
     says_unsorted,
     spelled_missing,
     totals,
     twins,
+    without_abstentions,
 )
 from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
 from consilience.annotations.keywords import written
@@ -62,6 +76,8 @@ class Statements:
     named : bool
         Whether the items have names, and are not the numbered rows of a wide table.
     reading : Reading
+    classes : tuple
+        All classes, if the file lists them.
     """
 
     kind: str
@@ -70,6 +86,7 @@ class Statements:
     wide: bool
     named: bool
     reading: Reading
+    classes: tuple[Any, ...] = ()
 
 
 def table_of_frame(frame: Any, caller: str) -> Table:
@@ -80,6 +97,7 @@ def table_of_frame(frame: Any, caller: str) -> Table:
     AnnotationError
         It is not a frame.
     """
+    frame = as_frame(frame)
     try:
         native = nw.from_native(frame, eager_only=True)
     except (TypeError, ValueError) as error:
@@ -107,6 +125,7 @@ def table_of_frame(frame: Any, caller: str) -> Table:
     repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
     if repeated:
         raise AnnotationError(f"Two columns are called {repeated[0]!r}; drop or rename one.")
+    require_columns(list(frame.columns))
     return Table(frame, frame_row, is_text=False, spells_missing=True)
 
 
@@ -148,13 +167,20 @@ def statements(
     """
     request = replace(request, ignore=_matching(request.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
-    warnings: list[str] = []
-    export = export or (known_export(table, request, name) if layout is None else None)
+    warnings = list(table.warnings)
+    if export is None and layout is None:
+        export = known_export(table, request, name) or groups_of_grid(table, request)
     if export is not None:
         tool, table, request, nouns = export.tool, export.table, export.request, export.nouns
         warnings += export.notes
     whole, empty = _whole_rows(table)
+    if layout is None:
+        whole, stray = without_stray_rows(whole)
+        warnings += stray
+        table = whole if stray else table
     table, every_row = piles(pile_columns(whole, request), request) if layout is None else whole, table
+    if layout is None and export is None:
+        refuse_no_sorts(table, request)
     long = long_table(table, request) if layout is None else None
     may_be_lists = layout is None and long is None and request == Request() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
@@ -172,12 +198,21 @@ def statements(
     if isinstance(read_as, Wide):
         found = _of_wide(table, read_as, request, warnings)
     else:
+        table = _unfolded(table, read_as)
+        if read_as.kind == "labels" and export is None:
+            _require_single_labels(table, read_as)
         found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
+    _require_names_not_errors(found)
+    if found.kind == "groupings":
+        refuse_two_groups(found.columns["group"], _owner(found.columns), found.where)
+    if found.kind == "labels":
+        found = _with_classes(found, request, notes)
     how, more = _described(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             names = found.columns[column].names
-            notes += [note for note in (twins(names, plural(what)), totals(names, f"an {what}")) if note]
+            said = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
+            notes += [note for note in said if note]
     notes += _repeated_differently(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]
@@ -186,8 +221,35 @@ def statements(
         warnings.append(own.note(written(kind="groupings", **named_columns)))
     if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
-        warnings += [note for note in (like_missing(found.columns[role], role),) if note]
-    return replace(found, reading=Reading(how, tuple(notes + more), tuple(warnings)))
+        warnings += [note for note in (like_missing(found.columns[role], role, request.classes),) if note]
+    reading = Reading(how, tuple(notes + more), tuple(warnings))
+    return replace(found, reading=reading, classes=request.classes if export is not None else ())
+
+
+def _with_classes(found: Statements, request: Request, notes: list[str]) -> Statements:
+    """Give spellings of one class one name, and refuse what is no class."""
+    label = found.columns["label"]
+    if request.kind is None:
+        refuse_fractions(label, found.where)
+    if not request.exact:
+        refuse_tags(label, found.where)
+        label, note = one_spelling(label, request.classes)
+        notes += [note] if note else []
+    notes += [note for note in (of_numbers(label),) if note and request.kind is None]
+    return replace(found, columns=found.columns | {"label": label})
+
+
+def _require_names_not_errors(found: Statements) -> None:
+    """Raise an AnnotationError if the name of an item or annotator is an error of a spreadsheet, such as #REF!."""
+    for part in ("item", "item_a", "item_b", "annotator", "grouping"):
+        column = found.columns.get(part)
+        wrong = [] if column is None else [i for i, name in enumerate(column.names) if is_error_of_sheet(name)]
+        if column is not None and wrong and np.isin(column.codes, wrong).any():
+            what, row = part.removesuffix("_a").removesuffix("_b"), int(np.argmax(np.isin(column.codes, wrong)))
+            raise AnnotationError(
+                f"The {what} in {found.where(row)} is {column.name(row)!r}, an error of the "
+                "spreadsheet; mend its formula, and save the table again."
+            )
 
 
 def _repeated_differently(found: Statements) -> list[str]:
@@ -278,6 +340,36 @@ def _whole_rows(table: Table) -> tuple[Table, list[str]]:
     return table.rows(np.flatnonzero(~blank)), [f"{counted(int(blank.sum()), 'row')} without any entry left out"]
 
 
+def _unfolded(table: Table, layout: Long) -> Table:
+    """Give each annotator a row where a row lists several, with their labels or groups in another list.
+
+    Raises
+    ------
+    AnnotationError
+        The two lists of a row differ in length.
+    """
+    who, value = layout.columns.get("annotator"), layout.columns[VALUE[layout.kind]]
+    if who is None or first_list(table.frame[who]) is None:
+        return table
+    frame = table.frame.reset_index(drop=True)
+    for row, (people, said) in enumerate(zip(frame[who], frame[value])):
+        if np.ndim(people) != 1 or np.ndim(said) != 1 or len(people) != len(said):
+            raise AnnotationError(
+                f"{table.where(row)}: a list of annotators needs a list of as many values beside it, one for each."
+            )
+    return _exploded(replace(table, frame=frame), [who, value])[0]
+
+
+def _require_single_labels(table: Table, layout: Long) -> None:
+    """Raise an AnnotationError if a cell of labels contains several things, or one that is no class."""
+    column = table.frame[layout.columns["label"]]
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise AnnotationError(f"The column {str(layout.columns['label'])!r} holds dates, which are no classes.")
+    if column.dtype == object:
+        held = [cell[0] if isinstance(cell, list | np.ndarray) and len(cell) == 1 else cell for cell in column]
+        refuse_no_labels([[] if isinstance(cell, list) and not cell else cell for cell in held], table.where)
+
+
 def _taken_apart(table: Table, layout: Long) -> Table:
     """Give each element of a list in a cell its own row."""
     item, value = layout.columns["item"], layout.columns[VALUE[layout.kind]]
@@ -290,13 +382,22 @@ def _taken_apart(table: Table, layout: Long) -> Table:
             else np.zeros(len(column), dtype=bool)
         )
         if is_list.any():
+            if name == item and layout.kind == "groupings":
+                frame = _with_names_of_groups(frame, value)
+                frame = _with(frame, value, _numbered_names(frame, layout))
             frame = _with(frame, name, [list(cell) if is_it else [cell] for cell, is_it in zip(column, is_list)])
             table, frame = _exploded(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
-        frame = _with(frame, value, _numbered_names(frame, layout))
+        frame = _with(frame, value, _numbered_names(_with_names_of_groups(frame, value), layout))
         table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
     return table
+
+
+def _with_names_of_groups(frame: pd.DataFrame, column: Any) -> pd.DataFrame:
+    """Name the groups without a name: a group that comes with the list of its items is one."""
+    blank = frame[column].isna() | (frame[column].astype(str).str.strip() == "")
+    return _with(frame, column, ["(no name)" if no else name for no, name in zip(blank, frame[column])])
 
 
 def _with(frame: pd.DataFrame, name: Any, cells: list[Any]) -> pd.DataFrame:
@@ -316,17 +417,20 @@ def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
 def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     """Find the separator of the items in a row for each group, None if each row has one item.
 
-    A separator is accepted if most rows are separate groups and most cells contain it; and if the column's name is
-    plural (cards), or most parts occur in several different cells, unlike those of a name such as "Paris, France".
+    A separator is accepted if most rows are separate groups and most cells contain it, or some if most parts occur in
+    several different cells and the column's name is plural (cards); and if either is so, unlike of a name such as
+    "Paris, France".
     """
     cells = frame[layout.columns["item"]].astype(str)
+    plural_name = is_plural(layout.columns["item"])
     for separator in SEPARATORS:
-        if cells.str.contains(separator, regex=False).mean() > 0.5:
+        joined = cells.str.contains(separator, regex=False)
+        parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
+        recur = np.median(list(parts.values())) >= 2 if parts else False
+        if joined.mean() > 0.5 or (plural_name and recur and joined.any()):
             if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
                 return None
-            parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
-            recur = is_plural(layout.columns["item"]) or np.median(list(parts.values())) >= 2
-            return separator if recur else None
+            return separator if recur or plural_name else None
     return None
 
 
@@ -354,11 +458,14 @@ def _of_long(table: Table, layout: Long, request: Request, notes: list[str], war
     )
     coded = table.coded(list(names.values()), alike=alike)
     columns = {part: coded[column] for part, column in names.items()}
-    value = _values(code(table.frame[layout.columns[role]]), table, request, role, table.where, warnings)
-    blank = value.missing
+    cells = code(table.frame[layout.columns[role]])
+    value = _values(cells, table, request, role, table.where, warnings)
+    blank = cells.missing if request.missing is None else value.missing  # the others have been counted
     if layout.kind == "pairs":
         require_sameness(layout.columns[role], request.same_if)
-        found = judged(_not_a_preference(value, columns, table), table.where, request.same_if)
+        if request.same_if is None:
+            require_no_preference(value, columns["item"], columns["item_b"], layout.columns[role])
+        found = judged(value, table.where, request.same_if)
         value = found.column
         warnings += found.notes
     elif request.same_if is not None:
@@ -391,37 +498,20 @@ def _values(column: Coded, table: Table, request: Request, what: str, where: Whe
     require_plain(column, what, where)
     if what == "group":
         column = _sorted_ones(column, warnings)
-    found = spelled_missing(column, what, where) if table.spells_missing else Filled(column)
+    noun = "judgement" if what == "same" else what
+    found = spelled_missing(column, noun, where) if table.spells_missing else Filled(column)
+    if what == "label":
+        abstained = without_abstentions(found.column, what, request.classes)
+        found = Filled(abstained.column, (*found.notes, *abstained.notes))
     (typed,) = table.typed(found.column)
     # among few judgements, -1 may be one; among grades, it means missing as elsewhere
-    last = filled(typed, what, where) if what != "same" or _has_grades(typed) else Filled(typed)
+    last = filled(typed, noun, where) if what != "same" or _has_grades(typed) else Filled(typed)
     warnings += [*found.notes, *last.notes]
     return last.column
 
 
 def _has_grades(column: Coded) -> bool:
     return pd.api.types.is_integer_dtype(column.names) and len(column.names) > 3
-
-
-def _not_a_preference(value: Coded, columns: dict[str, Coded], table: Table) -> Coded:
-    """Refuse judgements that say which of two items is better instead of whether they are the same.
-
-    Raises
-    ------
-    AnnotationError
-        The judgements are the words left and right, or names of the two items.
-    """
-    held = {str(name).strip().casefold() for name in value.names}
-    items = {str(name).strip().casefold() for key in ("item", "item_b") for name in columns[key].names}
-    if held and (
-        (held <= {"left", "right", "tie", "equal"} & held and held & {"left", "right"})
-        or (len(held) > 2 and held <= items)
-    ):
-        raise AnnotationError(
-            "The judgements say which of two items was preferred, not whether they are the same; they cannot be "
-            "clustered."
-        )
-    return value
 
 
 def _named_by_text(columns: dict[str, Coded], layout: Long, where: Where) -> dict[str, Coded]:
@@ -529,6 +619,9 @@ def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) 
     odd = None if layout.annotators_in_rows else odd_annotators(layout.others, value)
     if odd:
         warnings.append(odd)
+    order = of_q_sort(value, n_columns, in_rows=layout.annotators_in_rows) if role == "group" else None
+    if order:
+        warnings.append(order)
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not read as {one}s left out: {_listed(layout.left_out)} (rename one to read it)")

@@ -12,9 +12,10 @@ import pandas as pd
 
 from consilience.annotations.files.exports import Export
 from consilience.annotations.files.layout import Request
+from consilience.annotations.files.sameness import DIFFERENT, SAME
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import DIFFERENT, SAME, counted
+from consilience.annotations.files.values import counted
 from consilience.annotations.files.vocabulary import paired
 from consilience.annotations.keywords import written
 from consilience.annotations.names import Where

@@ -34,6 +34,10 @@ class Request:
         Cells that mean missing, in addition to blank ones; by default -1 among integers and NA among numbers.
     same_if : str, optional
         Judgements that mean "same".
+    classes : tuple
+        Declared classes: "skip" among them is no abstention, and labels get their spelling.
+    exact : bool
+        Whether classes that differ only in case, spaces or form of letters are kept apart.
     """
 
     kind: str | None = None
@@ -42,6 +46,8 @@ class Request:
     transpose: bool | None = None
     missing: tuple[Any, ...] | None = None
     same_if: str | None = None
+    classes: tuple[Any, ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True)

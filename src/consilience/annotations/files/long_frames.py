@@ -28,12 +28,15 @@ class Guess:
     item, annotator, value : names of columns, or ...
     crosses : bool
         Whether hardly any two rows agree in both item and annotator, unlike in a table of annotators.
+    pair : names of two columns, optional
+        The columns of items and annotators, if it is unknown which is which.
     """
 
     item: Any = ...
     annotator: Any = ...
     value: Any = ...
     crosses: bool = False
+    pair: tuple[Any, Any] | None = None
 
     @property
     def has_both(self) -> bool:
@@ -46,7 +49,8 @@ class Guess:
 
     def refusal(self, kind: str | None = None) -> str:
         """Say that a table is long, and how to read it."""
-        why = f", since hardly any two rows have the same {self.item!r} and {self.annotator!r}" if self.crosses else ""
+        one, other = self.pair or (self.item, self.annotator)
+        why = f", since hardly any two rows have the same {one!r} and {other!r}" if self.crosses else ""
         return f"This seems to be a long table{why}. Name its columns: {self.keywords(kind)}.{if_every_column()}"
 
 
@@ -70,7 +74,10 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
     item, annotator = pair
     rest = [name for name in keys if name not in pair and not _describes(table, name, pair)]
     rest = [name for name in rest if not _measures(table, name)]
-    return Guess(item, annotator, rest[0] if value is ... and len(rest) == 1 else value, crosses)
+    value = rest[0] if value is ... and len(rest) == 1 else value
+    if not {roles.get(item), roles.get(annotator)} & {"item", "annotator"}:
+        return Guess(value=value, crosses=crosses, pair=pair)  # as many items as people, or more: nothing tells which
+    return Guess(item, annotator, value, crosses)
 
 
 def _crossing(

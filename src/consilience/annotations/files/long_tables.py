@@ -20,6 +20,7 @@ from consilience.annotations.files.vocabulary import (
     named,
     normal,
     paired,
+    says_preferred,
 )
 from consilience.annotations.keywords import VALUES, wanted_kind, written
 from consilience.errors import AnnotationError
@@ -197,6 +198,7 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
 def _refuse_half_a_long_table(table: Table, parts: _Parts, request: Request) -> None:
     """Raise an AnnotationError if names of columns are those of a long table of which a part is missing."""
     values = {"group", "label", "same"}
+    _refuse_preferences(table, parts, request)
     roles = {role for role, columns in parts.columns.items() if columns}
     if request.kind == "pairs" or parts.has("item_b"):
         lacking = [role for role in ("item", "item_b", "same", "annotator") if not parts.has(role)]
@@ -218,6 +220,17 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, request: Request) -> 
         needed = {"groupings": ["item", "group", "annotator"], "labels": ["item", "annotator", "label"]}[kind]
         lacking = [role for role in needed if not parts.has(role)]
         raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
+
+
+def _refuse_preferences(table: Table, parts: _Parts, request: Request) -> None:
+    """Raise an AnnotationError if a column of winners stands beside two columns of items."""
+    free = [column for column in table.columns if column not in request.ignore]
+    preferred = [column for column in free if says_preferred(column)]
+    if request.kind in (None, "pairs") and preferred and not request.columns and paired(free):
+        raise AnnotationError(
+            f"The column {str(preferred[0])!r} says which of two items was preferred, not whether they are the same; "
+            "preferences cannot be clustered."
+        )
 
 
 def _refuse_known_classes(table: Table, parts: _Parts) -> None:

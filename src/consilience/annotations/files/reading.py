@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import narwhals.stable.v1 as nw
 
+from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
@@ -45,6 +46,7 @@ class Options(TypedDict, total=False):
     transpose: bool | None
     missing: Any
     same_if: str | None
+    exact: bool
     encoding: str | None
     sheet: str | None
 
@@ -77,6 +79,7 @@ def read_annotations(
     transpose: bool | None = None,
     missing: Any = None,
     same_if: str | None = None,
+    exact: bool = False,
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Groupings | Labels | Pairs:
@@ -120,15 +123,19 @@ def read_annotations(
         Whether the rows of a wide table are annotators.
     missing : optional
         A value, or a list of them, that means missing, in addition to blank cells. By default -1 if it is the only
-        negative integer, NaN and null in text, and NA in text among numbers; ``missing=[]`` makes all these names.
-        Marks such as ? and words such as "not seen" are names, with a warning.
+        negative integer, NaN, null and errors of spreadsheets such as #REF! in text, NA in text among numbers, and
+        "unsure", "don't know" and the like among labels; ``missing=[]`` makes all these names. Marks such as ? and
+        words such as "not seen" are names, with a warning.
     same_if : str, optional
         Judgements of pairs that mean "same", such as ``">=3"`` or ``"=yes"``. By default the meaning of the words,
         or, for grades, those above the middle of the scale that was used.
+    exact : bool, default=False
+        Whether classes of labels are kept apart that differ only in case, spaces or form of letters, such as Yes and
+        yes, and a label such as "a,b" is the name of one class.
     encoding : str, optional
         Encoding of text, such as ``"cp1252"``.
     sheet : str, optional
-        Sheet of a workbook; by default the first that contains annotations.
+        Sheet of a workbook; by default the one that contains annotations, or all of them if each is of one person.
 
     Returns
     -------
@@ -172,7 +179,8 @@ def read_annotations(
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
     }
-    request = request_of(columns, kind=kind, ignore=ignore, transpose=transpose, missing=missing, same_if=same_if)
+    cells = {"missing": missing, "same_if": same_if, "exact": exact}
+    request = request_of(columns, kind=kind, ignore=ignore, transpose=transpose, **cells)
     if not isinstance(path, str | PathLike):
         found = _of_frame(path, request, encoding, sheet)
         annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
@@ -182,7 +190,8 @@ def read_annotations(
     source = Source.of(path)
     try:
         found = _statements(source, request, encoding, sheet)
-        annotations = KINDS[found.kind]._from_statements(found, items)
+        more = {"classes": found.classes} if found.kind == "labels" and found.classes else {}
+        annotations = KINDS[found.kind]._from_statements(found, items, **more)
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
@@ -194,6 +203,7 @@ def _of_frame(frame: Any, request: Request, encoding: str | None, sheet: str | N
     for keyword, value in (("encoding", encoding), ("sheet", sheet)):
         if value is not None:
             raise AnnotationError(f"{written(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
+    frame = as_frame(frame)
     native = nw.from_native(frame, pass_through=True)
     if not isinstance(native, nw.DataFrame | nw.LazyFrame):
         raise InputError(
@@ -217,26 +227,57 @@ def _statements(source: Source, request: Request, encoding: str | None, sheet: s
 
 
 def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
-    """Read the first sheet with annotations; a sheet with annotations and an error is not skipped."""
-    if not request.columns.get("annotator"):
-        book.require_one_person_a_sheet()
+    """Read the sheet with annotations, or the sheets of one person each.
+
+    A sheet with annotations and an error is not skipped.
+
+    Raises
+    ------
+    AnnotationError
+        No sheet holds annotations, or several do.
+    """
+    if not request.columns.get("annotator") and (table := book.one_person_a_sheet()) is not None:
+        return statements(table, request, name)
     errors: dict[str, AnnotationError] = {}
+    found: dict[str, Statements] = {}
     for sheet in book.names:
         try:
-            table = book.table(sheet, passed_over=list(errors))
+            table = book.table(sheet)
         except AnnotationError as error:
             errors[sheet] = error
             continue
         try:
-            return statements(table, request, name)
+            read = statements(table, request, name)
+            if len(book.names) == 1 or not _puts_nothing_together(read):
+                found[sheet] = read
         except AnnotationError as error:
             if len(book.names) == 1:
                 raise
             errors[sheet] = error
             if _holds_annotations(table, request, name):
                 raise AnnotationError(f"Sheet {sheet!r}: {error}") from error
+    if len(found) > 1:
+        raise AnnotationError(
+            f"The sheets {', '.join(map(repr, found))} all hold annotations. Choose one: "
+            f"{written(sheet=next(iter(found)))}."
+        )
+    if found:
+        return next(iter(found.values()))
+    if not errors:
+        raise AnnotationError(
+            f"No sheet holds annotations: in {', '.join(map(repr, book.names))} nobody put two things together."
+        )
     sheet, first = next(iter(errors.items()))
     raise AnnotationError(f"Sheet {sheet!r}: {first}" if len(book.names) > 1 else str(first)) from first
+
+
+def _puts_nothing_together(found: Statements) -> bool:
+    """Whether nobody put two items together in a wide table, as in an overview of a study."""
+    if not found.wide or found.kind == "pairs":
+        return False
+    value = found.columns["group" if found.kind == "groupings" else "label"]
+    pairs = list(zip(found.columns["annotator"].codes.tolist(), value.codes.tolist()))
+    return len(pairs) == len(set(pairs))
 
 
 def _holds_annotations(table: Table, request: Request, name: str) -> bool:

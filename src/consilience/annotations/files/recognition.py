@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.annotations.files.layout import Long, Request, Wide
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
+from consilience.annotations.files.no_sorts import refuse_no_sorts
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.wide_tables import require_header, wide_table
 from consilience.errors import AnnotationError
@@ -23,6 +24,7 @@ def recognise(table: Table, request: Request) -> Long | Wide:
         if found is not None:
             return found
         require_header(table)
+        refuse_no_sorts(table, request)
         return wide_table(table, request)
     except AnnotationError as error:
         guess = guess_columns(table, table.columns)

@@ -73,6 +73,8 @@ class Table:
         cannot mark it otherwise.
     open_quotes : mapping of str to OpenQuote
         Columns with a cell that begins with an unclosed quotation mark: the first such cell.
+    warnings : tuple of str
+        What the file may not hold as it was meant.
     """
 
     frame: pd.DataFrame
@@ -82,6 +84,7 @@ class Table:
     delimiter: str | None = None
     spells_missing: bool = False
     open_quotes: Mapping[str, OpenQuote] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[Any]:

@@ -331,6 +331,9 @@ class _Text:
         # a blank last cell may be one that is lacking: pandas does not tell
         if frame is None or (frame.iloc[:, -1] == "").any():
             frame = self._line_by_line()
+        if self.delimiter == "|" and self.header[0] == "" and (frame.iloc[:, 0].str.strip() == "").all():
+            # Markdown writes a bar before the first cell, and blanks around all
+            frame = frame.iloc[:, 1:].apply(lambda column: column.str.strip())
         return Table(
             frame,
             self.line_of_row,

@@ -1,8 +1,7 @@
-"""The values in the cells of a table: which mean missing, and which judgements mean "same"."""
+"""The values in the cells of a table: which mean missing."""
 
 from __future__ import annotations
 
-import operator
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -12,84 +11,138 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import OPPOSITES, TOTALS, normal, plural
+from consilience.annotations.files.vocabulary import TOTALS, normal, plural
 from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
-NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "nat"}
+NEVER_AN_ANSWER = {"nan", "<na>", "#n/a", "null", "<null>", "nat", "\\n"}  # \\N is how MySQL and Hive write it
+ERROR_OF_SHEET = re.compile(r"#[^\W\d_a-zß-ÿ]\S{0,12}[!?]|#¡\S{1,12}[!?]|#N/?[AVD]\b/?|#DIV/0!|#Н/Д")
 PERHAPS_AN_ANSWER = {"na", "n/a", "n.a."}
-MARKS = {"-", "--", "–", "—", "?", "??", ".", "/", "*"}
+MARKS = {"-", "--", "---", "–", "—", "?", "??", "???", ".", "..", "…", "...", "/", "//", "*", "**", "***", "_", "~"}
+MARKS |= {"✗", "×"}
+ABSTENTIONS = {  # answers by which people say that they give none, in the languages of the vocabulary
+    *("unsure", "not sure", "i'm not sure", "im not sure", "uncertain", "undecided", "unclear", "abstain", "abstained"),
+    *("abstention", "don't know", "dont know", "do not know", "i don't know", "i dont know", "i do not know", "idk"),
+    *("dk", "can't tell", "cant tell", "cannot tell", "can not tell", "can't say", "cant say", "cannot say", "pass"),
+    *("can't decide", "cant decide", "cannot decide", "no idea", "no opinion", "skip", "skipped", "prefer not to say"),
+    *(
+        "hard to say",
+        "hard to tell",
+        "not certain",
+        "unknown to me",
+        "don't know / unsure",
+        "can't judge",
+        "cannot judge",
+    ),
+    *("weiß nicht", "weiss nicht", "weiß ich nicht", "ich weiß nicht", "unsicher", "unklar", "enthaltung", "kann ich"),
+    *("nicht sicher", "keine ahnung", "keine meinung", "kann nicht sagen", "überspringen", "übersprungen"),
+    *(
+        "ne sait pas",
+        "je ne sais pas",
+        "sais pas",
+        "nsp",
+        "pas sûr",
+        "pas sûre",
+        "incertain",
+        "sans avis",
+        "sans opinion",
+    ),
+    *("abstention", "passer", "indécis"),
+    *("no sé", "no se", "no sabe", "no lo sé", "ns/nc", "ns nc", "no estoy seguro", "no estoy segura", "sin opinión"),
+    *("abstención", "omitir", "saltar", "no está claro"),
+    *("non so", "non lo so", "non saprei", "incerto", "incerta", "non sono sicuro", "astensione", "salta", "astenuto"),
+    *("não sei", "nao sei", "não sabe", "não tenho certeza", "pular", "abstenção", "incerto"),
+    *("weet niet", "weet ik niet", "weet het niet", "onzeker", "geen mening", "overslaan", "niet zeker"),
+    *("nie wiem", "nie jestem pewien", "nie jestem pewna", "trudno powiedzieć", "pomiń", "niepewny"),
+    *("bilmiyorum", "emin değilim", "kararsız", "fikrim yok", "atla"),
+    *("не знаю", "не уверен", "не уверена", "затрудняюсь ответить", "пропустить", "воздержался"),
+    *(
+        "不知道",
+        "不确定",
+        "不清楚",
+        "跳过",
+        "弃权",
+        "不確定",
+        "跳過",
+        "わからない",
+        "分からない",
+        "不明",
+        "スキップ",
+        "どちらともいえない",
+    ),
+    *(
+        "모름",
+        "모르겠음",
+        "모르겠다",
+        "잘 모르겠음",
+        "건너뛰기",
+        "기권",
+        "पता नहीं",
+        "नहीं पता",
+        "मालूम नहीं",
+        "لا أعرف",
+        "لا أدري",
+        "غير متأكد",
+    ),
+}
 LIKE_MISSING = {
     *("not seen", "unseen", "not shown", "not presented", "not answered", "unanswered", "no answer", "no response"),
     *("not applicable", "not available", "not rated", "not judged", "not labelled", "not labeled", "not annotated"),
     *("unlabelled", "unlabeled", "not assigned", "unassigned", "missing", "missing value", "none", "blank", "empty"),
+    *("no data", "no value", "no label", "no group", "undefined", "unknown", "left out", "left blank", "nil", "n s"),
+    *("not stated", "not specified", "n d", "no category", "no pile", "without group", "not placed", "not used"),
+    *("k a", "keine angabe", "keine antwort", "fehlt", "fehlend", "entfällt", "ohne antwort", "nicht gesehen"),
+    *("sans réponse", "sans objet", "s o", "s r", "non vu", "non renseigné", "manquant", "aucun", "aucune", "néant"),
+    *("sin respuesta", "no visto", "sin dato", "sin datos", "s d", "ninguno", "ninguna", "no aplica", "falta"),
+    *("nessuna risposta", "non visto", "nessuno", "nessuna", "mancante", "n p"),
     *(
-        "no data",
-        "no value",
-        "no label",
-        "no group",
-        "undefined",
-        "unknown",
-        "skip",
-        "skipped",
-        "left out",
-        "left blank",
+        "sem resposta",
+        "nenhum",
+        "nenhuma",
+        "não se aplica",
+        "geen antwoord",
+        "geen",
+        "n v t",
+        "brak",
+        "brak odpowiedzi",
     ),
-    *("k a", "keine angabe", "keine antwort", "fehlt", "sans réponse", "non vu", "sin respuesta", "no visto"),
-    *("nessuna risposta", "non visto"),
+    *("brak danych", "nie dotyczy", "yok", "cevap yok", "boş", "нет ответа", "нет данных", "пусто", "н д"),
+    *(
+        "无",
+        "無",
+        "空",
+        "未回答",
+        "无回答",
+        "缺失",
+        "なし",
+        "無回答",
+        "該当なし",
+        "欠損",
+        "없음",
+        "무응답",
+        "해당 없음",
+        "कोई नहीं",
+    ),
+    *("उत्तर नहीं", "لا يوجد", "لا إجابة"),
+    *ABSTENTIONS,
 }
+ABSTENTIONS, LIKE_MISSING = ({normal(word) for word in words} for words in (ABSTENTIONS, LIKE_MISSING))
 MOST_SHOWN = 3
+FEWEST_WORDS = 4  # least number of names of several letters beside which x alone is a mark
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
 MOST_NUMBERED = 30  # most groups that a person numbers
-UNSORTED = {"unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified"}
-SAME = {
-    *(
-        "1",
-        "true",
-        "t",
-        "yes",
-        "y",
-        "same",
-        "match",
-        "matching",
-        "matched",
-        "together",
-        "equal",
-        "identical",
-        "similar",
-    ),
-    *("duplicate", "must link", "linked", "must-link", "same cluster", "same group", "same class"),
+UNSORTED = {
+    *("unsorted", "not sorted", "uncategorized", "uncategorised", "ungrouped", "unclassified", "not categorized"),
+    *("not categorised", "not grouped", "unplaced", "cards not sorted", "unsorted cards", "unsorted items"),
+    *("nicht sortiert", "unsortiert", "nicht zugeordnet", "nicht einsortiert", "non trié", "non triée", "non triés"),
+    *("non classé", "non classée", "non classés", "sin clasificar", "sin ordenar", "no clasificado", "no clasificada"),
+    *("sin agrupar", "non ordinato", "non classificato", "non classificata", "não classificado", "não ordenado"),
+    *("niet gesorteerd", "ongesorteerd", "nieposortowane", "niesklasyfikowane", "sınıflandırılmamış", "sıralanmamış"),
+    *("не отсортировано", "не распределено", "без группы", "未分类", "未分類", "未分组", "미분류", "分類なし"),
+    *("अवर्गीकृत", "غير مصنف"),
 }
-DIFFERENT = {
-    *("0", "false", "f", "no", "n", "different", "differ", "diff", "not same", "not the same", "no match", "non match"),
-    *(
-        "nonmatch",
-        "apart",
-        "unequal",
-        "distinct",
-        "dissimilar",
-        "not duplicate",
-        "cannot link",
-        "cannot-link",
-        "separate",
-    ),
-    *("different cluster", "different group", "different class", "not similar", "unlinked"),
-}
-UNDECIDED = {
-    *("?", "cannot say", "can't say", "cannot decide", "can't decide", "unsure", "not sure", "don't know", "dont know"),
-    *("unknown", "skip", "skipped", "undecided", "unclear", "maybe"),
-}
-CONDITION = re.compile(r"(>=|<=|==|=|!=|>|<)\s*(.+)")
-COMPARISONS = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "=": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+UNSORTED = {normal(word) for word in UNSORTED}
 
 
 @dataclass(frozen=True)
@@ -121,12 +174,24 @@ def is_number(name: Any) -> bool:
 
 def spells_missing(name: Any) -> bool:
     """Whether a cell of text spells a missing value, or may do so."""
-    return isinstance(name, str) and name.strip().casefold() in NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
+    return isinstance(name, str) and (
+        name.strip().casefold() in NEVER_AN_ANSWER | PERHAPS_AN_ANSWER or is_error_of_sheet(name)
+    )
+
+
+def is_error_of_sheet(name: Any) -> bool:
+    """Whether a cell contains what spreadsheets show instead of a value, such as #REF! or #N/A."""
+    return isinstance(name, str) and name[:1] == "#" and ERROR_OF_SHEET.fullmatch(name.strip()) is not None
+
+
+def abstains(name: Any) -> bool:
+    """Whether a label says that the annotator gives none, such as "don't know"."""
+    return isinstance(name, str) and normal(name).replace("’", "'") in ABSTENTIONS
 
 
 def says_unsorted(name: Any) -> bool:
     """Whether the name of a group says that its items were not sorted."""
-    return isinstance(name, str) and normal(name) in UNSORTED
+    return isinstance(name, str) and normal(name).strip("*!:' ") in UNSORTED
 
 
 def given_as_missing(column: Coded, missing: Sequence[Any]) -> Coded:
@@ -150,16 +215,18 @@ def require_plain(column: Coded, what: str, where: Where) -> None:
 
 
 def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
-    """Mark as missing the cells of text that spell it: NaN and null anywhere, NA among numbers.
+    """Mark as missing the cells that spell it: errors of spreadsheets, NaN and null anywhere, NA among numbers.
 
     Raises
     ------
     AnnotationError
         NA occurs among text, where it may be an answer.
     """
-    folded = [name.strip().casefold() if isinstance(name, str) else "" for name in column.names]
-    never = np.array([name in NEVER_AN_ANSWER for name in folded], dtype=bool)
-    perhaps = np.array([name in PERHAPS_AN_ANSWER for name in folded], dtype=bool)
+    words = [name.strip().casefold() if isinstance(name, str) else "" for name in column.names]
+    never = np.array(
+        [short in NEVER_AN_ANSWER or is_error_of_sheet(name) for short, name in zip(words, column.names)], dtype=bool
+    )
+    perhaps = np.array([name in PERHAPS_AN_ANSWER for name in words], dtype=bool)
     if not (never.any() or perhaps.any()):
         return Filled(column)
     others = column.names[~(never | perhaps)]
@@ -174,6 +241,32 @@ def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
     shown = ", ".join(map(repr, column.names[unwanted][:3]))
     count = number_of_cells(column, unwanted)
     return Filled(without(column, unwanted), (f"{counted(count, 'cell')} with {shown} read as missing",))
+
+
+def without_abstentions(column: Coded, what: str, declared: Sequence[Any] = ()) -> Filled:
+    """Mark as missing labels such as "don't know", which say that the annotator gives none.
+
+    Parameters
+    ----------
+    column : Coded
+    what : str
+    declared : sequence of names
+        Declared classes, which are no abstentions.
+    """
+    known = {folded(name) for name in declared}
+    held = np.array([abstains(name) and folded(name) not in known for name in column.names], dtype=bool)
+    if not held.any() or held.all():
+        return Filled(column)
+    count = number_of_cells(column, held)
+    shown = ", ".join(map(repr, column.names[held][:MOST_SHOWN]))
+    note = f"{counted(count, 'cell')} with {shown} read as missing ({written(missing=[])} if a {what} is meant)"
+    return Filled(without(column, held), (note,))
+
+
+def folded(name: Any) -> str:
+    """Return a name in the form that names share which differ only in case, spaces or form of letters."""
+    text = str(plain(name))
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold().split())
 
 
 def minus_one(column: Coded, what: str, where: Where) -> Filled:
@@ -202,140 +295,45 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
 
 
 def refuse_codes(column: Coded, what: str, where: Where) -> None:
-    """Raise an AnnotationError if an integer far from the others may be a code for missing, such as 99."""
-    names = column.names
-    if not pd.api.types.is_integer_dtype(names) or len(names) < 2:
+    """Raise an AnnotationError if a number far from all others, or the only one among words, may mean missing.
+
+    Survey programs write 99, -9 and the like for missing values.
+    """
+    numbers = _numbers(column.names)
+    codes = [place for place, number in numbers.items() if number in CODES_OF_MISSING]
+    if not codes and not any(number == -1 for number in numbers.values()):
         return
-    others = [int(name) for name in names if int(name) not in CODES_OF_MISSING]
-    codes = [int(name) for name in names if int(name) in CODES_OF_MISSING]
-    if not codes or len(others) < 2 or min(others) not in (0, 1) or max(others) > MOST_NUMBERED:
+    n_words = len(column.names) - len(numbers)
+    others = [number for number in numbers.values() if number not in CODES_OF_MISSING]
+    if n_words:  # -1 among integers alone is decided by `minus_one`
+        codes += [place for place, number in numbers.items() if number == -1]
+        others = [number for number in others if number != -1]
+    least, most = (min(others), max(others)) if others else (0, 0)
+    is_code = {place: numbers[place] < 0 <= least or numbers[place] > 3 * max(most, 1) for place in codes}
+    place = next((place for place in codes if is_code[place]), None)
+    if place is None or (len(others) < 2 and not n_words):
         return
-    code = next((code for code in codes if code < 0 or code > 3 * max(others)), None)
-    if code is not None:
-        row = int(np.argmax(column.codes == list(names).index(code)))
-        raise AnnotationError(
-            f"The {what} {code} in {where(row)} can be read in two ways with {min(others)} to {max(others)}: as one of "
-            f"these, or as a code for missing. Choose one: {written(missing=code)} if it is missing, "
-            f"{written(missing=[])} if it is a {what}."
-        )
+    name = plain(column.names[place])
+    row = int(np.argmax(column.codes == place))
+    word = next((name for place, name in enumerate(column.names) if place not in numbers), None)
+    beside = f"{least:g} to {most:g}" if word is None else f"words such as {str(word)[:40]!r}"
+    raise AnnotationError(
+        f"The {what} {name} in {where(row)} can be read in two ways with {beside}: as one of these, or as a code for "
+        f"missing. Choose one: {written(missing=name)} if it is missing, {written(missing=[])} if it is a {what}."
+    )
+
+
+def _numbers(names: pd.Index) -> dict[int, float]:
+    """Return the names that are numbers, or text that is one, by their position."""
+    if pd.api.types.is_numeric_dtype(names) and not pd.api.types.is_bool_dtype(names):
+        return dict(enumerate(names.to_numpy(float).tolist()))
+    return {place: float(name) for place, name in enumerate(names) if is_number(name)}
 
 
 def filled(column: Coded, what: str, where: Where) -> Filled:
     """Mark -1 among integers as missing, and refuse integers that may be codes for it."""
     refuse_codes(column, what, where)
     return minus_one(column, what, where)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Judgements of pairs as truth values.
-
-    Attributes
-    ----------
-    column : Coded
-        Names are False and True; missing if undecided.
-    notes : tuple of str
-        How grades were read, and what was left out.
-    """
-
-    column: Coded
-    notes: tuple[str, ...]
-
-
-def require_sameness(name: Any, same_if: str | None) -> None:
-    """Raise an AnnotationError if the name of a column of judgements is that of a difference, the opposite of same."""
-    if same_if is None and normal(name).split()[0] in OPPOSITES:
-        raise AnnotationError(
-            f'The column {str(name)!r} says how much items differ. Give the values that mean "same": '
-            f"{written(same_if='<=2')}, or {written(same_if='=0')}."
-        )
-
-
-def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
-    """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means "same".
-
-    Raises
-    ------
-    AnnotationError
-        A judgement is none of these, or numbers are ambiguous.
-    """
-    if same_if is not None:
-        return _under_condition(column, where, same_if)
-    meaning = [_meaning(name) for name in column.names]
-    if None not in meaning:
-        undecided = np.array([value == "undecided" for value in meaning], dtype=bool)
-        notes = _undecided_note(number_of_cells(column, undecided))
-        return Judged(_as_truth(column, np.array([value is True for value in meaning]), ~undecided), notes)
-    numeric = np.array([is_number(name) for name in column.names], dtype=bool)
-    if not (numeric | np.array([value == "undecided" for value in meaning])).all():
-        place = next(i for i, value in enumerate(meaning) if value is None and not numeric[i])
-        row = int(np.argmax(column.codes == place))
-        raise AnnotationError(
-            f"'same' must be true or false (or yes/no, same/different, t/f, 1/0), or a grade. Got "
-            f'{column.name(row)!r} in {where(row)} instead; {written(same_if="=WORD")} gives the word for "same".'
-        )
-    return _graded(column, numeric)
-
-
-def _meaning(name: Any) -> bool | str | None:
-    if isinstance(name, bool | np.bool_):
-        return bool(name)
-    text = str(plain(name)).strip().casefold().removesuffix(".0")
-    spaced = re.sub(r"[\s_-]+", " ", text)
-    for words, value in ((SAME, True), (DIFFERENT, False), (UNDECIDED, "undecided")):
-        if text in words or spaced in words:
-            return value
-    return None
-
-
-def _undecided_note(count: int, why: str = "undecided") -> tuple[str, ...]:
-    return (f"{counted(count, 'judgement')} left out: {why}",) if count else ()
-
-
-def _as_truth(column: Coded, same: np.ndarray, decided: np.ndarray) -> Coded:
-    place = np.where(decided, same.astype(np.intp), -1)
-    return column.renamed(place, pd.Index([False, True]))
-
-
-def _graded(column: Coded, numeric: np.ndarray) -> Judged:
-    grades = np.array([float(name) if is_it else np.nan for name, is_it in zip(column.names, numeric)])
-    used = grades[numeric]
-    low, high = used.min(), used.max()
-    if set(used) <= {-1.0, 0.0, 1.0} or len(set(used)) < 3:
-        shown = " and ".join(f"{value:g}" for value in sorted(set(used)))
-        raise AnnotationError(
-            f'The judgements are {shown}, which can be read in two ways. Give those that mean "same", such as '
-            f"{written(same_if='>=1')}, and those that mean missing, such as {written(missing=-1)}."
-        )
-    middle = (low + high) / 2
-    decided = numeric & (grades != middle)
-    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} ({written(same_if=...)})"]
-    notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"{middle:g} is the middle")
-    notes += _undecided_note(number_of_cells(column, ~numeric))
-    return Judged(_as_truth(column, grades > middle, decided), tuple(notes))
-
-
-def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
-    parts = CONDITION.fullmatch(same_if.strip())
-    if not parts:
-        raise AnnotationError(f"{written(same_if=None)} must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
-    compare, bound = COMPARISONS[parts[1]], parts[2].strip()
-    if parts[1] in {"==", "=", "!="} and not is_number(bound):
-        held = np.array([str(plain(name)).strip().casefold() for name in column.names])
-        return Judged(_as_truth(column, compare(held, bound.casefold()), np.ones(len(held), dtype=bool)), ())
-    if not is_number(bound):
-        raise AnnotationError(f"{written(same_if=None)} compares with a number. Got {same_if!r}.")
-    undecided = np.array([_meaning(name) == "undecided" for name in column.names], dtype=bool)
-    for place, name in enumerate(column.names):
-        if not undecided[place] and not is_number(name):
-            row = int(np.argmax(column.codes == place))
-            raise AnnotationError(
-                f"The judgement {column.name(row)!r} in {where(row)} is not a number, as {written(same_if=same_if)} "
-                "requires."
-            )
-    grades = np.array([np.nan if skip else float(name) for name, skip in zip(column.names, undecided)])
-    notes = _undecided_note(number_of_cells(column, undecided))
-    return Judged(_as_truth(column, compare(grades, float(bound)), ~undecided), notes)
 
 
 def twins(names: pd.Index, what: str) -> str | None:
@@ -346,7 +344,7 @@ def twins(names: pd.Index, what: str) -> str | None:
     alike: dict[str, tuple[str, str]] = {}
     for name in names:
         if isinstance(name, str):
-            form = " ".join((name if name.isascii() else unicodedata.normalize("NFKC", name)).casefold().split())
+            form = folded(name)
             if seen.setdefault(form, name) != name:
                 alike.setdefault(form, (seen[form], name))
     if not alike:
@@ -356,7 +354,7 @@ def twins(names: pd.Index, what: str) -> str | None:
     return f"the {what} {one!r} and {other!r} differ only in case, spaces or form of letters{more}"
 
 
-def like_missing(column: Coded, what: str) -> str | None:
+def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str | None:
     """Note cells with a mark or words that usually mean missing, None if there are none.
 
     Parameters
@@ -364,8 +362,20 @@ def like_missing(column: Coded, what: str) -> str | None:
     column : Coded
     what : {"group", "label"}
         How the cells were read.
+    declared : sequence of names
+        Declared classes, which do not mean missing.
     """
-    is_it = np.array([is_like_missing(name) for name in column.names], dtype=bool)
+    known = {folded(name) for name in declared}
+    is_it = np.array([is_like_missing(name) or is_error_of_sheet(name) for name in column.names], dtype=bool)
+    if what == "label":  # of groups, these have been read as missing
+        is_it |= np.array([says_unsorted(name) for name in column.names], dtype=bool)
+    is_x = np.array([isinstance(name, str) and name.strip() in {"x", "X"} for name in column.names], dtype=bool)
+    others = [str(name).strip() for name in column.names[~is_x]]
+    n_words = sum(len(name) > 1 for name in others)
+    if is_x.any() and (n_words >= FEWEST_WORDS or (len(others) > 1 and all(map(is_number, others)))):
+        # among other letters, x is a name like a and b
+        is_it |= is_x & (not any(len(name) == 1 and name.isalpha() for name in others))
+    is_it &= np.array([folded(name) not in known for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
     if not count:
         return None
@@ -380,13 +390,19 @@ def like_missing(column: Coded, what: str) -> str | None:
 
 def is_like_missing(name: Any) -> bool:
     """Whether a name is a mark or words that usually mean missing."""
-    return isinstance(name, str) and (name.strip() in MARKS or normal(name) in LIKE_MISSING)
+    return isinstance(name, str) and (name.strip() in MARKS or normal(name).replace("’", "'") in LIKE_MISSING)
 
 
 def totals(names: pd.Index, what: str) -> str | None:
     """Note a name that is usual for a row or column of totals, None if there is none."""
     found = next((name for name in names if isinstance(name, str) and name.strip(" :").casefold() in TOTALS), None)
     return f"there is {what} called {found!r}; if it is a total, delete it" if found else None
+
+
+def called_missing(names: pd.Index, what: str) -> str | None:
+    """Note an item or annotator whose name spells a missing value, None if there is none."""
+    found = next((name for name in names if spells_missing(name)), None)
+    return f"there is {what} called {found!r}; if it is missing, delete its rows" if found else None
 
 
 def as_texts(column: pd.Series) -> pd.Series:

@@ -10,6 +10,13 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.no_sorts import (
+    of_records,
+    refuse_decimals,
+    refuse_properties_of_people,
+    refuse_rankings,
+    refuse_similar_to_themselves,
+)
 from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table
@@ -93,17 +100,24 @@ def wide_table(table: Table, request: Request) -> Wide:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
     _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
+    refuse_similar_to_themselves(table, key, others)
     left_out = no_persons(table, others)
+    measured = [name for name in left_out if name not in besides]
+    if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
+        refuse_decimals(table.cells([name for name in others if name not in besides]), request)
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
         raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
     cells = without_missing(table, table.cells(others), request)
     refuse_what_holds_no_groups(table, request, others, cells)
+    refuse_decimals(cells, request)
     if request.kind is None:
         refuse_mixture(others, cells)
     found = _orientation(table, request, key, others, cells)
     in_rows = found.annotators == "rows"
+    refuse_rankings(cells, len(others), request, in_rows=in_rows)
+    refuse_properties_of_people(cells, len(others), request, in_rows=in_rows)
     if request.transpose is None:
         refuse_singletons(cells, len(table.frame), len(others), in_rows=in_rows)
     roles = ("annotator", "item") if in_rows else ("item", "annotator")
@@ -143,8 +157,6 @@ def _orientation(table: Table, request: Request, key: Any, others: list[Any], ce
         return Orientation("rows" if transpose else "columns", noun, "", "as requested")
     rows = list(range(len(table.frame))) if key is None else [plain(name) for name in table.frame[key]]
     found = orientation("" if key is None else str(key), rows, others, None if request.kind == "labels" else cells)
-    if found is None and key is not None and normal(key) not in NEUTRAL:
-        found = Orientation("columns", normal(key), "", f"the column {str(key)!r}")
     if found is None:
         raise AnnotationError(_two_readings(table, key, others))
     return found
@@ -197,7 +209,7 @@ def _key(table: Table, request: Request, columns: list[Any]) -> Any:
 def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
     """Choose between an identifier and a text of the same things, such as card_id and card: the text, if possible.
 
-    The other one is neither an annotator nor an item.
+    The other one is neither an annotator nor an item, nor is another column that names the rows, such as e-mail.
     """
     of_key = named(key) if key is not None and key not in request.columns.values() else None
     if of_key is None:
@@ -207,7 +219,16 @@ def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: An
     ]
     texts = [name for name in same if named(name).part != "identifier" and names_rows(table, name)]  # type: ignore[union-attr]
     chosen = texts[0] if texts else key
-    return chosen, [name for name in same if name != chosen]
+    alike = [
+        name
+        for name in columns
+        if (found := named(name))
+        and found.role == of_key.role
+        and name not in same
+        # a card may be called e-mail, too
+        and (found.noun not in WEAK or _holds_dates_or_addresses(table.frame[name]))
+    ]
+    return chosen, [*(name for name in same if name != chosen), *(name for name in alike if names_rows(table, name))]
 
 
 def names_things(table: Table, name: Any) -> bool:
@@ -253,7 +274,9 @@ def no_persons(table: Table, names: list[Any]) -> list[Any]:
     are_ids = [normal(name) in NEUTRAL and len(str(name)) > 1 for name in names] & ~repeated & (filled == len(frame))
     letters = are_letters(names)
     other |= are_ids
-    other |= [_is_beside(table, name, are_letters=letters) for name in names]
+    other |= [
+        _is_beside(table, name, are_letters=letters) or _holds_dates_or_addresses(table.frame[name]) for name in names
+    ]
     return [name for name, is_it in zip(names, other) if is_it]
 
 
@@ -284,11 +307,7 @@ def _refuse_records(table: Table, request: Request, others: list[Any]) -> None:
     twice = sorted({stem for stem, _ in pairs if {(stem, "id"), (stem, "name")} <= set(pairs)})
     beside = [name for name in others if _holds_dates_or_addresses(table.frame[name])]
     if len(twice) > 1 or (len(beside) > 2 and len(beside) > 0.3 * len(others)):
-        raise AnnotationError(
-            f"The table looks like records with properties ({listed(table.columns)}), not like groups. "
-            "If its rows say who put which item where, name the columns: "
-            f"{columns_of_a_long_table()}. If its columns are people or items: {written(kind='groupings', ignore=...)}."
-        )
+        raise AnnotationError(of_records(table.columns))
 
 
 def _stem_of_property(name: Any) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ from consilience.annotations.keywords import written
 from consilience.errors import AnnotationError, MissingDependencyError
 
 SEARCHED = 20  # rows in which the header is searched
+EXACT = 2**53  # numbers below are exact
 FILLED = 0.6  # share of the cells of the fullest row that a header fills
 
 Rows = list[tuple[int, tuple[Any, ...]]]  # 1-based numbers of rows, and their cells; blank rows are left out
@@ -43,14 +44,8 @@ class Workbook:
         """Names of the sheets."""
         return list(self.sheets)
 
-    def table(self, sheet: str | None = None, passed_over: list[str] | None = None) -> Table:
+    def table(self, sheet: str | None = None) -> Table:
         """Return one sheet, by default the first, as a table.
-
-        Parameters
-        ----------
-        sheet : str, optional
-        passed_over : list of str, optional
-            Earlier sheets without annotations, for the note.
 
         Raises
         ------
@@ -59,26 +54,47 @@ class Workbook:
         """
         sheet = self.names[0] if sheet is None else sheet
         others = [name for name in self.names if name != sheet]
-        notes = []
-        if others:
-            notes.append(f"sheet {sheet!r} was read; others are {', '.join(map(repr, others))} ({written(sheet=...)})")
-        if passed_over:
-            notes.append(f"no annotations were recognised before it, in {', '.join(map(repr, passed_over))}")
         place = f"of the sheet {sheet!r}" if others else "of the sheet"
-        return _table_of_cells(self.sheets[sheet], place, ["; ".join(notes)] if notes else [])
+        shown = f"sheet {sheet!r} was read; others are {', '.join(map(repr, others))} ({written(sheet=...)})"
+        return _table_of_cells(self.sheets[sheet], place, [shown] if others else [])
 
-    def require_one_person_a_sheet(self) -> None:
-        """Raise an AnnotationError if several sheets have the same columns, without one of annotators."""
+    def one_person_a_sheet(self) -> Table | None:
+        """Return one table of the sheets with the same columns, without one of annotators, which stand for people.
+
+        None if there are no such sheets.
+
+        Raises
+        ------
+        AnnotationError
+            The columns are not those of items and their groups or labels, so that the people are unknown.
+        """
         if self.is_chosen:
-            return
+            return None
         headers = {name: [_name(cell) for cell in _header(rows)[1]] for name, rows in self.sheets.items()}
-        alike = [name for name, header in headers.items() if header == headers[self.names[0]]]
-        roles = [found.role for name in headers[self.names[0]] if (found := named(name)) is not None]
-        if len(alike) > 1 and "annotator" not in roles:
+        by_header: dict[tuple[str, ...], list[str]] = {}
+        for name, header in headers.items():
+            by_header.setdefault(tuple(header), []).append(name)
+        shared, alike = max(by_header.items(), key=lambda found: len(found[1]))
+        roles = [found.role for name in shared if (found := named(name)) is not None]
+        if len(alike) < 2 or "annotator" in roles or not roles:
+            return None
+        if "item" not in roles or not {"group", "label"} & set(roles):
             raise AnnotationError(
                 f"The sheets {', '.join(map(repr, alike))} have the same columns, without one of annotators; combine "
                 f"them into one table with a column 'participant', or choose one, {written(sheet=alike[0])}."
             )
+        tables = [_table_of_cells(self.sheets[name], f"of the sheet {name!r}", []) for name in alike]
+        frames = [table.frame.assign(participant=name) for name, table in zip(alike, tables)]
+        places = [(table, row) for table in tables for row in range(len(table.frame))]
+        note = f"the sheets {', '.join(map(repr, alike))} are one person's each, by their names ({written(sheet=...)})"
+        return Table(
+            pd.concat(frames, ignore_index=True),
+            lambda row: places[row][0].where(places[row][1]),
+            is_text=False,
+            notes=(note, *(note for table in tables for note in table.notes)),
+            spells_missing=True,
+            warnings=tuple(note for table in tables for note in table.warnings),
+        )
 
 
 def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> Workbook:
@@ -100,7 +116,8 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
         ) from error
     try:
         with open_binary() as file:
-            book = load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)  # values instead of formulas
+            content = file.read()
+        book = load_workbook(io.BytesIO(content), data_only=True)  # values instead of formulas
     except Exception as error:  # openpyxl raises various errors for a damaged archive
         raise AnnotationError(
             "This zip archive is not an Excel workbook, or it is damaged; unpack it, or save the table as CSV (UTF-8)."
@@ -109,6 +126,7 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
         raise AnnotationError(f"There is no sheet {sheet!r}; the workbook has {', '.join(map(repr, book.sheetnames))}.")
     wanted = book.sheetnames if sheet is None else [sheet]
     filled = {name: rows for name in wanted if len(rows := _rows_of(book[name])) > 1}
+    _require_values(content, book, list(filled))
     if not filled:
         raise AnnotationError("The sheet is empty." if sheet is not None else "The workbook has no sheet with a table.")
     return Workbook(filled, is_chosen=sheet is not None)
@@ -117,8 +135,29 @@ def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> W
 def _rows_of(sheet: Any) -> Rows:
     if not hasattr(sheet, "iter_rows"):  # a sheet with only a chart
         return []
-    rows = enumerate(sheet.iter_rows(values_only=True), start=1)
+    held = [list(cells) for cells in sheet.iter_rows(values_only=True)]
+    for merged in sheet.merged_cells.ranges:  # cells that were merged downwards hold their value in all their rows
+        if merged.min_col == merged.max_col:
+            for row in range(merged.min_row, merged.max_row):
+                held[row][merged.min_col - 1] = held[merged.min_row - 1][merged.min_col - 1]
+    rows = enumerate((tuple(cells) for cells in held), start=1)
     return [(number, cells) for number, cells in rows if any(map(_is_filled, cells))]
+
+
+def _require_values(content: bytes, book: Any, names: list[str]) -> None:
+    """Raise an AnnotationError if a cell holds a formula whose value was not saved, so that it seems to be blank."""
+    from openpyxl import load_workbook
+
+    with_formulas = load_workbook(io.BytesIO(content), read_only=True)
+    for name in names:
+        values = book[name]
+        for row, cells in enumerate(with_formulas[name].iter_rows(), start=1):
+            for cell in cells:
+                if cell.data_type == "f" and values.cell(row, cell.column).value is None:
+                    raise AnnotationError(
+                        f"The cell {cell.coordinate} of the sheet {name!r} holds a formula without its value, "
+                        f"{str(cell.value)[:40]!r}; open the workbook in a spreadsheet program and save it again."
+                    )
 
 
 def _is_filled(cell: Any) -> bool:
@@ -177,7 +216,26 @@ def _table_of_cells(rows: Rows, place: str, notes: list[str]) -> Table:
     cells = [[*row, *[None] * width][:width] for _, row in rows[1:]]
     lines = [number for number, _ in rows[1:]]
     frame = pd.DataFrame(np.array(cells, dtype=object).reshape(-1, width), columns=header, dtype=object)
-    return Table(frame, lambda row: f"row {lines[row]} {place}", is_text=False, notes=tuple(notes), spells_missing=True)
+    return Table(
+        frame,
+        lambda row: f"row {lines[row]} {place}",
+        is_text=False,
+        notes=tuple(notes),
+        spells_missing=True,
+        warnings=_of_large_numbers(rows),
+    )
+
+
+def _of_large_numbers(rows: Rows) -> tuple[str, ...]:
+    """Warn of the first number of more digits than a spreadsheet keeps."""
+    for number, cells in rows:
+        for cell in cells:
+            if isinstance(cell, int | float) and abs(cell) >= EXACT:
+                return (
+                    f"row {number} holds {cell:.0f}, a number of more digits than spreadsheets keep, which may be "
+                    "rounded; format such a column as text",
+                )
+    return ()
 
 
 def _of_titles(titles: Rows) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.formats import TableFormat, Writer, format_of
 from consilience.annotations.files.table import is_whole
-from consilience.annotations.files.values import says_unsorted, spells_missing
+from consilience.annotations.files.values import abstains, says_unsorted, spells_missing
 from consilience.annotations.keywords import written
 from consilience.annotations.names import code, plain
 from consilience.annotations.tables import all_names
@@ -93,9 +93,8 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path, chosen: Tab
     if role == "same":
         return
     names = code(frame[role]).names
-    silent = [
-        name for name in names if (role == "group" and says_unsorted(name)) or (chosen.is_text and spells_missing(name))
-    ]
+    is_silence = says_unsorted if role == "group" else abstains
+    silent = [name for name in names if is_silence(name) or (chosen.is_text and spells_missing(name))]
     integers = names
     if chosen.is_text and len(names) and all(is_whole(str(name)) for name in names):
         integers = pd.Index([int(str(name).removesuffix(".0")) for name in names])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, insert, select
 from consilience.annotations import Groupings, Labels
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import line, without_apostrophe
-from consilience.collect.settings.model import CLOSED, JUDGING, Item, Participant, Study
+from consilience.collect.settings.model import CLOSED, HYBRID, JUDGING, Item, Participant, Study
 from consilience.collect.settings.training import APART, ROLES
 from consilience.collect.store import board_state, tables
 from consilience.collect.store.database import Database, now
@@ -133,7 +134,8 @@ class Results(Database):
         """Return everything that was submitted as a long table, a row for each card presented.
 
         Previews, repetitions and people who are left out are in it, and columns say which they are; training is not,
-        since its cards need not be items: see `consistency`. A card that was left unsorted has no group. `text` is what
+        since its cards need not be items: see `consistency`. A card that was left unsorted has no group. In closed and
+        hybrid sorts, a column ``closed_categories`` or ``hybrid_categories`` lists the groups given. `text` is what
         the card says, and `seconds` how long the sort took from its first change to its submission. Parameters of
         addresses are columns named ``parameter:NAME``.
 
@@ -159,6 +161,8 @@ class Results(Database):
             [values for one in rows for values in _cards(one, items, stored)],
             columns=[*COLUMNS, *(f"parameter:{name}" for name in stored)],
         )
+        if study.kind in (CLOSED, HYBRID):  # `read_annotations` knows these columns
+            frame[f"{study.kind}_categories"] = json.dumps(list(study.settings.categories), ensure_ascii=False)
         for name in ("assigned", "started", "submitted"):
             frame[name] = pd.to_datetime(frame[name], utc=True)
         return frame.astype({"preview": bool, "excluded": bool, "grouping": "int64", "seconds": float})

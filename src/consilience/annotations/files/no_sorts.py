@@ -1,0 +1,351 @@
+"""Wide tables that hold neither groups nor labels, with what they seem to be: percentages, rankings, questionnaires, …
+
+Each function looks for one kind of table and raises an AnnotationError that says so. Where the cells alone cannot be
+sure, ``kind="groupings"`` overrides it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.annotations.files.layout import Request, first_list, listed
+from consilience.annotations.files.orientation import n_with_gaps
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.values import is_number
+from consilience.annotations.files.vocabulary import COUNTS, NO_PERSON, named, normal
+from consilience.annotations.keywords import columns_of_a_long_table, written
+from consilience.annotations.names import Coded
+from consilience.errors import AnnotationError
+
+PERCENT = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%|%\s*\d+")
+PATH = re.compile(r"[^>›»→/\\]+(?:\s*(?:>|›|»|→)\s*[^>›»→]+)+|/?\w[^/]*(?:/[^/]+){2,}/?")
+AGGREGATES = {
+    *COUNTS,
+    *("agreement", "agreement %", "agreement rate", "agreement score", "popularity", "popular", "frequency", "times"),
+    *("frequency %", "times sorted", "times placed", "unique cards", "cards", "sorted by", "support", "votes", "share"),
+    *("number of cards", "total cards", "percent", "proportion", "rate", "n cards", "n participants", "participants"),
+    *(
+        "number of times",
+        "occurrences",
+        "co occurrence",
+        "cooccurrence",
+        "similarity",
+        "placements",
+        "highest agreement",
+    ),
+    *(
+        "häufigkeit",
+        "anzahl",
+        "übereinstimmung",
+        "fréquence",
+        "accord",
+        "frecuencia",
+        "acuerdo",
+        "frequenza",
+        "accordo",
+    ),
+    *("average position", "mean position", "position", "top category", "most popular", "sorted into", "median rank"),
+}
+PERSONAL = re.compile(
+    r"\b(age|gender|sex|country|nationality|city|region|state|zip|postcode|language|occupation|profession|job|role|title"
+    r"|company|employer|department|team|industry|education|degree|income|salary|email|e mail|phone|telephone|mobile"
+    r"|name|surname|address|birth\w*|born|ethnicity|race|religion|marital\w*|children|household|device|browser|os|platform"
+    r"|screen|consent|incentive|reward|payment|recruit\w*|source|panel|experience|expertise|seniority|handedness|vision"
+    r"|alter|geschlecht|beruf|âge|sexe|edad|sexo|età|sesso|leeftijd|geslacht|wiek|yaş|возраст|пол|年龄|年齢|性别|性別)\b"
+)
+OF_THINGS = re.compile(
+    r"\b(description|price|cost|url|link|sku|stock|quantity|qty|author|year|publisher|brand|manufacturer|status|assignee"
+    r"|priority|created|updated|due|owner|severity|version|size|colou?r|weight|height|width|length|sprint|epic|points"
+    r"|estimate|isbn|genre|type|format|language|duration|views|likes|followers|rank|order|sequence|notes?|comments?)\b"
+)
+SCALES = re.compile(
+    r"(sus|umux( lite)?|nps|csat|ueq|tlx|nasa tlx|panas|bfi|phq|gad|csuq|sumi|attrakdiff|ssq|pss)( ?q?\d+| score| .*)?"
+)
+QUESTION = re.compile(r".*\?[\s*:.]*$", re.DOTALL)
+OF_EVENTS = {"event", "action", "event type", "action type", "interaction", "operation", "move", "x", "y"}
+TIMES_OF_EVENTS = {"time", "timestamp", "time stamp", "ts", "datetime", "elapsed", "ms", "time ms"}
+FEWEST = 3
+NEARLY_ALL = 0.8
+MARKS = {"x", "✓", "✔", "✗", "1", "yes", "true", "y", "•", "●", "ja", "oui", "sí", "si"}
+
+
+def refuse_no_sorts(table: Table, request: Request) -> None:
+    """Raise an AnnotationError for a table that holds no groups or labels, and say what it seems to be.
+
+    Only what the names of columns and single cells show is judged here; see also `refuse_rankings` and the others,
+    which need to know where the annotators are.
+    """
+    if request.kind is not None or request.columns:
+        return
+    columns = [name for name in table.columns if name not in request.ignore]
+    roles = {found.role for name in columns if (found := named(name)) is not None}
+    if len(columns) < 2 or not len(table.frame) or first_list(table.frame.iloc[:, 0]) is not None:
+        return
+    texts = {name: _texts(table.frame[name]) for name in columns}
+    _refuse_aggregates(columns, texts)
+    if "annotator" in roles and roles & {"group", "label", "same"}:
+        return  # a long table, whatever else it has
+    _refuse_events(columns)
+    _refuse_percentages(columns, texts)
+    _refuse_paths(columns, texts)
+    _refuse_questions(columns, texts)
+    _refuse_properties(columns, texts)
+    _refuse_marks(table, columns, texts)
+
+
+def _texts(column: pd.Series) -> list[str]:
+    return ["" if cell is None or cell != cell else str(cell).strip() for cell in column.astype(object).head(2000)]
+
+
+def _no(what: str) -> str:
+    return f"{what} If it does contain groups, give {written(kind='groupings')}."
+
+
+def _share(texts: list[list[str]], pattern: re.Pattern[str]) -> float:
+    filled = [text for column in texts for text in column if text]
+    return sum(pattern.fullmatch(text) is not None for text in filled) / max(len(filled), 1)
+
+
+def _refuse_events(columns: list[Any]) -> None:
+    names = {normal(name) for name in columns}
+    if names & TIMES_OF_EVENTS and names & (OF_EVENTS - {"x", "y"}):
+        raise AnnotationError(
+            _no(
+                f"This is a log of events ({listed(columns)}), which may move a card several times. Keep each card's "
+                "last place, in a table with the columns participant, card and group."
+            )
+        )
+
+
+def _refuse_percentages(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    if _share([texts[name] for name in columns[1:]], PERCENT) > 0.5:
+        raise AnnotationError(
+            "This is a table of percentages, such as of the people who put each card into each category. Individual "
+            "groupings cannot be recovered from it; export each person's groups."
+        )
+
+
+def _refuse_aggregates(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    """Refuse results that are counted over people: as many columns of counts as of anything else, or more."""
+    found = [name for name in columns[1:] if normal(name) in AGGREGATES and _is_numeric(texts[name])]
+    rest = [name for name in columns if name not in found]
+    heads = {head.role for name in rest if (head := named(name)) is not None}
+    if {"item", "group"} <= heads and any(normal(name) in COUNTS for name in found):
+        return  # `long_table` says the same of it
+    are_sure = any(named(name) is None for name in found)
+    if are_sure and "annotator" not in heads and (len(rest) <= 2 or len(found) >= len(rest) / 2):
+        raise AnnotationError(
+            f"This is a table of results over all people: {listed(found)} count or average them. Individual groupings "
+            "cannot be recovered from it; export each person's groups."
+        )
+
+
+def _is_numeric(texts: list[str]) -> bool:
+    filled = [text for text in texts if text]
+    return bool(filled) and sum(is_number(text.rstrip("%").strip()) for text in filled) > NEARLY_ALL * len(filled)
+
+
+def _refuse_paths(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    if _share([texts[name] for name in columns[1:]], PATH) > 0.5:
+        raise AnnotationError(
+            _no("This is a table of paths, such as those of a tree test: its cells are steps from page to page.")
+        )
+
+
+def _refuse_questions(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    """Refuse questionnaires: several different questions. One question about each card is a sort."""
+    others = columns[1:]
+    asked = [name for name in others if QUESTION.match(str(name))]
+    scales = [name for name in others if SCALES.fullmatch(normal(name))]
+    if len(scales) > len(others) / 2:
+        raise AnnotationError(_no(f"This is a questionnaire ({listed(scales)}); its columns are ratings, not groups."))
+    if asked and len(asked) >= len(others) / 2 and not _share_their_words(asked):
+        raise AnnotationError(
+            _no(f"This is a questionnaire ({listed(asked)}): its columns are different questions, not cards or people.")
+        )
+
+
+def _share_their_words(names: list[Any]) -> bool:
+    """Whether questions differ in a part only, as those about one card each do."""
+    words = [str(name).casefold().split() for name in names]
+    if len(words) < 2:
+        return False
+
+    def common(words: list[list[str]]) -> int:
+        count = 0
+        for place in zip(*words):
+            if len(set(place)) > 1:
+                break
+            count += 1
+        return count
+
+    begin, end = common(words), common([each[::-1] for each in words])
+    return begin > 0 and begin + end >= 0.6 * float(np.mean([len(each) for each in words]))
+
+
+def _refuse_properties(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    """Refuse lists of people or things with properties: no value stands in two columns, as groups of cards do."""
+    others = columns[1:]
+    of_people = [name for name in others if PERSONAL.search(normal(name))]
+    of_things = [name for name in others if OF_THINGS.search(normal(name)) and name not in of_people]
+    known = [name for name in others if name in [*of_people, *of_things] or normal(name) in NO_PERSON]
+    if (
+        len(known) < 0.6 * len(others)
+        or not (of_people or of_things)
+        or _share_values([texts[name] for name in others])
+    ):
+        return
+    head = named(columns[0])
+    about_people = len(of_people) >= len(of_things) and (head is None or head.role != "item")
+    if about_people:
+        raise AnnotationError(_no(f"This is a list of people, with what is known of each ({listed(columns)})."))
+    raise AnnotationError(of_records(columns))
+
+
+def of_records(columns: list[Any]) -> str:
+    """Say that a table holds things with properties, and how to read it if it does not."""
+    return (
+        f"The table looks like records with properties ({listed(columns)}), not like groups. If its rows say who put "
+        f"which item where, name the columns: {columns_of_a_long_table()}. If its columns are people or items: "
+        f"{written(kind='groupings', ignore=...)}."
+    )
+
+
+def _share_values(columns: list[list[str]]) -> bool:
+    """Whether a value occurs in two columns."""
+    seen: set[str] = set()
+    for texts in columns:
+        values = {text.casefold() for text in texts if text}
+        if values & seen:
+            return True
+        seen |= values
+    return False
+
+
+def _refuse_marks(table: Table, columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    """Refuse tables whose columns are categories, of which each row marks one."""
+    others = columns[1:]
+    held = {text.casefold() for name in others for text in texts[name]}
+    marks = held - {"", "0", "no", "false", "n", "-"}
+    if len(others) < FEWEST or len(table.frame) <= FEWEST or len(marks) != 1 or not marks <= MARKS:
+        return
+    marked = np.array([[text.casefold() in marks for text in texts[name]] for name in others]).sum(0)
+    if (marked == 1).mean() > 0.9:
+        raise AnnotationError(
+            _no(
+                "This table marks one of its columns in each row, so its columns are categories, not people. Make a "
+                "table with the columns participant, card and category."
+            )
+        )
+
+
+def refuse_decimals(cells: Coded, request: Request) -> None:
+    """Raise an AnnotationError if all cells are numbers and some have decimals, as ratings and measurements do."""
+    names = [str(name).strip().replace(",", ".", 1) for name in cells.names]
+    if request.kind is not None or not names or not all(map(is_number, names)):
+        return
+    fractions = [shown for name, shown in zip(names, cells.names) if float(name) % 1]
+    if fractions:
+        raise AnnotationError(
+            _no(
+                f"This seems to be a table of ratings or measurements, since its numbers have decimals, such as "
+                f"{fractions[0]}. They are no groups; give them as features."
+            )
+        )
+
+
+def refuse_rankings(cells: Coded, n_columns: int, request: Request, *, in_rows: bool) -> None:
+    """Raise an AnnotationError if nearly all annotators gave every item another number, from 1 to n.
+
+    A few people who put every card into a group of its own are no ranking.
+    """
+    if request.kind is not None or not pd.api.types.is_integer_dtype(cells.names) or not len(cells.names):
+        return
+    values = np.append(cells.names.to_numpy(np.int64), -1)[cells.codes].reshape(-1, n_columns)
+    by_person = values if in_rows else values.T
+    n_filled = (by_person >= 0).sum(1)
+    by_person = by_person[n_filled >= FEWEST]
+    if len(by_person) < 2 or by_person.shape[1] <= FEWEST:
+        return
+    ordered = np.sort(by_person, axis=1)
+    differ = ((ordered[:, 1:] != ordered[:, :-1]) | (ordered[:, 1:] < 0)).all(1)
+    whole = np.array([n_with_gaps(row[None]) == 0 for row in by_person])
+    if (differ & whole).mean() >= NEARLY_ALL:
+        raise AnnotationError(
+            f"This is a table of rankings: nearly everybody gave each item another number, from 1 to n. Ranks are no "
+            f"groups. If everybody kept all items apart, give {written(kind='groupings')}."
+        )
+
+
+def refuse_similar_to_themselves(table: Table, key: Any, others: list[Any]) -> None:
+    """Raise an AnnotationError for a square table of numbers that is symmetric, or whose sides share their names."""
+    texts = [_texts(table.frame[name]) for name in others]
+    held = [text.rstrip("%").strip() for column in texts for text in column if text]
+    if len(others) < FEWEST or not held or not all(is_number(text) or text in {"-", "x", "X", "—"} for text in held):
+        return
+    rows = [] if key is None else [str(name).strip().casefold() for name in table.frame[key]]
+    shared = set(rows) & {str(name).strip().casefold() for name in others}
+    share_names = len(shared) >= NEARLY_ALL * (max(len(rows), len(others)) - 1) and len(shared) > 1
+    if share_names or _is_symmetric(texts):
+        raise AnnotationError(
+            "This is a table of similarities: its rows and columns are the same items. Individual groupings cannot be "
+            "recovered from it; export each person's groups."
+        )
+
+
+def _is_symmetric(texts: list[list[str]]) -> bool:
+    n = len(texts)
+    if any(len(column) != n for column in texts) or n <= FEWEST:
+        return False
+    values = np.array(
+        [[float(t.rstrip("%")) if is_number(t.rstrip("% ")) else np.nan for t in column] for column in texts]
+    )
+    below, above = np.tril_indices(n, -1), np.triu_indices(n, 1)
+    diagonal = np.diag(values)
+    diagonal = diagonal[~np.isnan(diagonal)]
+    one_triangle = np.isnan(values[below]).all() != np.isnan(values[above]).all()
+    symmetric = np.array_equal(values[below], values.T[below], equal_nan=True) and not np.isnan(values[below]).all()
+    constant = len(set(diagonal.tolist())) <= 1
+    is_extreme = not len(diagonal) or diagonal[0] in {np.nanmax(values), np.nanmin(values)}
+    return bool(constant and is_extreme and (one_triangle or symmetric) and len(set(values[below].tolist())) > 1)
+
+
+def refuse_properties_of_people(cells: Coded, n_columns: int, request: Request, *, in_rows: bool) -> None:
+    """Raise an AnnotationError if no two columns share a value, in a table with a row for each person."""
+    if request.kind is not None or request.transpose is not None or not in_rows:
+        return
+    codes = cells.codes.reshape(-1, n_columns)
+    if n_columns < 2 or len(codes) < FEWEST:
+        return
+    used = [set(column[column >= 0].tolist()) for column in codes.T]
+    if sum(map(len, used)) == len(set().union(*used)) and any(len(values) > 1 for values in used):
+        raise AnnotationError(
+            "The columns share no value, so that nobody put two of them together: they seem to be properties of "
+            "people or questions to them, not items. If everybody kept all items apart, give "
+            f"{written(transpose=True)}."
+        )
+
+
+def of_q_sort(cells: Coded, n_columns: int, *, in_rows: bool) -> str | None:
+    """Note that piles have an order, as in a Q-sort: everybody has as many items in each of five or more piles."""
+    if not pd.api.types.is_integer_dtype(cells.names) or len(cells.names) < 5 or cells.has_missing:
+        return None
+    values = cells.names.to_numpy(np.int64)[cells.codes].reshape(-1, n_columns)
+    by_person = values if in_rows else values.T
+    if len(by_person) < 2 or by_person.shape[1] < 8:
+        return None
+    ordered = np.sort(by_person, axis=1)
+    forced = (ordered == np.median(ordered, axis=0)).all(1).mean() >= NEARLY_ALL
+    signed = values.min() < -1 and values.max() > 0 and -values.min() == values.max()
+    if not (
+        signed or (forced and len(set(ordered[0].tolist())) >= 5 and len(set(ordered[0].tolist())) < ordered.shape[1])
+    ):
+        return None
+    return (
+        f"the piles {values.min()} to {values.max()} seem to have an order, as in a Q-sort; it is not used: piles are "
+        "read as groups"
+    )
