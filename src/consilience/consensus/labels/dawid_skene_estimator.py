@@ -60,6 +60,7 @@ from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import most_probable
 from consilience.inference.product_distributions import OneHotLabels, Weights, shared_weights
 from consilience.inference.threads import one_blas_thread
 
@@ -115,6 +116,8 @@ class DawidSkene(LabelAggregator):
         known.
     labels_series_ : Series
         The same, indexed by item.
+    undecided_ : ndarray of bool, shape (n_items,)
+        Items of which several classes are equally probable, to a millionth: `labels_` has the first of them.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     temperature_ : float
@@ -400,16 +403,18 @@ class DawidSkene(LabelAggregator):
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
-        self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
+        told = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
+        self._set_result(
+            labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
+        )
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         doubted = doubted_labels(heard, in_classes, weight, len(matrices))
         low, high = accuracy_interval(state.model, q.mean(0), doubted)
         self.annotators_ = add_interval(self.annotators_, low, high)
         if self.n_subtypes_ > 1:
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
-        self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
+        self.subtypes_ = subtype_of_item(q, most_probable(told), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
-        self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         table = self.confusion_matrices_
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
