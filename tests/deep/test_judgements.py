@@ -58,6 +58,7 @@ def test_equals_the_numpy_evidence(annotations, implied):
         ([[0, 1]], 1),
         ([[0], [1]], 1),
         ([[0], [1], [2]], 1),  # and no pair counts more than once
+        ([[0, 1, 2, 3], [4, 5, 6, 7], []], 2 / 8),  # nothing was compared with an empty group
     ],
 )
 def test_pairs_of_a_grouping_weigh_by_its_groups(groups, weight):

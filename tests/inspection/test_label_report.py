@@ -134,7 +134,7 @@ def test_findings_name_the_least_accurate(page, named):
 def test_votes_are_not_probabilities(animals, read):
     vote = MajorityVote().fit(animals)
     page = read(report(vote, animals, certainty=None))
-    assert f"{vote.n_ties_} items have tied votes" in findings(page)
+    assert f"No class leads for {vote.n_ties_} items" in findings(page)
     assert "probability of its class" not in page.section("clusters").text.lower()
     assert page.table("certainty")[0][0] == "Share of votes of its class"
     assert page.table("uncertain")[0][2] == "Share of votes"

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from consilience.errors import InputError
-from consilience.sites import fuse_sites, summarise_site
-from consilience.sites.fusing import unrelated
+from consilience.sites import SiteSummary, fuse_sites, summarise_site
+from consilience.sites.fusing import association, unrelated
 from tests.sites.made import some_sites, whole_table
 
 KEY = b"sixteen bytes or more"
@@ -74,6 +74,26 @@ def test_sites_at_random_are_left_out_and_others_are_not():
         n_right += "mixed up" in left_out
     assert n_wrong == 0
     assert n_right >= 18  # by the level of the test, one in a hundred is missed
+
+
+def groups_at_random(site, sizes, rng):
+    """Return the summary of a site that put 24 items into groups of about these sizes, without looking."""
+    groups = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))[:, None]
+    return SiteSummary(site, tuple(f"item {n}" for n in range(24)), groups)
+
+
+@pytest.mark.parametrize("n_cases", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_groups_at_random_are_associated_as_often_as_the_level_says(n_cases):
+    """Of 24 items in small groups: by the distribution of chi-squared p was at most .0033 in .02 of such pairs."""
+    rng = np.random.default_rng(0)
+    sizes = [12, 4, 3, 2, 1, 1, 1]
+    p_values = [
+        association(groups_at_random("a", sizes, rng), groups_at_random("b", sizes, rng), n_shuffled=999)
+        for _ in range(n_cases)
+    ]
+    for level in (0.0033, 0.01, 0.05, 0.2):
+        expected = level * n_cases
+        assert np.sum(np.array(p_values) <= level) <= expected + 3.5 * np.sqrt(expected) + 1, level
 
 
 def test_a_site_that_shares_nothing_has_clusters_of_its_own():

@@ -29,6 +29,7 @@ ATTRIBUTES = (
     "refined_",
     "responsibilities_",
     "restart_bounds_",
+    "undecided_",
     "views_",
 )
 
@@ -52,7 +53,7 @@ class Capabilities:
     has_bounds : it keeps the lower bound after each sweep.
     searched_variance : it chose its prior variance among several.
     n_views : number of clusterings, held by different annotators.
-    n_ties : number of items with equally many votes for several classes.
+    n_ties : number of items of which several classes are equally probable, or have equally many votes.
     restart_bounds : ndarray, final bound of each restart; empty if there were none, or they are not kept.
     converged : whether the fit converged; None if it has no such test.
     notes : notes on the fit, in sentences.
@@ -99,7 +100,7 @@ class Capabilities:
             has_bounds="lower_bounds_" in has,
             searched_variance="prior_variance_search_" in has,
             n_views=len(has.get("views_", ())),
-            n_ties=has.get("n_ties_", 0),
+            n_ties=int(np.sum(has.get("undecided_", 0))),
             restart_bounds=np.asarray(has.get("restart_bounds_", ())),
             converged=bool(has["converged_"]) if "converged_" in has else None,
             notes=tuple(has.get("notes_", ())),

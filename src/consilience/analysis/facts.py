@@ -24,7 +24,7 @@ WEAKEST = 3  # annotators shown
 EXAMPLES = 8  # items of a cluster
 CHOICES = 3  # names of a cluster that annotators use
 CERTAINTY = ("repeats", "low", "high", "chance", "n_people", "n_draws")
-FITTED = {"prior_variance_": float, "n_ties_": int, "lower_bound_": float, "n_iter_": int, "converged_": bool}
+FITTED = {"prior_variance_": float, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
 def facts_of(found: Findings) -> dict[str, Any]:
@@ -115,6 +115,8 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "n_items_without_class": int((answer.codes < 0).sum()),
         "classes": classes,
         "measure": answer.measure,
+        "n_ties": found.can.n_ties,
+        "ties": _names(model.items_[model.undecided_][:EXAMPLES]),
         "copies": [{name: _plain(value) for name, value in group.items()} for group in groups_of_copies(model)],
         "n_items_changed_by_copies": n_changed_by_copies(model),
         "n_known_classes": None,  # who fitted the model knows

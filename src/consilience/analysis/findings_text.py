@@ -8,6 +8,7 @@ from typing import Any
 
 from consilience.analysis.copies import sentences_on_copies
 from consilience.analysis.names import as_text, counted, shortened, width
+from consilience.analysis.ties import sentences_on_ties
 from consilience.analysis.words import Words, current_words, use_words
 
 MOST_RANDOM = 12  # annotators who sorted at random, in a line
@@ -139,6 +140,7 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
         names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
     rows = _rows(names, sizes, found["n_items"])
     lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
+    lines += sentences_on_ties(found["n_ties"], found["ties"])
     tells = f"label gives {found['information']:.2f} bits about its {words.item}'s class on average."
     if found["agreement"] is None:
         lines.append(f"A {tells}")

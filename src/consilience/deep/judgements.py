@@ -169,7 +169,7 @@ def weights_of_pairs(memberships: Memberships, implied: str) -> Float[np.ndarray
         one group; "independent", as if it were compared with two items, so that m items imply m - 1 pairs; "all", 1.
     """
     sizes = np.maximum(memberships.grouping_sizes, 2)
-    n_groups = np.bincount(memberships.grouping_of_group, minlength=len(sizes))
+    n_groups = np.bincount(memberships.grouping_of_group[memberships.group_sizes > 0], minlength=len(sizes))
     compared = {"groups": np.maximum(n_groups, 2), "independent": 2, "all": sizes}[implied]
     return np.asarray(np.minimum(compared / sizes, 1.0))
 

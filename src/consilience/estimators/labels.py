@@ -26,6 +26,7 @@ from consilience.estimators.consensus import read_alone
 from consilience.estimators.gold import gold_codes
 from consilience.estimators.learned import Attributes
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import are_tied, most_probable
 from consilience.inference.product_distributions import (
     LogTable,
     OneHotLabels,
@@ -116,6 +117,18 @@ class LabelAggregator(CrowdEstimator):
             self._aggregate(arranged.ordered, known, values)
         self._restore(arranged)
         return self
+
+    @property
+    def undecided_(self) -> Bool[np.ndarray, " items"]:
+        """Items of which several classes are most probable, to a millionth: `labels_` has the first in `classes_`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            The model is not fitted.
+        """
+        check_is_fitted(self)
+        return np.asarray(are_tied(self.responsibilities_) & ~pd.isna(self.labels_))
 
     @abstractmethod
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Any) -> Any:
@@ -335,16 +348,20 @@ class LabelAggregator(CrowdEstimator):
         *,
         annotators: pd.Index | None = None,
         known: Int[np.ndarray, " items"] | None = None,
+        told: Float[np.ndarray, "items classes"] | None = None,
     ) -> None:
-        """Set fitted attributes; `annotators` are those of the labels and any further ones, `known` classes or -1."""
+        """Set fitted attributes; `annotators` are those of the labels and any further ones, `known` classes or -1.
+
+        told : probabilities to be told of the items, if they are not the responsibilities
+        """
         annotators = labels.annotators if annotators is None else annotators
         named = classes.equals(labels.classes)
         quality = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
         self.keep_annotators(classes, labels.classes, confusion, quality)
         self.items_ = labels.items
-        self.responsibilities_ = responsibilities
+        self.responsibilities_ = responsibilities if told is None else told
         labelled = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
-        self.labels_ = self._named(labels, responsibilities, labelled)
+        self.labels_ = self._named(labels, self.responsibilities_, labelled)
 
     def keep_annotators(
         self,
@@ -365,8 +382,8 @@ class LabelAggregator(CrowdEstimator):
     def _named(
         self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
-        """Name the most probable class of each item; missing, with a warning, where nothing is known."""
-        named: np.ndarray = self.classes_[responsibilities.argmax(1)]
+        """Name the most probable class of each item, of tied ones the first; missing, with a warning, if unknown."""
+        named: np.ndarray = self.classes_[most_probable(responsibilities)]
         if labelled.all():
             return named
         warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
@@ -376,15 +393,15 @@ class LabelAggregator(CrowdEstimator):
         return named
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        return np.where(pd.isna(self.labels_), MISSING, self.responsibilities_.argmax(1))
+        return np.where(pd.isna(self.labels_), MISSING, most_probable(self.responsibilities_))
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
-        most_probable, has_label = self.classes_[self.responsibilities_.argmax(1)], ~pd.isna(self.labels_)
-        if not np.array_equal(self.labels_[has_label], most_probable[has_label]):  # the others have no labels
+        named, has_label = self.classes_[most_probable(self.responsibilities_)], ~pd.isna(self.labels_)
+        if not np.array_equal(self.labels_[has_label], named[has_label]):  # the others have no labels
             yield "labels_"
         levels: Any = [self.annotators_.index, pd.Index(self.classes_, tupleize_cols=False)]
         rows: Any = np.indices((len(levels[0]), len(levels[1]))).reshape(2, -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -18,8 +18,31 @@ KMEANS_ITEMS = 20_000  # with more items, centres are found on a sample of this 
 QUICK_ITEMS = 500  # up to which `quick_kmeans` saves time
 QUICK_SWEEPS = 10
 JITTER = 1e-9  # of coordinates, so that no two points are equal
+TIE = 1e-6  # between probabilities that are told apart by how sums are rounded, if at all
 
 Clusters = Int[np.ndarray, " items"]
+
+
+def most_probable(probability: Float[np.ndarray, "items clusters"]) -> Clusters:
+    """Return the most probable cluster of each item, of tied ones the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> most_probable(np.array([[0.2, 0.8], [0.5 - 1e-10, 0.5 + 1e-10]])).tolist()
+    [1, 0]
+    """
+    return np.asarray(highest(probability).argmax(1))
+
+
+def are_tied(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarray, " items"]:
+    """Whether several clusters of an item are equally probable, and no other more."""
+    return np.asarray(highest(probability).sum(1) > 1)
+
+
+def highest(probability: Float[np.ndarray, "items clusters"]) -> Bool[np.ndarray, "items clusters"]:
+    """Whether a cluster is the most probable one of an item, or tied with it."""
+    return np.asarray(probability >= probability.max(1, keepdims=True) - TIE)
 
 
 def by_falling_size(sizes: Int[np.ndarray, " clusters"]) -> Int[np.ndarray, " owned"]:

@@ -19,6 +19,7 @@ from consilience.annotations import Labels
 from consilience.annotations.keywords import written
 from consilience.annotations.names import MISSING
 from consilience.errors import AnnotationError, InputError
+from consilience.inference.clusters import most_probable
 from consilience.inspection import report as write_report
 from consilience.workflows.card_sorts import for_card_sort
 from consilience.workflows.caveats import verdict
@@ -76,7 +77,7 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
     answer = FoundClusters.of(model)
     if not has_labels.all():
         note(f"Items without labels: {int((~has_labels).sum()):,} of {len(has_labels):,}; their classes are unknown.")
-    named = answer.names_of(np.where(has_labels, probability.argmax(1), MISSING))
+    named = answer.names_of(np.where(has_labels, most_probable(probability), MISSING))
     highest = np.where(has_labels, probability.max(1), np.nan)
     found = pd.DataFrame({"item": items, answer.column: named, "probability": highest})
     if request.proba:

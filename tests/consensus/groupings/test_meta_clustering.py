@@ -194,6 +194,16 @@ def test_items_and_annotators_without_annotations():
     assert any("1 of 4 items is in no grouping" in note for note in model.notes_)
 
 
+def test_items_that_only_another_view_grouped_are_counted():
+    one = views_of([SHAPE, COLOUR], [9, 6]).to_frame()
+    kept = Groupings.from_frame(one[one["annotator"].str.startswith("v1") | (one["item"] >= 4)], items=range(60))
+    model = MetaClustering(max_clusters=8, random_state=0).fit(kept)
+    assert model.n_views_ == 2
+    np.testing.assert_array_equal(np.flatnonzero(model.labels_ < 0), range(4))
+    assert (model.view_labels_[1] >= 0).all()
+    assert [note for note in model.notes_ if note.startswith("4 items were grouped by annotators of other views alone")]
+
+
 def test_views_of_a_given_number(two_views):
     model = MetaClustering(2, n_views=3, random_state=0).fit(two_views)
     assert model.n_views_ == 3

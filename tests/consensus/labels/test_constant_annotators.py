@@ -91,6 +91,20 @@ def test_an_item_with_labels_of_constant_annotators_only_has_the_proportions():
     assert model.labels_[-1] == model.class_proportions_.argmax()
 
 
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 200), marks=pytest.mark.slow)])
+def test_predictions_are_the_responsibilities_of_the_labels_fitted(seeds):
+    """Of items that only a constant annotator labelled, too, which others make less sure by a temperature."""
+    for seed in seeds:
+        labels, _ = crowd(seed, n_items=80)
+        some = np.random.default_rng(seed).random(labels.n_rows) < 0.9
+        kept = labels._rows(some & (labels.item >= 5))
+        both = with_more(kept, range(80), "const", 0)
+        model = DawidSkene().fit(both)
+        assert np.isnan(model.annotators_.loc["const", "accuracy_low"])  # found to be constant
+        np.testing.assert_allclose(model.predict_proba(both), model.responsibilities_, atol=1e-9)
+
+
 def test_stagewise_falls_back_without_constant_annotators():
     labels, _ = crowd(3, n_classes=4, each=2)
     with pytest.warns(AnnotationWarning, match="fell back"):

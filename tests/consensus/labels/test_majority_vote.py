@@ -32,11 +32,22 @@ def test_shares_of_the_votes(vote):
     np.testing.assert_allclose(vote.responsibilities_, SHARES)
 
 
-def test_ties_go_to_the_first_class(vote):
+def test_the_first_of_tied_classes_is_told(vote):
     assert vote.labels_.tolist() == ["cat", "dog", "cat", None, "ant"]
     assert vote.n_ties_ == 1  # the item without labels is none
+    assert vote.undecided_.tolist() == [False, False, True, False, False]
     given = MajorityVote().fit(Labels.from_matrix(SAID, classes=["dog", "cat", "ant"]))
     assert given.labels_.tolist() == ["cat", "dog", "dog", None, "ant"]
+
+
+def test_a_tie_is_shared():
+    """Two people differ on 15 of 100 items: neither is more often right, whatever the names of the classes."""
+    said = np.array([["b", "b"]] * 85 + [["a", "b"]] * 15)
+    for names in ({"a": "a", "b": "b"}, {"a": "z", "b": "b"}):
+        vote = MajorityVote(copies=None).fit(pd.DataFrame(said).replace(names))
+        assert vote.n_ties_ == vote.undecided_.sum() == 15
+        # 92.5 items are b: the first said b of 85 of them and a of the 7.5 others, the second b of all
+        np.testing.assert_allclose(vote.annotators_[["agreement", "accuracy"]], 0.925, atol=1e-3)
 
 
 def test_ties_are_counted_exactly_whatever_the_number_of_votes():
@@ -52,12 +63,13 @@ def test_a_single_class_is_never_a_tie():
 
 
 def test_confusion_matrices_are_shares_by_vote(vote):
-    """Ann said cat, cat of the items 0, 2 (cat by vote), dog of 1 (dog) and dog of 4 (ant)."""
+    """Ann said cat of the items 0 (cat by vote) and 2 (cat or dog), dog of 1 (dog) and dog of 4 (ant)."""
     ann = vote.confusion_matrices_.loc["Ann"].loc[["ant", "cat", "dog"], ["ant", "cat", "dog"]].to_numpy()
-    counts = np.array([[0, 0, 1], [0, 2, 0], [0, 0, 1]]) + SMOOTHING
+    counts = np.array([[0, 0, 1], [0, 1.5, 0], [0, 0.5, 1]]) + SMOOTHING
     np.testing.assert_allclose(ann, counts / counts.sum(1, keepdims=True))
-    # Bo labelled nothing that is a dog by vote
-    np.testing.assert_allclose(vote.confusion_matrices_.loc[("Bo", "dog")], 1 / 3)
+    # Cy labelled nothing that may be a cat by vote but item 0
+    counts = np.array([0, 0, 1]) + SMOOTHING
+    np.testing.assert_allclose(vote.confusion_matrices_.loc[("Cy", "cat")], counts / counts.sum())
 
 
 def test_annotators(vote):

@@ -231,6 +231,12 @@ class MetaClustering(GroupingConsensus):
             index=self.annotator_view_.index,
         )
         self.notes_ = core.notes(*found[0], requested)
+        if nowhere := int(((self.labels_ < 0) & (labels.max(1) >= 0)).sum()):
+            was = "1 item was" if nowhere == 1 else f"{nowhere:,} items were"
+            self.notes_.append(
+                f"{was} grouped by annotators of other views alone, and {'has' if nowhere == 1 else 'have'} no cluster "
+                "in the largest view. view_labels_ has the clusters of all views."
+            )
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()

@@ -17,7 +17,8 @@ would say of the item:
     P_nl = Σ_k softmax(ln π + S_n / T)_k ((1 - w) δ_kl + w Θ_kl),   w = 1 - 1 / T
 
 Θ is the mean confusion matrix of the best annotators, who gave a quarter of all labels. If annotators err
-independently, T is about 1, and P the posterior. The most probable class stays that of the posterior.
+independently, T is about 1, and P the posterior. The most probable class stays that of the posterior, and classes that
+are equally probable there stay so.
 
 The temperature is that of the model with one subtype a class, also for the posterior of more, whose probabilities are
 added up for each class: subtypes explain why labels agree, but which class a subtype is of, nothing but these labels
@@ -41,6 +42,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import IMAGINED, TINY, AnnotatorModel
 from consilience.consensus.labels.samples import sampled_items
 from consilience.consensus.labels.subtypes import of_classes
+from consilience.inference.clusters import are_tied, highest, most_probable
 from consilience.inference.product_distributions import LogTable, OneHotLabels, Responsibilities, Weights, posterior
 
 HIGHEST = 50.0  # temperature
@@ -87,7 +89,7 @@ class Calibration:
             silent = np.bincount(chunk.onehot.indices, minlength=chunk.onehot.shape[0]) == 0
             kept = chunk.start + np.union1d(np.flatnonzero(silent), chunk.known_rows)
             mixed[kept] = tempered[kept]
-        return with_best(mixed, found.argmax(1))
+        return with_ties(with_best(mixed, most_probable(found)), found)
 
 
 def uncalibrated(n_classes: int) -> Calibration:
@@ -180,4 +182,19 @@ def with_best(probabilities: Probabilities, best: Int[np.ndarray, " items"]) -> 
     rows = np.arange(len(best))
     top = probabilities.argmax(1)
     probabilities[rows, best], probabilities[rows, top] = probabilities[rows, top], probabilities[rows, best]
+    return probabilities
+
+
+def with_ties(probabilities: Probabilities, posterior: Probabilities) -> Probabilities:
+    """Give classes that are tied in the posterior the same probability: the mean of the largest ones."""
+    tied = np.flatnonzero(are_tied(posterior))
+    first = highest(posterior[tied])
+    # tied classes take the largest probabilities; the others keep their order
+    order = np.argsort(np.where(first, -np.inf, -probabilities[tied]), axis=1, kind="stable")
+    largest = -np.sort(-probabilities[tied], axis=1)
+    place = np.arange(probabilities.shape[1]) < first.sum(1, keepdims=True)
+    mean = (largest * place).sum(1, keepdims=True) / first.sum(1, keepdims=True)
+    ranked = np.empty_like(largest)
+    np.put_along_axis(ranked, order, np.where(place, mean, largest), axis=1)
+    probabilities[tied] = ranked
     return probabilities

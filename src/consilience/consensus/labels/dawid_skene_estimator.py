@@ -61,6 +61,7 @@ from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
+from consilience.inference.clusters import most_probable
 from consilience.inference.iterate import Loop, Trace, begin
 from consilience.inference.product_distributions import (
     Expectation,
@@ -123,6 +124,8 @@ class DawidSkene(LabelAggregator):
         known.
     labels_series_ : Series
         The same, indexed by item.
+    undecided_ : ndarray of bool, shape (n_items,)
+        Items of which several classes are equally probable, to a millionth: `labels_` has the first of them.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     temperature_ : float
@@ -433,14 +436,17 @@ class DawidSkene(LabelAggregator):
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
-        self._set_result(labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known)
+        log_table = state.model.log_table.reshape(-1, len(state.log_weights))
+        told = calibrated.probabilities(evidence.chunks, state.log_weights, log_table)
+        self._set_result(
+            labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
+        )
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         self.keep_learned(
             state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
         )
-        self.subtypes_ = subtype_of_item(q, in_classes.argmax(1), n_classes)
+        self.subtypes_ = subtype_of_item(q, most_probable(told), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
-        self.responsibilities_ = calibrated.probabilities(evidence.chunks, self._log_weights, self._log_table)
 
     def keep_learned(
         self,
@@ -529,8 +535,13 @@ class DawidSkene(LabelAggregator):
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
-        onehot, table = self._evidence(labels)
+        onehot, table = self._evidence(without(labels, self._are_silent(labels)))
         return found.probabilities(onehot, self._log_weights, table)
+
+    def _are_silent(self, labels: Labels) -> Bool[np.ndarray, " annotators"]:
+        """Whether the labels of each annotator have no influence; those of newcomers have."""
+        silent = ~self._log_table.reshape(len(self.annotators_), -1).any(1)
+        return np.append(silent, False)[self.annotators_.index.get_indexer(labels.annotators)]
 
     def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
         """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""

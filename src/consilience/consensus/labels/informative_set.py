@@ -71,6 +71,7 @@ EDGE = 1e-6  # distance of the share of informative annotators from 0 and 1
 MOST_ROUNDS = 20
 ROUND_ITER = 100  # EM sweeps between two tests of the annotators
 EM_TOL = 1e-6
+SINGULAR = 1e-6  # of an item, below which a variance is that of a class without items, and hangs on rounding
 
 Known = Int[np.ndarray, " items"] | None
 Counts = Int[np.ndarray, "annotators labels"]
@@ -323,9 +324,11 @@ def score_statistic(
     within = sums.squares.transpose(2, 0, 1) - totals[:, :, None] * totals[:, None, :] / n[:, None, None]
     across = by_label - counts[:, :, None] * (totals / n[:, None])[:, None, :]
     between = np.einsum("alk,alm->akm", across / np.maximum(counts, 1)[:, :, None], across)
-    statistic = (n - 1) * np.einsum("akm,amk->a", np.linalg.pinv(within, rcond=1e-9, hermitian=True), between)
-    rank = np.linalg.matrix_rank(within, tol=1e-9 * np.maximum(n, 1), hermitian=True)
-    degrees = rank * np.maximum((counts > 0).sum(1) - 1, 0)
+    values, vectors = np.linalg.eigh(within)
+    kept = values > SINGULAR * n[:, None]
+    inverse = np.divide(1, values, out=np.zeros_like(values), where=kept)
+    statistic = (n - 1) * np.einsum("akr,ar,amr,amk->a", vectors, inverse, vectors, between, optimize=True)
+    degrees = kept.sum(1) * np.maximum((counts > 0).sum(1) - 1, 0)
     return np.where(degrees > 0, statistic, 0.0), degrees
 
 

@@ -5,9 +5,11 @@ item is of a class; the other models start from them.
 
 Decided here
 ------------
-Ties go to the first class in the order of the classes, and `n_ties_` counts them. An item without labels has equal
-shares, and no class. Confusion matrices are the shares of an annotator's labels of the items of each class by vote,
-with a hundredth of a label added to each entry, so that a class without labels of an annotator has a uniform row. The
+A tie is shared: a label of an item of which two classes have most votes counts half for each, so that no annotator
+gains or loses by the order of the classes. `labels_` names the first of the tied classes in their order; `undecided_`
+tells these items, and `n_ties_` counts them. An item without labels has equal shares, and no class. Confusion matrices
+are the shares of an annotator's labels of the items of each class by vote, with a hundredth of a label added to each
+entry, so that a class without labels of an annotator has a uniform row. The
 votes of copies of one annotator share one vote: see `copies`. The class of a gold item is known, whatever the votes,
 and counts as its class by vote.
 """
@@ -18,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
 from consilience.annotations.types import NameGroups
@@ -28,6 +31,7 @@ from consilience.estimators.gold import with_known
 from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import Requirements
+from consilience.inference.clusters import highest
 from consilience.inference.product_distributions import vote_shares
 
 SMOOTHING = 0.01  # labels added to each entry, so that no probability is 0
@@ -53,15 +57,18 @@ class MajorityVote(LabelAggregator):
         The same, indexed by item.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Share of the item's votes for each class; equal shares for items without labels. 1 for the class of a gold item.
+    undecided_ : ndarray of bool, shape (n_items,)
+        Items with labels for which several classes have the most votes.
     n_ties_ : int
-        Number of items with labels for which several classes have the most votes.
+        Number of these items.
     classes_ : ndarray of class names, shape (n_classes,)
     items_ : Index, shape (n_items,)
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement (mean share of the item's votes for the annotator's label, including this one); accuracy
         and information (bits) of the confusion matrix.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
-        Share of each label of an annotator among the items of each class by vote, indexed by annotator and class.
+        Share of each label of an annotator among the items of each class by vote, indexed by annotator and class. An
+        item with tied votes is shared among these classes.
     copies_ : DataFrame, one row for each group of annotators who weigh together
         annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
         expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
@@ -91,13 +98,15 @@ class MajorityVote(LabelAggregator):
         copies = copies_of(self, labels, known=known)
         shares = with_known(vote_shares(labels, self._weights_of(labels.item, labels.annotator, labels.label)), known)
         n_classes = labels.n_classes
-        cell = (labels.annotator * n_classes + labels.label) * n_classes
-        winner = shares.argmax(1)
-        counts = np.bincount(cell + winner[labels.item], minlength=labels.n_annotators * n_classes**2)
+        wins = highest(shares)
+        said = csr_array(
+            (np.ones(labels.n_rows), (labels.annotator * n_classes + labels.label, labels.item)),
+            shape=(labels.n_annotators * n_classes, len(labels)),
+        )
+        counts = said @ (wins / wins.sum(1, keepdims=True))
         seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
-        tied = (shares == shares.max(1, keepdims=True)).sum(1) > 1
-        self.n_ties_ = int((tied & (np.diff(labels.indptr) > 0)).sum())
         self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True), known=known)
+        self.n_ties_ = int(self.undecided_.sum())
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 

@@ -89,6 +89,8 @@ class ProductMixture(LabelAggregator):
         for items without labels.
     labels_series_ : Series
         The same, indexed by item.
+    undecided_ : ndarray of bool, shape (n_items,)
+        Items of which several classes are equally probable, to a millionth: `labels_` has the first of them.
     responsibilities_ : ndarray, shape (n_items, n_components)
     classes_ : ndarray, shape (n_components,)
         Names of the classes, or 0, 1, …

@@ -78,6 +78,8 @@ class SpectralEM(LabelAggregator):
         Most probable class. Missing (NaN if classes are numbers, else None) for items without labels.
     labels_series_ : Series
         The same, indexed by item.
+    undecided_ : ndarray of bool, shape (n_items,)
+        Items of which several classes are equally probable, to a millionth: `labels_` has the first of them.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
     classes_ : ndarray of class names, shape (n_classes,)

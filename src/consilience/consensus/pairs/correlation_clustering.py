@@ -45,7 +45,10 @@ Decided here
   three standard errors; 0 if s is not clearly above d, as where pairs are drawn at random or in batches.
 - Several merges, moves or splits are made at a time, those of highest gain first. F is then computed anew; if it did
   not rise, half of them are made instead, and so on: no loop over items is needed, and F never falls.
-- **Starts.** All items apart, under several guesses of the annotators' rates; all together; and random partitions.
+- **Starts.** All items apart, under several guesses of the annotators' rates; all together; and random partitions. Of
+  at most nine items, all partitions are compared instead, up to 21,147.
+- Of at most twenty items, a sweep also makes the best change of one or two items under F itself, until none raises it:
+  of 60 problems of ten items, 1 instead of 17 then had another partition than the best of all 115,975.
 - The judgements that a grouping implies count as if they were independent. They are not, and probabilities are then too
   sure; but with a weight of 2/m each for m items, clusters in simulated groupings were less like the truth.
 """
@@ -73,6 +76,9 @@ POWER_STEPS = 30  # towards the leading eigenvectors by which clusters are split
 LEAST_GAIN = 1e-9  # nats
 MOST_PATHS = 5_000_000  # of two judged pairs, by which u is estimated; of more, a sample
 STANDARD_ERRORS = 3.0
+MOST_ENUMERATED = 9  # items, of which all partitions are compared
+MOST_CLIMBED = 20  # items, up to which changes are judged by F itself
+ENTRIES = 1 << 22  # of a table of counts of all partitions in memory at a time
 OFF_NUMBER = 1e6  # log prior of one cluster more or less than requested
 
 Clusters = Int[np.ndarray, " _"]  # codes of clusters, or of items
@@ -217,8 +223,53 @@ def scattered(problem: Problem, rng: np.random.Generator) -> State:
     return State(cluster, rates(problem, _within(problem, cluster)))
 
 
+def best_of_all(problem: Problem) -> State:
+    """The best of all partitions of a few items."""
+    partitions = all_partitions(problem.n_items)
+    n_each = max(ENTRIES // (4 * problem.n_annotators), 1)
+    chunks = (partitions[start : start + n_each] for start in range(0, len(partitions), n_each))
+    cluster = partitions[int(np.argmax(np.concatenate([objectives(chunk, problem) for chunk in chunks])))]
+    return State(cluster, rates(problem, _within(problem, cluster)))
+
+
+def all_partitions(n_items: int) -> Int[np.ndarray, "partitions items"]:
+    """All partitions of items, each as codes in which every new cluster has the next number."""
+    found = np.zeros((1, 1), dtype=np.intp)
+    for _ in range(n_items - 1):
+        n_following = found.max(1) + 2
+        following = np.arange(n_following.sum()) - np.repeat(np.cumsum(n_following) - n_following, n_following)
+        found = np.column_stack([np.repeat(found, n_following, axis=0), following])
+    return found
+
+
+def objectives(partitions: Int[np.ndarray, "partitions items"], problem: Problem) -> Float[np.ndarray, " partitions"]:
+    """F(z) of each partition; see `objective`."""
+    within = (partitions[:, problem.first] == partitions[:, problem.second]).astype(float)
+    right = np.empty((len(partitions), 2, problem.n_annotators, 2))
+    for answer in (False, True):
+        chosen = problem.same == answer
+        counts = np.zeros((len(problem.first), problem.n_annotators))
+        np.add.at(counts, (problem.pair[chosen], problem.annotator[chosen]), 1.0)
+        right[:, 1, :, int(not answer)] = within @ counts
+        right[:, 0, :, int(answer)] = (1 - within) @ counts
+    right += problem.reliability
+    prior = log_normalizer_dirichlet(problem.reliability)
+    judgements = prior * 2 * problem.n_annotators - log_normalizer_dirichlet(right).sum((1, 2))
+    one, other = np.triu_indices(problem.n_items, 1)
+    n_unjudged = (partitions[:, one] == partitions[:, other]).sum(1) - within.sum(1)
+    return np.asarray(judgements + problem.prior_of[_numbers_of(partitions)] + problem.unjudged * n_unjudged)
+
+
+def _numbers_of(partitions: Int[np.ndarray, "partitions items"]) -> Int[np.ndarray, " partitions"]:
+    """Number of clusters of each partition, whose codes may have gaps."""
+    ordered = np.sort(partitions, axis=1)
+    return np.asarray(1 + (np.diff(ordered, axis=1) > 0).sum(1))
+
+
 def starts(problem: Problem, n_random: int, rng: np.random.Generator) -> list[State]:
     """All starts; see the module docstring."""
+    if problem.n_items <= MOST_ENUMERATED:
+        return [best_of_all(problem)]
     alone = [apart(problem, accuracy) for accuracy in ACCURACIES]
     return [*alone, together(problem), *(scattered(problem, rng) for _ in range(n_random))]
 
@@ -240,6 +291,8 @@ def step(state: State, problem: Problem) -> State:
     cluster = state.cluster
     for change in (merge, move, split):
         cluster = change(cluster, log_odds, problem)
+    if problem.n_items <= MOST_CLIMBED:
+        cluster = climb(cluster, problem)
     return State(cluster, rates(problem, _within(problem, cluster)))
 
 
@@ -364,6 +417,32 @@ def split(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
 
     divided = partial(_divided, cluster, half, order)
     return _best_of(divided, len(order), cluster, _value(cluster, log_odds, problem), log_odds, problem)[0]
+
+
+def climb(cluster: Clusters, problem: Problem) -> Clusters:
+    """Make the best change of one or two items, or the best merger, until none raises F, with q(p) at its optimum."""
+    current = -np.inf
+    while True:
+        near = neighbours(cluster)
+        values = objectives(near, problem)
+        best = int(values.argmax())
+        if values[best] <= current + LEAST_GAIN:
+            return cluster
+        cluster, current = _without_gaps(near[best]), float(values[best])
+
+
+def neighbours(cluster: Clusters) -> Int[np.ndarray, "partitions items"]:
+    """A partition, and all that differ by a move of one or two items, an exchange of two, or a merger."""
+    n_items, n_clusters = len(cluster), int(cluster.max()) + 1
+    one, other = np.triu_indices(n_items)
+    pair, target = np.divmod(np.arange(len(one) * (n_clusters + 1)), n_clusters + 1)
+    moved = np.tile(cluster, (len(pair), 1))
+    moved[np.arange(len(pair)), one[pair]] = moved[np.arange(len(pair)), other[pair]] = target
+    swapped = np.tile(cluster, (len(one), 1))
+    swapped[np.arange(len(one)), one], swapped[np.arange(len(one)), other] = cluster[other], cluster[one]
+    low, high = np.triu_indices(n_clusters, 1)
+    merged = np.where(cluster == high[:, None], low[:, None], cluster)
+    return np.concatenate([cluster[None], moved, swapped, merged])
 
 
 def conditional_shares(state: State, problem: Problem) -> Float[np.ndarray, "items clusters"]:

@@ -10,6 +10,7 @@ from scipy.special import entr
 
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
 from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.ties import sentences_on_ties
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.heatmaps import plot_confusion
@@ -51,16 +52,14 @@ def copies_in_short(subject: Subject) -> list[str]:
 def certainty_in_short(subject: Subject) -> list[str]:
     """Say how many items are certain of their class, unless it is said of other people; and how many have ties."""
     words = current_words()
-    ties = subject.can.n_ties
-    tied = (
-        f"{words.n_items(ties)} {'has' if ties == 1 else 'have'} tied votes; the first of the tied classes was taken."
-    )
+    model = subject.estimator
+    ties = sentences_on_ties(subject.can.n_ties, list(model.items_[model.undecided_]))
     if subject.certainty:
-        return [tied] if ties else []
+        return ties
     sure = int((subject.items["probability"] >= item_tables.SURE).sum())
     share = f"{percent(sure / len(subject.items))} of the {words.items} ({sure:,} of {len(subject.items):,})"
     text = f"{share} belong to their class with a {subject.clusters.measure} of at least {item_tables.SURE:g}."
-    return [f"{text} {tied}" if ties else text]
+    return [" ".join([text, *ties])]
 
 
 def annotators_in_short(subject: Subject) -> str:
