@@ -585,7 +585,10 @@ def test_invalid_parameters(parameters, message):
     ("gold", "message"),
     [
         (["a"], "gold must be a Series or a dict of classes by item. Got list instead."),
-        (pd.DataFrame({"x": ["a"]}), "gold must be a Series or a dict of classes by item. Got DataFrame instead."),
+        (
+            pd.DataFrame({"x": ["a"]}),
+            "gold must be a Series or a dict of classes by item, not a frame; give gold['x'].",
+        ),
         (pd.Series(["a", "a"], index=[1, 1]), "gold has two classes for the item 1."),
         ({9: "a"}, "The gold item 9 is not among the items."),
         (
