@@ -106,7 +106,7 @@ ESTIMATORS: dict[str, Entry] = {
             description="Mixture with a number of components that may differ from the number of classes; within a "
             "component, annotators label independently.",
             clusters="n_clusters",
-            over_partitions={"copies": None},
+            over_partitions={},
         ),
         Entry(
             name="SpectralEM",
@@ -124,7 +124,7 @@ ESTIMATORS: dict[str, Entry] = {
             description="Finds the informative annotators among many who label at random, and the classes that they "
             "distinguish.",
             clusters="n_clusters",
-            over_partitions={"copies": None},
+            over_partitions={},
         ),
         Entry(
             name="SubsetFusion",

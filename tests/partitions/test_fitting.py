@@ -16,7 +16,7 @@ from consilience.inference import parts
 from consilience.inference.iterate import Outcome
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
 from consilience.partitions.engine.checkpoint import runs_at
-from consilience.partitions.models import dawid_skene
+from consilience.partitions.models import dawid_skene, label_parts
 from consilience.partitions.models.registry import MODELS
 from consilience.registry import ESTIMATORS
 from consilience.simulation import simulate_copies
@@ -168,8 +168,8 @@ def test_samples_of_large_tables_are_as_good(monkeypatch):
     exact = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
     seen = []
     monkeypatch.setattr(samples, "MOST_LABELS", 3000)
-    monkeypatch.setattr(dawid_skene, "MOST_PAIRS", 8000)
-    monkeypatch.setattr(dawid_skene, "copies_of", lambda *given: seen.append(given[1]) or copies_of(*given))
+    monkeypatch.setattr(label_parts, "MOST_PAIRS", 8000)
+    monkeypatch.setattr(label_parts, "copies_of", lambda *given: seen.append(given[1]) or copies_of(*given))
     sampled = fit(DawidSkene(subtypes=1), PartitionedTable(frames))
     assert 450 <= len(seen[0]) <= 550  # of 3000 items with four labels, 16 pairs each
     assert sampled.lower_bounds_.tolist() == exact.lower_bounds_.tolist()

@@ -12,6 +12,7 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import parts
 from consilience.partitions import PartitionedTable, fit, item_results
 from consilience.partitions.models import product_mixture
+from consilience.simulation import simulate_copies
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 
@@ -115,6 +116,22 @@ def test_a_cluster_fits_as_one_thread_does(client):
     pd.testing.assert_frame_equal(here.annotators_, there.annotators_, rtol=0, atol=0)
 
 
+@pytest.mark.parametrize(
+    "settings", [{}, RANDOM | {"n_clusters": 2, "copies": [["annotator 1", "annotator 5"]]}], ids=str
+)
+def test_copies_weigh_together_as_in_memory(settings):
+    """Found, and given."""
+    labels = simulate_copies(
+        made.whole([made.crowd(per_item=8)]), "annotator 2", n_copies=2, alike=0.97, random_state=0
+    )
+    frames = made.cut(labels.to_frame().astype({"annotator": object, "label": object}), 4)
+    here, there = assert_same_fit({"random_state": 0} | settings, frames)
+    assert here.copies_["annotators"].tolist() == there.copies_["annotators"].tolist() != []
+    if not settings:
+        with pytest.warns(AnnotationWarning, match="ProductMixture: The annotators .* do not agree like that"):
+            fit(ProductMixture(), PartitionedTable(frames))
+
+
 def test_new_labels_are_classified():
     frame = made.crowd()
     model = fit(ProductMixture(**FIXED), PartitionedTable(made.cut(frame, 3)))
@@ -126,8 +143,6 @@ def test_new_labels_are_classified():
 
 def test_what_partitions_cannot_fit_is_refused(tmp_path):
     table = PartitionedTable(made.cut(made.crowd(60), 3))
-    with pytest.raises(InputError, match=r"'copies' parameter of ProductMixture must be None: .* Got 'auto' instead"):
-        fit(ProductMixture(), table)
     with pytest.raises(
         InputError, match="must be 'auto', 'votes' or 'random': an array would need a row for each item"
     ):

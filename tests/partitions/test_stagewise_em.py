@@ -12,7 +12,7 @@ from consilience.consensus.labels import stagewise_em, stagewise_evidence
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import pair_tables, parts
 from consilience.partitions import PartitionedTable, fit, item_results
-from consilience.simulation import simulate_labels, sparse_crowd
+from consilience.simulation import simulate_copies, simulate_labels, sparse_crowd
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 
@@ -233,13 +233,26 @@ def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, 
     pd.testing.assert_frame_equal(here.confusion_matrices_, there.confusion_matrices_, rtol=0, atol=0)
 
 
+# ---- copies
+
+
+def test_copies_weigh_together_as_in_memory(double):
+    """The original has most labels, and stands for the group in both."""
+    crowd = made.whole([sparse(alpha=0.8)])
+    labels = simulate_copies(crowd, "annotator 2", n_copies=2, alike=0.97, random_state=0)
+    frame = labels.to_frame().astype({"annotator": object, "label": object})
+    frames = made.cut(frame[~(frame["annotator"].str.contains("copy") & (frame["item"] < 30))], 4)
+    here, there = assert_same_fit({}, frames)
+    assert here.copies_["annotators"].tolist() == there.copies_["annotators"].tolist() != []
+    with pytest.warns(AnnotationWarning, match="StagewiseEM: The annotators .* do not agree like that"):
+        fit(StagewiseEM(), PartitionedTable(frames))
+
+
 # ---- what is refused, and told
 
 
 def test_what_partitions_cannot_fit_is_refused(monkeypatch):
     table = PartitionedTable(made.cut(sparse(60), 3))
-    with pytest.raises(InputError, match=r"'copies' parameter of StagewiseEM must be None: .* Got 'auto' instead"):
-        fit(StagewiseEM(), table)
     with pytest.raises(InputError, match="The 'level' parameter of StagewiseEM must be"):
         fit(StagewiseEM(copies=None, level=2.0), table)
     with pytest.raises(InputError, match="The table of a StagewiseEM must be a PartitionedTable"):

@@ -42,10 +42,10 @@ def fit(
 
     Up to rounding the fit is that of ``model.fit`` on the whole table, if this is not larger than the samples:
 
-    - DawidSkene finds the temperature and the copies from items of about 100,000 labels. The p values of copies always
-      come from another order of the items than in memory.
+    - DawidSkene finds the temperature from items of about 100,000 labels. DawidSkene, ProductMixture and StagewiseEM
+      find copies from items of about 1,500,000 pairs of labels. Their p values always come from another order of the
+      items than in memory.
     - ProductMixture draws random starts for 100,000 items.
-    - StagewiseEM needs no sample.
     - KCC, MECC, MCVC and SubsetFusion read labels as groupings: items with the same label by an annotator form a group.
       The runs of KCC begin with 100,000 items. SubsetFusion finds the number of clusters, and the clusters to begin
       with, from 100,000 items; MECC and MCVC take 5,000 items for their restarts. All items then decide.
@@ -55,8 +55,8 @@ def fit(
     ----------
     model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
         DawidSkene with ``subtypes=1``: classes are divided along an eigenvector with an entry for each item.
-        PartitionLabelModel, ProductMixture, StagewiseEM and SubsetFusion with ``copies=None``: what copies repeat is
-        left out item by item before a fit. SubsetFusion with ``refine=True``.
+        PartitionLabelModel and SubsetFusion with ``copies=None``: groups that copies repeat are not left out of
+        partitions. SubsetFusion with ``refine=True``.
     table : PartitionedTable; PartitionedItems for a PartitionLabelModel; either for an MCVC or MECC
     client : dask.distributed.Client, optional
         Cluster whose workers read the partitions and keep them. A worker that is lost is replaced: what it held is

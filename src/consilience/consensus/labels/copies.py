@@ -466,10 +466,10 @@ def beyond_chance(agreement: np.ndarray, chance: np.ndarray) -> np.ndarray:
     return np.divide(agreement - chance, 1 - chance, out=np.zeros_like(agreement), where=chance < 1 - 1e-9)
 
 
-def first_members(group: Group, labels: Labels) -> Int[np.ndarray, " annotators"]:
+def first_members(group: Group, n_labels: Int[np.ndarray, " annotators"]) -> Int[np.ndarray, " annotators"]:
     """Annotator who stands for each annotator: the member of the group with the most labels, or the same."""
     stands = np.arange(len(group))
-    order = np.argsort(-np.bincount(labels.annotator, minlength=len(group)), kind="stable")
+    order = np.argsort(-n_labels, kind="stable")
     inside = order[group[order] >= 0]
     _, first = np.unique(group[inside], return_index=True)  # the first of a group has most labels
     return np.where(group >= 0, inside[first][group] if len(first) else stands, stands)
@@ -483,10 +483,15 @@ def one_label_of_each(labels: Labels, group: Group) -> Labels:
     return replace(labels, item=labels.item[kept], annotator=labels.annotator[kept], label=labels.label[kept])
 
 
-def merged(labels: Labels, group: Group) -> Labels:
-    """One label of each group for each item, all by the member who stands for the group."""
+def merged(labels: Labels, group: Group, stands: Int[np.ndarray, " annotators"] | None = None) -> Labels:
+    """One label of each group for each item, all by the member who stands for the group.
+
+    stands : `first_members`; by default those with the most of these labels.
+    """
     kept = one_label_of_each(labels, group)
-    return replace(kept, annotator=first_members(group, labels)[kept.annotator]).in_order()
+    if stands is None:
+        stands = first_members(group, np.bincount(labels.annotator, minlength=len(group)))
+    return replace(kept, annotator=stands[kept.annotator]).in_order()
 
 
 def _sampled(labels: Labels, known: np.ndarray | None) -> tuple[Labels, np.ndarray | None]:

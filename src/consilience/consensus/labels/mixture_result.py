@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,11 @@ class NamedMixture:
         log_table = deciding_table[:, :, order].reshape(-1, n_components)
         return cls(order, classes, state.log_weights[order], log_table, as_confusion(table[:, :, order]))
 
+    def with_copies(self, stands: Int[np.ndarray, " annotators"]) -> NamedMixture:
+        """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
+        table = self.log_table.reshape(len(stands), -1, self.log_table.shape[1])[stands]
+        return replace(self, log_table=table.reshape(self.log_table.shape), confusion=self.confusion[stands])
+
     def keep(self, estimator: LabelAggregator) -> None:
         """Set the weights, and what gives the probabilities of items."""
         estimator.weights_ = np.exp(self.log_weights)
@@ -134,7 +139,7 @@ def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies[An
     """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
     if not len(copies):
         return
-    stands = first_members(copies.group, labels)
+    stands = first_members(copies.group, np.bincount(labels.annotator, minlength=labels.n_annotators))
     shape = (len(stands), labels.n_classes, len(estimator.classes_))
     estimator._log_table = estimator._log_table.reshape(shape)[stands].reshape(-1, shape[2])
     matrices = estimator.confusion_matrices_

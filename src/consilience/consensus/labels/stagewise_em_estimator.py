@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
@@ -277,6 +277,11 @@ class StagewiseEM(LabelAggregator):
         self.annotators_["informative"] = np.isin(np.arange(len(annotators)), members)
         if final.p_values is not None:
             self.annotators_["p_value"] = final.p_values
+
+    def give_to_copies(self, stands: Int[np.ndarray, " annotators"]) -> None:
+        """Tell of each annotator what the search found of the one who stands for them."""
+        for name in {"informative", "p_value"} & set(self.annotators_):
+            self.annotators_[name] = self.annotators_[name].to_numpy()[stands]
 
     def keep_information(self, evidence: Evidence, q: Posterior, annotators: pd.Index) -> None:
         """Keep (13) of all pairs of annotators under the final posteriors, for `conditional_information`."""

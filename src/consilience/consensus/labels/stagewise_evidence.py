@@ -295,9 +295,12 @@ class Evidence:
         return cls(OnePart(part), study, known is not None)
 
     @classmethod
-    def over(cls, parts: Parts, study: Study) -> Evidence:
-        """Encode the labels of parts, which have `labels`."""
-        return cls(parts.map(encode_part, study.n_components, study.pairs), study)
+    def over(cls, parts: Parts, study: Study, given: Callable[[Any], Labels] | None = None) -> Evidence:
+        """Encode the labels of parts, which have `labels`.
+
+        given : from a part to labels that tables count in place of those that decide the posteriors.
+        """
+        return cls(parts.map(encode_part, study.n_components, study.pairs, given), study)
 
     def posterior(self, given: Given) -> Posterior:
         """q of all items in memory; else what gives it, part by part."""
@@ -316,8 +319,10 @@ class Evidence:
         return np.stack([each for each, _ in found]), np.stack([total for _, total in found])
 
 
-def encode_part(part: Any, n_components: int, pairs: Pairs) -> StudiedLabels:
+def encode_part(
+    part: Any, n_components: int, pairs: Pairs, given: Callable[[Any], Labels] | None = None
+) -> StudiedLabels:
     """Encode the labels of a partition; co-labels are kept, dense tables are made again when they are needed."""
-    labels, precision = part.labels, IN_PARTS
+    labels, precision = part.labels if given is None else given(part), IN_PARTS
     tables = None if is_dense(labels, precision) else listed_pairs(labels, pairs)
-    return StudiedLabels(labels, encode_labels(labels, n_components), pairs, tables, precision)
+    return StudiedLabels(labels, encode_labels(part.labels, n_components), pairs, tables, precision)

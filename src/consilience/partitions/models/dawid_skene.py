@@ -24,29 +24,24 @@ Subtypes are found by an eigenvector over all items, which is no sum of a fixed 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from consilience.annotations.names import outside
 from consilience.consensus.labels.calibration import Calibration, uncalibrated
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
-from consilience.consensus.labels.copies import MOST_PAIRS
-from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
 from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_by_pairs
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
 from consilience.consensus.labels.samples import sampled_places
-from consilience.errors import AnnotationWarning, InputError
+from consilience.errors import InputError
 from consilience.estimators.labels import tabulate_quality
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
-from consilience.inference.copies import ALONE, Group
 from consilience.inference.parts import LabelsInParts, Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import dawid_skene_sums, label_parts
-from consilience.partitions.models.dawid_skene_sums import Heard, Sizes
+from consilience.partitions.models.dawid_skene_sums import Heard
 from consilience.partitions.survey.label_survey import Survey, digest_of
 
 
@@ -78,10 +73,8 @@ def fit_dawid_skene(
     runs: Runs[State] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
     constant = constant_among(parts, counts) if learned else no_one
-    everyone = Heard(no_one, np.full(len(no_one), ALONE))
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
-    group = _copies(model, parts, survey, list(parts.results(dawid_skene_sums.sizes_of, everyone)))
-    heard = Heard(constant, group)
+    heard = Heard(constant, label_parts.copies_among(model, parts, survey))
     imagined = imagined_by_pairs(parts.total(dawid_skene_sums.pairs_heard, heard)) if learned else 0.0
     onehot = parts.map(dawid_skene_sums.encoded, heard)
     evidence = Evidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
@@ -90,18 +83,7 @@ def fit_dawid_skene(
     keep_trace(model, trace)
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
-    if len(model.copies_) and is_auto(model.copies):
-        warnings.warn(say_who_weighs_together(model), AnnotationWarning, stacklevel=outside())
-
-
-def _copies(model: DawidSkene, parts: Parts, survey: Survey, sizes: list[Sizes]) -> Group:
-    """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
-    if model.copies is None:
-        return copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes)).group
-    share = MOST_PAIRS / max(sum(one.n_squared for one in sizes), 1)
-    first = np.cumsum([0] + [one.n_items for one in sizes])
-    sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, min(share, 1.0))))
-    return copies_of(model, label_parts.name_labels(sample, survey.annotators, survey.classes)).group
+    label_parts.warn_of_copies(model)
 
 
 def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:

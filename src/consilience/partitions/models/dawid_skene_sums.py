@@ -91,21 +91,17 @@ def first_sums(part: LabelPart, heard: Heard) -> Expectation:
 class Sizes:
     """Numbers of a partition that decide how many of its items are in a sample.
 
-    n_items : items; n_squared : sum of the squared numbers of their labels.
     n_several, n_of_several : items with several labels once copies are one, and labels of these.
     """
 
-    n_items: int
-    n_squared: int
     n_several: int
     n_of_several: int
 
 
 def sizes_of(part: LabelPart, heard: Heard) -> Sizes:
     """Return the sizes of a partition."""
-    labels = part.labels
-    each, once = np.diff(labels.indptr), np.diff(heard.once(labels).indptr)
-    return Sizes(len(labels), int((each**2).sum()), int((once > 1).sum()), int(once[once > 1].sum()))
+    once = np.diff(heard.once(part.labels).indptr)
+    return Sizes(int((once > 1).sum()), int(once[once > 1].sum()))
 
 
 @dataclass(frozen=True)

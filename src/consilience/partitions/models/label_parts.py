@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,15 @@ import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Labels
+from consilience.annotations.names import outside
 from consilience.consensus.labels.constant_annotators import count_labels
-from consilience.errors import InputError
+from consilience.consensus.labels.copies import MOST_PAIRS, merged
+from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
+from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
-from consilience.inference.parts import evenly_spaced
+from consilience.estimators.parameters import is_auto
+from consilience.inference.copies import Group
+from consilience.inference.parts import Parts, evenly_spaced
 from consilience.partitions.survey.label_survey import LabelPart, Survey
 from consilience.partitions.tables.label_table import Partition, read_rows
 
@@ -21,6 +27,48 @@ from consilience.partitions.tables.label_table import Partition, read_rows
 def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
     """Number of labels of each annotator, of each class."""
     return count_labels(part.labels)
+
+
+@dataclass(frozen=True)
+class HeardPart(LabelPart):
+    """Labels of a partition, one of each group of copies for each item.
+
+    given : labels of all annotators.
+    """
+
+    given: Labels
+
+
+def merge_copies(part: LabelPart, group: Group, stands: Int[np.ndarray, " annotators"]) -> HeardPart:
+    """Keep one label of each group for each item, by the annotator who stands for the group."""
+    return HeardPart(part.number, merged(part.labels, group, stands), part.labels)
+
+
+def given_labels(part: LabelPart) -> Labels:
+    """Return the labels of all annotators."""
+    return part.given if isinstance(part, HeardPart) else part.labels
+
+
+def copies_among(model: Any, parts: Parts, survey: Survey) -> Group:
+    """Find the groups that `copies` asks for, and set ``copies_``; the evidence is that of a sample of the items."""
+    if model.copies is None:
+        return copies_of(model, no_labels_by(survey.annotators, survey.classes)).group
+    n_pairs = sum(parts.results(count_pairs))
+    first = np.cumsum([0, *parts.results(count_items)])
+    share = min(MOST_PAIRS / max(n_pairs, 1), 1.0)
+    sample = join_labels(list(parts.results(take_evenly_spaced, first, share)))
+    return copies_of(model, name_labels(sample, survey.annotators, survey.classes)).group
+
+
+def warn_of_copies(model: Any) -> None:
+    """Warn of annotators who were found to weigh together."""
+    if len(model.copies_) and is_auto(model.copies):
+        warnings.warn(say_who_weighs_together(model), AnnotationWarning, stacklevel=outside())
+
+
+def count_pairs(part: LabelPart) -> int:
+    """Return the number of pairs of labels of one item, both ways and with themselves."""
+    return int((np.diff(part.labels.indptr) ** 2).sum())
 
 
 def count_items(part: LabelPart) -> int:
@@ -47,6 +95,11 @@ def take_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
 def take_evenly_spaced(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
     """Return a share of the items; `first` are the numbers of the first items of all partitions."""
     return take_items(part.labels, evenly_spaced(len(part.labels), share, int(first[part.number])))
+
+
+def take_given(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
+    """Return the labels of all annotators of the items of `take_evenly_spaced`."""
+    return take_evenly_spaced(LabelPart(part.number, given_labels(part)), first, share)
 
 
 def join_labels(parts: list[Labels]) -> Labels:

@@ -23,9 +23,9 @@ can decide on a step; and pairs of clusters whose labels are equal with certaint
 them is joined first.
 
 A prior variance is chosen on the sample, of which the in-memory fit takes 5,000 items as well. Not found here is what
-needs all items at once: the row space of more features than items, and which of many features to use. Copies would be
-left out item by item, so that ``copies=None`` has to be said. The note on annotators whose groups tell next to nothing
-is not made.
+needs all items at once: the row space of more features than items, and which of many features to use. Groups that
+copies repeat are not left out, so that ``copies=None`` has to be said. The note on annotators whose groups tell next to
+nothing is not made.
 """
 
 from __future__ import annotations

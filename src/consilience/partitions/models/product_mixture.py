@@ -10,7 +10,7 @@ Decided here
 Random responsibilities are drawn for evenly spaced items. Up to `SAMPLE` items these are all, in canonical order, and
 the fits are the same up to rounding; beyond, the first M-step knows the sample alone.
 
-Copies are merged item by item, which changes the labels themselves: ``copies=None`` has to be said.
+Copies are found in a sample of the items, as by `DawidSkene`; then each partition merges its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from consilience.annotations.canonical import arrange
-from consilience.consensus.labels.copies_result import copies_of
+from consilience.consensus.labels.copies import first_members
 from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
 from consilience.consensus.labels.product_mixture import Mixture, draw_responsibilities, run
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
@@ -42,7 +42,7 @@ from consilience.inference.product_distributions import (
 from consilience.inference.randomness import spawn_seeds
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import label_parts
-from consilience.partitions.models.requirements import require_no_copies, require_same_starts
+from consilience.partitions.models.requirements import require_same_starts
 from consilience.partitions.survey.label_survey import LabelPart, Survey, digest_of
 
 SAMPLE = 100_000  # items
@@ -76,7 +76,7 @@ class Quality(Additive):
 
 def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quality:
     """Sums for `annotators_`; labels are right if they are the number of the item's component."""
-    q, labels = posterior(encoded(part, len(log_weights)), log_weights, log_table), part.labels
+    q, labels = posterior(encoded(part, len(log_weights)), log_weights, log_table), label_parts.given_labels(part)
     named = labels.label < q.shape[1]
     right = np.bincount(labels.annotator[named], q[labels.item[named], labels.label[named]], labels.n_annotators)
     return Quality(len(q), q.sum(0), right.astype(float))
@@ -87,7 +87,6 @@ def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quali
 
 def require_fittable(model: ProductMixture, checkpoint: Any) -> None:
     """Raise an InputError if the parameters need all items at once, or a checkpoint other starts."""
-    require_no_copies(model)
     if not isinstance(model.init, str):
         raise InputError(
             "Over partitions, the 'init' parameter of ProductMixture must be 'auto', 'votes' or 'random': an array "
@@ -113,14 +112,26 @@ def fit_product_mixture(
     n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
     runs: Runs[Mixture] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
-    starts = _starts(model, parts, survey, n_components)
-    onehot, n_labels = parts.map(encoded, n_components), len(survey.classes)
+    heard, stands = merge_copies(model, parts, survey, counts)
+    starts = _starts(model, heard, survey, n_components)
+    onehot, n_labels = heard.map(encoded, n_components), len(survey.classes)
     evidence = LabelsInParts(onehot, n_components)
     settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
     best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
     onehot.forget()
-    copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes))
-    read_off(model, parts, survey, best.state, counts.sum(1))
+    read_off(model, heard, survey, best.state, counts.sum(1), stands=stands)
+    label_parts.warn_of_copies(model)
+
+
+def merge_copies(
+    model: Any, parts: Parts, survey: Survey, counts: Int[np.ndarray, "annotators labels"]
+) -> tuple[Parts, Int[np.ndarray, " annotators"] | None]:
+    """Return parts with one label of each group of copies for each item, and who stands for whom; None for nobody."""
+    group = label_parts.copies_among(model, parts, survey)
+    if not (group >= 0).any():
+        return parts, None
+    stands = first_members(group, counts.sum(1))
+    return parts.map(label_parts.merge_copies, group, stands), stands
 
 
 def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: int) -> list[Expectation]:
@@ -130,7 +141,8 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     first = np.cumsum([0, *parts.results(label_parts.count_items)])
     share = min(SAMPLE / max(survey.n_items, 1), 1.0)
     sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
-    arranged = arrange(label_parts.name_labels(sample, survey.annotators, survey.classes))
+    given = label_parts.join_labels(list(parts.results(label_parts.take_given, first, share)))
+    arranged = arrange(label_parts.name_labels(given, survey.annotators, survey.classes))
     # draws are in canonical order, as in memory; its inverse brings them to the sample's
     rows, onehot = np.argsort(arranged.items), encoded(LabelPart(0, sample), n_components)
     return [
@@ -147,12 +159,14 @@ def read_off(
     n_given: Int[np.ndarray, " annotators"],
     deciding: Sequence[int] | None = None,
     evidence: LogTable | None = None,
+    stands: Int[np.ndarray, " annotators"] | None = None,
 ) -> NamedMixture:
     """Set the attributes, as `mixture_result.read_off` does, and return the mixture with names.
 
-    n_given : number of labels of each annotator.
+    n_given : number of labels of each annotator. stands : of `merge_copies`.
     """
     named = NamedMixture.of(state, survey.classes, deciding, evidence)
+    named = named if stands is None else named.with_copies(stands)
     named.keep(model)
     found = parts.total(quality, named.log_weights, named.log_table)
     right = found.right if named.classes.equals(survey.classes) else None

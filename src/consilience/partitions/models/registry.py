@@ -104,9 +104,7 @@ MODELS: dict[type, PartitionedModel] = {
         product_mixture.require_fittable,
         reads_labels=True,
     ),
-    StagewiseEM: PartitionedModel(
-        stagewise_em.fit_stagewise_em, label_parts.results_of_items, stagewise_em.require_fittable, reads_labels=True
-    ),
+    StagewiseEM: PartitionedModel(stagewise_em.fit_stagewise_em, label_parts.results_of_items, reads_labels=True),
     SubsetFusion: PartitionedModel(
         subset_fusion.fit_subset_fusion,
         subset_fusion_results.results_of_items,

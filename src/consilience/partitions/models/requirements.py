@@ -13,9 +13,9 @@ def require_no_copies(model: Any) -> None:
     """Raise an InputError if copies of annotators are to be found."""
     if model.copies is not None:
         raise InputError(
-            f"Over partitions, the 'copies' parameter of {type(model).__name__} must be None: what copies repeat would "
-            "be left out item by item, and partitions are read as they are. Find copies in memory on some of the items "
-            f"(copies_), and leave all but one of each group out of the table. Got {model.copies!r} instead."
+            f"Over partitions, the 'copies' parameter of {type(model).__name__} must be None: groups that copies "
+            "repeat are not left out of partitions. Find copies in memory on some of the items (copies_), and leave "
+            f"all but one of each group out of the table. Got {model.copies!r} instead."
         )
 
 

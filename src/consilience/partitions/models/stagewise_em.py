@@ -15,8 +15,9 @@ Decided here
 ------------
 Annotators who enter S together, or whose evidence in refining is equal, are in order of first appearance in the table,
 in memory in canonical order; so where fewer than three have evidence, others without any may be chosen than in memory.
+So may another of several copies with as many labels stand for the rest.
 
-Copies are merged item by item, which changes the labels themselves: ``copies=None`` has to be said.
+Copies are found in a sample of the items, as by `DawidSkene`; then each partition merges its own.
 """
 
 from __future__ import annotations
@@ -27,14 +28,12 @@ import numpy as np
 from jaxtyping import Int
 from scipy.sparse import csr_array
 
-from consilience.consensus.labels.copies_result import copies_of
 from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
 from consilience.consensus.labels.stagewise_evidence import Evidence, Given, Study
 from consilience.inference.pair_tables import common_items
 from consilience.inference.parts import Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models import label_parts, product_mixture
-from consilience.partitions.models.requirements import require_no_copies
 from consilience.partitions.survey.label_survey import LabelPart, Survey, digest_of
 
 
@@ -43,9 +42,9 @@ def common_items_of(part: LabelPart) -> csr_array:
     return common_items(part.labels)
 
 
-def require_fittable(model: StagewiseEM, checkpoint: Any) -> None:  # a checkpoint changes nothing
-    """Raise an InputError if the parameters need all items at once."""
-    require_no_copies(model)
+def common_items_given(part: LabelPart) -> csr_array:
+    """`common_items_of` the labels of all annotators."""
+    return common_items(label_parts.given_labels(part))
 
 
 def fit_stagewise_em(
@@ -64,13 +63,21 @@ def fit_stagewise_em(
     n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
     runs: Runs[Any] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
-    copies_of(model, label_parts.no_labels_by(survey.annotators, survey.classes))
-    common = parts.total(common_items_of)
-    study = Study.of(counts, common, survey.n_items, n_components, float(model.entry_level))
-    evidence = Evidence.over(parts, study)
+    heard, stands = product_mixture.merge_copies(model, parts, survey, counts)
+    of_heard = counts if stands is None else heard.total(label_parts.label_counts)
+    common, level = heard.total(common_items_of), float(model.entry_level)
+    study = Study.of(of_heard, common, survey.n_items, n_components, level)
+    evidence = Evidence.over(heard, study)
     final = model.learn(evidence, survey.annotators, runs.run)
     mixture, deciding, told = final.mixture, final.deciding, final.evidence
-    named = product_mixture.read_off(model, parts, survey, mixture, counts.sum(1), deciding, told)
+    named = product_mixture.read_off(model, heard, survey, mixture, counts.sum(1), deciding, told, stands)
     model.keep_members(final, survey.annotators)
+    if stands is not None:  # of all annotators conditional_information tells what they share
+        evidence.parts.forget()
+        common = heard.total(common_items_given)
+        study = Study.of(counts, common, survey.n_items, model.n_clusters_, level)
+        evidence = Evidence.over(heard, study, label_parts.given_labels)
+        model.give_to_copies(stands)
     model.keep_information(evidence, Given(named.log_weights, named.log_table), survey.annotators)
     evidence.parts.forget()
+    label_parts.warn_of_copies(model)

@@ -16,7 +16,7 @@ inference are not looked for.
 If a single cluster explains the groupings as well, k-means competes with the mixture, and a note says so. Of its
 clusters only the counts of the groups remain: the result of an item is the most probable one given these.
 
-Copies are merged item by item, which changes the groups themselves: ``copies=None`` has to be said.
+Groups that copies repeat are not left out, so that ``copies=None`` has to be said.
 """
 
 from __future__ import annotations
