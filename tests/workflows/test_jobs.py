@@ -17,6 +17,7 @@ from consilience.errors import InputError
 from consilience.workflows import (
     ComparisonRequest,
     DifferenceRequest,
+    FeatureOptions,
     FitRequest,
     PlanRequest,
     PredictionRequest,
@@ -74,6 +75,33 @@ def test_annotations_of_a_request_may_be_at_hand(sorts):
     assert found.summary["read_as"] == ""
     planned = plan_study(PlanRequest(pilot=frame, draws=1, max_annotators=10))
     assert planned.plan.table["agreement"].notna().all()
+
+
+def test_features_and_scores_of_a_request_may_be_at_hand(sorts):
+    items = pd.Index(list("abcdef"), name="item")
+    table = pd.DataFrame({"size": [0.0, 0.1, 5.0, 5.1, 9.0, 9.2], "kind": [*"uuvvww"]}, index=items)
+    scores = pd.DataFrame({"item": [*"fedcba"], "price": [6, 5, 4, 3, 2, 1]})
+    table.to_csv("features.csv")
+    scores.to_csv("scores.csv", index=False)
+    settings = {"n_init": 1, "prior_variance": 1.0, "max_clusters": 3}
+    asked = {"annotations": "sorts.csv", "settings": settings, "certainty_draws": 0}
+    options = FeatureOptions(categorical=("kind",))
+    ways = {"files": ("features.csv", "scores.csv"), "frames": (table, scores)}
+    results = {
+        way: fit(FitRequest(**asked, features=features, scores=rated, feature_options=options, out=way))
+        for way, (features, rated) in ways.items()
+    }
+    sizes = [result.summary["cluster_sizes"] for result in results.values()]
+    assert sizes[0] == sizes[1] == [2, 2, 2]
+    pd.testing.assert_frame_equal(*(result.findings.features for result in results.values()), check_dtype=False)
+    found = [predict(PredictionRequest(saved="frames/model.zip", table=way)) for way in ("features.csv", table)]
+    pd.testing.assert_frame_equal(*found)
+    with pytest.raises(InputError, match=r"^the table of features: There is no column 'colour' of features"):
+        fit(FitRequest(**asked, features=table, feature_options=FeatureOptions(categorical=("colour",))))
+    with pytest.raises(InputError, match=r"^the table of scores: There is no row for the item 'a'"):
+        fit(FitRequest(annotations="sorts.csv", scores=scores[:5]))
+    with pytest.raises(InputError, match=r"^the table of features: A request takes a table of pandas"):
+        fit(FitRequest(annotations="sorts.csv", features=[[1.0]]))
 
 
 def test_two_studies_may_be_at_hand(sorts, monkeypatch):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from consilience.annotations.files.table import Table
 from consilience.annotations.keywords import written
 from consilience.annotations.names import plain
 from consilience.errors import InputError
+from consilience.workflows.sources import TableSource
 
 LARGEST = 1e150  # so that sums of squares are finite
 MISSING = frozenset(("na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-", "."))
@@ -197,7 +197,7 @@ class ColumnReader:
     """
 
     table: Table
-    path: Path
+    path: TableSource
     items: pd.Index
     indicators: bool = False
 

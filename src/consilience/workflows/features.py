@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from consilience.errors import InputError
 from consilience.workflows.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
 from consilience.workflows.item_columns import FEATURE_ITEM, ids_beside, is_called_id, item_column
 from consilience.workflows.jobs import ALL_COLUMNS, FeatureOptions
+from consilience.workflows.sources import TableSource
 from consilience.workflows.tables import LISTED, ids_left_out, named_as, names_in, read_table
 
 ALONE = 1000  # times the distance of all others: an item to which a column owes its spread
@@ -47,7 +47,7 @@ def categorical_columns(table: pd.DataFrame) -> list[str]:
     return [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name].dtype)]
 
 
-def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Features:
+def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -> Features:
     """Read a table of features for items that are known from the annotations.
 
     Parameters
@@ -91,7 +91,7 @@ def read_features(path: Path, options: FeatureOptions, items: pd.Index) -> Featu
     return Features(named_as(found, items), notes + _about_numbers(found))
 
 
-def _asked_for(wanted: Sequence[str], columns: list[Any], path: Path) -> list[Any]:
+def _asked_for(wanted: Sequence[str], columns: list[Any], path: TableSource) -> list[Any]:
     """Return the columns that the user calls categorical; their names may contain commas.
 
     Raises
@@ -144,7 +144,7 @@ def _categories(reader: ColumnReader, name: Any, options: FeatureOptions, notes:
     return texts
 
 
-def _about_missing(table: pd.DataFrame, path: Path, options: FeatureOptions) -> list[str]:
+def _about_missing(table: pd.DataFrame, path: TableSource, options: FeatureOptions) -> list[str]:
     count = table.isna().sum()
     holes = count[count > 0]
     if holes.empty:

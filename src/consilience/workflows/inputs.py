@@ -23,6 +23,7 @@ from consilience.workflows.item_columns import item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
 from consilience.workflows.reading import is_standard_input, named, read_noted
+from consilience.workflows.sources import TableSource
 from consilience.workflows.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.workflows.text import others
 
@@ -69,7 +70,7 @@ class Material:
     notes: list[str]
     features: Features | None
     source: str
-    features_source: Path | None
+    features_source: TableSource | None
 
     @property
     def kind(self) -> str:
@@ -83,7 +84,7 @@ class Material:
 
 
 def read_material(
-    annotations: Any, features: Path | None, reading: Mapping[str, Any], options: FeatureOptions
+    annotations: Any, features: TableSource | None, reading: Mapping[str, Any], options: FeatureOptions
 ) -> Material:
     """Read annotations and features, each once.
 
@@ -323,7 +324,7 @@ def _of_one_label(groupings: Groupings) -> list[str]:
 
 
 def _over(
-    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: Path
+    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: TableSource
 ) -> tuple[Groupings | Pairs, list[str]]:
     """Return annotations over the items that have features, and notes on the change."""
     per_item = loaded.summary().annotators_per_item

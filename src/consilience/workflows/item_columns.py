@@ -16,7 +16,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from consilience.annotations.files.table import Table
 from consilience.annotations.keywords import written
 from consilience.annotations.names import Coded, plain
 from consilience.errors import InputError
+from consilience.workflows.sources import TableSource
 from consilience.workflows.text import others
 
 FEATURE_ITEM = "feature_item"  # name of the parameter
@@ -79,7 +79,7 @@ class ItemColumn:
 
 def item_column(
     table: Table,
-    path: Path,
+    path: TableSource,
     *,
     items: pd.Index | None = None,
     chosen: str | None = None,
@@ -121,7 +121,7 @@ def item_column(
     return _by_name(table, columns, path, remedy)
 
 
-def _named(table: Table, path: Path, chosen: str) -> Any:
+def _named(table: Table, path: TableSource, chosen: str) -> Any:
     for name in table.columns:
         if str(name).strip() == chosen.strip():
             return name
@@ -164,7 +164,7 @@ def _is_measured(column: Coded) -> bool:
     return all(NUMBER.fullmatch(text.strip()) for text in texts) and any(re.search(r"[.eE]", text) for text in texts)
 
 
-def _decide(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[ItemColumn]:
+def _decide(found: list[ItemColumn], path: TableSource, remedy: str, why: str) -> list[ItemColumn]:
     """Choose one of several columns: they are equal, or one has a usual name.
 
     Raises
@@ -183,7 +183,7 @@ def _decide(found: list[ItemColumn], path: Path, remedy: str, why: str) -> list[
     )
 
 
-def _by_name(table: Table, columns: list[Any], path: Path, remedy: str) -> Any:
+def _by_name(table: Table, columns: list[Any], path: TableSource, remedy: str) -> Any:
     for name in columns:
         if str(name).strip().casefold() == ITEM:
             return name

@@ -25,6 +25,7 @@ from consilience.inspection.report.quality_sections import quality_file
 from consilience.workflows.item_columns import FEATURE_ITEM, item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
+from consilience.workflows.sources import TableSource
 from consilience.workflows.tables import named_as, names_as, names_in, read_table
 
 GIVEN, PICTURES = "given_labels", "pictures"  # names of the parameters
@@ -37,7 +38,7 @@ PICTURE_COLUMNS = ("picture", "pictures", "image", "photo", "path", "file", "fil
 class Place:
     """Where something about the items is: a file or a folder, or a column of the table of features."""
 
-    path: Path
+    path: TableSource
     column: str | None
     parameter: str
 
@@ -55,7 +56,7 @@ class Extras:
     pictures: Place | None
 
     @classmethod
-    def of(cls, given_labels: str | None, pictures: str | None, features: Path | None) -> Extras:
+    def of(cls, given_labels: str | None, pictures: str | None, features: TableSource | None) -> Extras:
         """Tell files from columns.
 
         Raises
@@ -68,7 +69,8 @@ class Extras:
     @property
     def paths(self) -> list[Path]:
         """The files, which must not be overwritten."""
-        return [place.path for place in (self.given, self.pictures) if place is not None and place.path.is_file()]
+        paths = [place.path for place in (self.given, self.pictures) if place is not None]
+        return [path for path in paths if isinstance(path, Path) and path.is_file()]
 
     def without(self, options: FeatureOptions) -> FeatureOptions:
         """Return options on features that leave out the columns of these."""
@@ -94,17 +96,18 @@ class Extras:
         if self.pictures is None:
             return None
         place = self.pictures
-        if place.path.is_dir():
+        if isinstance(place.path, Path) and place.path.is_dir():
             found = pictures_of(items, place.path)
         else:
             paths = _column_of(place, items, options, PICTURE_COLUMNS)
-            found = pictures_of(items, paths.map(str), folder=place.path.parent)
+            folder = place.path.parent if isinstance(place.path, Path) else Path()
+            found = pictures_of(items, paths.map(str), folder=folder)
         if text := found.in_words():
             note(f"Pictures: {text}")
         return found
 
 
-def _place(value: str | None, features: Path | None, parameter: str) -> Place | None:
+def _place(value: str | None, features: TableSource | None, parameter: str) -> Place | None:
     if value is None:
         return None
     path = Path(value)

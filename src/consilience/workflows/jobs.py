@@ -1,7 +1,8 @@
 """What a job is asked for, and what its result has in any case. Nothing here imports NumPy.
 
 A request holds what the options of a command say. Paths may be text; annotations may also be a DataFrame, or Groupings,
-Labels or Pairs; `reading` holds keywords of `consilience.read_annotations`; no file that is read is ever written.
+Labels or Pairs, and features and scores a DataFrame; `reading` holds keywords of `consilience.read_annotations`; no
+file that is read is ever written.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from consilience.workflows.sources import source_of
+
 if TYPE_CHECKING:
     from consilience.annotations import Groupings, Labels, Pairs
     from consilience.annotations.types import FrameLike
 
     FilePath: TypeAlias = Path
     Source: TypeAlias = Path | str | FrameLike | Groupings | Labels | Pairs
+    Table: TypeAlias = Any  # a path, or a frame that becomes a `TableAtHand`
 else:  # text becomes a path
-    FilePath = Source = Any
-PATHS = ("FilePath", "Source")
+    FilePath = Source = Table = Any
+PATHS = ("FilePath", "Source", "Table")
 
 ALL_COLUMNS = "all"
 CERTAINTY_DRAWS = 100
@@ -27,13 +31,15 @@ NumberOfClusters = int | Literal["auto"]
 
 
 class Request:
-    """Turns the paths of a request that are text into paths."""
+    """Turns the paths of a request that are text into paths, and names its frames for messages."""
 
     def __post_init__(self) -> None:
         for entry in fields(self):  # type: ignore[arg-type]
             value = getattr(self, entry.name)
             if isinstance(value, str) and str(entry.type).startswith(PATHS):
                 object.__setattr__(self, entry.name, Path(value))
+            elif value is not None and str(entry.type).startswith("Table"):
+                object.__setattr__(self, entry.name, source_of(value, f"the table of {entry.name}"))
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,9 @@ class ReportedRequest(Request):
 
     annotations: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
-    features: FilePath | None = None
+    features: Table | None = None
     feature_options: FeatureOptions = FeatureOptions()
-    scores: FilePath | None = None
+    scores: Table | None = None
     given_labels: str | None = None
     pictures: str | None = None
     card_sort: CardSortOptions = CardSortOptions()
@@ -103,11 +109,11 @@ class FitRequest(ReportedRequest):
         The annotations, or their file; "-" is standard input.
     reading : dict
         How the file is read, as keywords of `consilience.read_annotations`.
-    features : Path or None
+    features : Path, DataFrame or None
         Table of features, one row per item.
     feature_options : FeatureOptions
         How it is read.
-    scores : Path or None
+    scores : Path, DataFrame or None
         Table of external scores to test against the clusters.
     given_labels : str or None
         Labels that came with the items, to be checked: a file, or a column of the table of features.
@@ -180,8 +186,8 @@ class PredictionRequest(Request):
     ----------
     saved : Path
         The model.zip of a fit.
-    table : Path
-        Features, or, for a model of labels, new labels by the annotators that it was fitted to.
+    table : Path, DataFrame or Labels
+        Features, or, for a model of labels, new labels by the annotators that it was fitted to; or their file.
     proba : bool
         Whether to add the probability of every cluster or class.
     feature_item : str or None
@@ -193,7 +199,7 @@ class PredictionRequest(Request):
     """
 
     saved: FilePath
-    table: FilePath
+    table: Source
     proba: bool = False
     feature_item: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -210,7 +216,7 @@ class ComparisonRequest(Request):
         The annotations, or their file; "-" is standard input.
     reading : dict
         How the file is read, as keywords of `consilience.read_annotations`.
-    features : Path or None
+    features : Path, DataFrame or None
         Table of features, one row per item.
     feature_options : FeatureOptions
         How it is read.
@@ -239,7 +245,7 @@ class ComparisonRequest(Request):
 
     annotations: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
-    features: FilePath | None = None
+    features: Table | None = None
     feature_options: FeatureOptions = FeatureOptions()
     models: Sequence[str] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)

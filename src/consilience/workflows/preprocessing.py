@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from consilience.workflows.features import categorical_columns
 from consilience.workflows.item_columns import FEATURE_ITEM, item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
+from consilience.workflows.sources import TableSource
 from consilience.workflows.tables import names_in, read_table
 from consilience.workflows.text import others
 
@@ -161,7 +161,9 @@ def _named(chosen: Any, names: list[str]) -> list[str]:
     return [column if isinstance(column, str) else names[column] for column in columns]
 
 
-def read_for(path: Path, estimator: Any, *, chosen: str | None = None, items: pd.Index | None = None) -> pd.DataFrame:
+def read_for(
+    path: TableSource, estimator: Any, *, chosen: str | None = None, items: pd.Index | None = None
+) -> pd.DataFrame:
     """Read the features that a fitted estimator needs, in its order, from a file that may hold more.
 
     Parameters

@@ -31,6 +31,7 @@ from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
 from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
 from consilience.workflows.reading import named, read_noted
+from consilience.workflows.sources import TableSource, source_of
 from consilience.workflows.tables import names_as, read_scores, rows_of
 
 
@@ -69,7 +70,7 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
             )
         items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
-        items, probability = _by_features(estimator, table, request.feature_item)
+        items, probability = _by_features(estimator, source_of(table, "the table"), request.feature_item)
         has_labels = np.ones(len(items), dtype=bool)
     else:
         given = ", ".join(written(**{name: value if value is False else None}) for name, value in reading.items())
@@ -93,13 +94,13 @@ def last_step(estimator: Any) -> Any:
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def _by_features(estimator: Any, path: Path, item: str | None) -> tuple[pd.Index, np.ndarray]:
+def _by_features(estimator: Any, path: TableSource, item: str | None) -> tuple[pd.Index, np.ndarray]:
     table = read_for(path, estimator, chosen=item)
     by_place = needs_of(estimator).names is None
     return table.index, estimator.predict_proba(table.to_numpy() if by_place else table)
 
 
-def _by_labels(model: Any, path: Path, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
+def _by_labels(model: Any, path: Any, reading: Mapping[str, Any]) -> tuple[pd.Index, np.ndarray, np.ndarray]:
     """Return items, the probabilities of their classes, and whether they have any labels."""
     labels, _ = read_for_model(path, reading=reading, model=type(model).__name__)
     try:
@@ -177,7 +178,7 @@ def report_again(request: ReportRequest) -> Path:
     return out
 
 
-def _features_of(path: Path, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
+def _features_of(path: TableSource, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
     """Return features of the fitted items, as the first step of the pipeline takes them if it prepares them.
 
     Otherwise they are read as numbers.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from consilience.annotations.files.importer import table_of_frame
 from consilience.annotations.files.sources import Source, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
 from consilience.annotations.names import plain, unique_names
@@ -14,13 +14,14 @@ from consilience.errors import AnnotationError, InputError
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
 from consilience.workflows.item_columns import ids_beside, item_column
 from consilience.workflows.notes import note
+from consilience.workflows.sources import TableAtHand, TableSource
 from consilience.workflows.text import others
 
 LISTED = 5  # names in a note
 
 
-def read_table(path: Path) -> Table:
-    """Read a table from CSV, TSV or Parquet.
+def read_table(path: TableSource) -> Table:
+    """Read a table from a file of any kind, or take a frame for one.
 
     Raises
     ------
@@ -28,13 +29,15 @@ def read_table(path: Path) -> Table:
         There is no such file, or it holds no table.
     """
     try:
+        if isinstance(path, TableAtHand):
+            return table_of_frame(path.frame, "A request")
         held = read_source(Source.of(path))
         return held if isinstance(held, Table) else held.table()
     except AnnotationError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def names_in(table: Table, column: Any, path: Path) -> pd.Index:
+def names_in(table: Table, column: Any, path: TableSource) -> pd.Index:
     """Return the names of the items in a column, one per row.
 
     Raises
@@ -49,7 +52,7 @@ def names_in(table: Table, column: Any, path: Path) -> pd.Index:
 
 
 def numbers(
-    table: Table, path: Path, *, item: Any, besides: tuple[str, ...] = (), blanks: bool = False
+    table: Table, path: TableSource, *, item: Any, besides: tuple[str, ...] = (), blanks: bool = False
 ) -> pd.DataFrame:
     """Read all columns of a table as numbers, except that of the items.
 
@@ -83,7 +86,7 @@ def numbers(
     return pd.DataFrame(columns, index=reader.items)
 
 
-def ids_left_out(ids: list[Any], path: Path) -> str:
+def ids_left_out(ids: list[Any], path: TableSource) -> str:
     """Say that columns were left out as ids."""
     shown = ", ".join(repr(str(name)) for name in ids[:LISTED]) + (", …" if len(ids) > LISTED else "")
     if len(ids) == 1:
@@ -92,7 +95,7 @@ def ids_left_out(ids: list[Any], path: Path) -> str:
 
 
 def read_numbers(
-    path: Path, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
+    path: TableSource, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
 ) -> pd.DataFrame:
     """Read a table of numbers indexed by item; see `numbers` and `consilience.workflows.item_columns.item_column`."""
     table = with_decimal_points(read_table(path))
@@ -117,7 +120,7 @@ def names_as(names: pd.Index, others: pd.Index) -> pd.Index:
     return names
 
 
-def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
+def rows_of(table: pd.DataFrame, items: pd.Index, path: TableSource) -> pd.DataFrame:
     """Return the rows of a table for some items, in their order; the number of other rows is noted.
 
     Raises
@@ -135,6 +138,6 @@ def rows_of(table: pd.DataFrame, items: pd.Index, path: Path) -> pd.DataFrame:
     return table.loc[items]
 
 
-def read_scores(path: Path, items: pd.Index) -> pd.DataFrame:
+def read_scores(path: TableSource, items: pd.Index) -> pd.DataFrame:
     """Read a table of external scores, NaN where one is missing, for some items in their order."""
     return rows_of(read_numbers(path, blanks=True, items=items), items, path)
