@@ -425,9 +425,11 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     plural_name = is_plural(layout.columns["item"])
     for separator in SEPARATORS:
         joined = cells.str.contains(separator, regex=False)
+        if not (joined.mean() > 0.5 or (plural_name and joined.any())):
+            continue
         parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
-        recur = np.median(list(parts.values())) >= 2 if parts else False
-        if joined.mean() > 0.5 or (plural_name and recur and joined.any()):
+        recur = np.median(list(parts.values())) >= 2
+        if recur or joined.mean() > 0.5:
             if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
                 return None
             return separator if recur or plural_name else None

@@ -12,6 +12,7 @@ import pandas as pd
 from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
 from consilience.annotations.files.no_sorts import (
     of_records,
+    of_the_people,
     refuse_decimals,
     refuse_properties_of_people,
     refuse_rankings,
@@ -101,6 +102,7 @@ def wide_table(table: Table, request: Request) -> Wide:
     _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
+    besides += [name for name in of_the_people(table, key, others) if name not in {*besides, *chosen}]
     left_out = no_persons(table, others)
     measured = [name for name in left_out if name not in besides]
     if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
