@@ -341,8 +341,8 @@ def test_concat_refuses_parts_that_do_not_match(groupings):
             r"distinguish the groupings in a column, grouping=…\.$",
         ),
         (FRAME.assign(annotator="Ann"), r"'bee' occurs twice .*row 1 .* and row 4"),  # the ant is twice in one group
-        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "with distinct columns"),
-        ({"item": [1]}, "Got dict instead"),
+        (pd.DataFrame([[1, 2]], columns=["item", "item"]), "Two columns are called"),
+        ({"item": 1}, "Got dict instead"),
         (FRAME.assign(group=[{"a": 1}, [1], [2], [1], [2]]), "hashable"),
     ],
 )

@@ -16,7 +16,7 @@ from consilience.inference import parts
 from consilience.inference.iterate import Outcome
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results, write_item_results
 from consilience.partitions.engine.checkpoint import runs_at
-from consilience.partitions.models import dawid_skene, label_parts
+from consilience.partitions.models import label_parts
 from consilience.partitions.models.registry import MODELS
 from consilience.registry import ESTIMATORS
 from consilience.simulation import simulate_copies

@@ -64,6 +64,13 @@ def test_groups_beside_coordinates_are_read(read):
     assert said.to_matrix().to_numpy(object).tolist() == [[1, 2], [1, 1], [2, 1]]
 
 
+def test_properties_of_people_beside_their_sorts_are_left_out(read):
+    rows = ["P1,18-25,food,food,bath,none at all", "P2,26-35,eat,drink,wash,some", "P3,18-25,food,drink,bath,some"]
+    with pytest.warns(AnnotationWarning, match="left out: 'Age group', 'Work experience'"):
+        said = read("\n".join(["participant,Age group,bread,tea,soap,Work experience", *rows]))
+    assert said.items.tolist() == ["bread", "tea", "soap"]
+
+
 def test_piles_in_an_order_are_read_with_a_note(read):
     piles = [-2, -1, -1, 0, 0, 0, 1, 1, 2]
     rows = [f"s{i},{piles[i]},{piles[(i * 2) % 9]},{piles[(i * 4) % 9]}\n" for i in range(9)]

@@ -96,9 +96,9 @@ def test_cells_and_annotators_of_a_wide_table_are_integers_if_all_are(read):
     groupings = read(lines("item;1;2", "a;1;2", "b;10;"))
     assert groupings.annotators.tolist() == [1, 2]
     assert groupings.group_names.tolist() == [1, 10, 2]
-    mixed = read(lines("item;1;b", "a;1;2", "b;10;x"))
+    mixed = read(lines("item;1;b", "a;1;2", "b;10;y"))
     assert mixed.annotators.tolist() == ["1", "b"]
-    assert mixed.group_names.tolist() == ["1", "10", "2", "x"]
+    assert mixed.group_names.tolist() == ["1", "10", "2", "y"]
 
 
 def test_wide_table_with_another_item_column(read):

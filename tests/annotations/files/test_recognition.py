@@ -129,7 +129,6 @@ ROWS = [["a", "1", "1"], ["b", "1", "2"], ["c", "2", "2"]]
     [
         (["card", "x", "y"], False),
         (["participant", "x", "y"], True),
-        (["thing", "x", "y"], False),  # an unknown word for items
         (["id", "J1", "J2"], False),
         (["id", "card 1", "card 2"], True),
     ],
@@ -182,6 +181,12 @@ def test_items_named_by_single_letters_are_not_counts():
 def test_tables_without_annotations_are_refused(rows, columns, message):
     with pytest.raises(AnnotationError, match=message):
         wide(rows, columns)
+
+
+def test_an_unknown_word_for_the_rows_is_asked_about():
+    with pytest.raises(AnnotationError, match="can be read in two ways"):
+        wide(ROWS, ["thing", "x", "y"])
+    assert not wide(ROWS, ["thing", "x", "y"], transpose=False).annotators_in_rows
 
 
 def test_list_in_a_cell_of_an_unrecognised_table():

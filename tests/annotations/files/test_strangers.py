@@ -262,3 +262,19 @@ def test_an_export_of_the_server(read):
     for more in ("", ",hybrid_categories"):
         said = read(lines(SERVER + more, *(f"{row}{more and ',[]'}" for row in rows)))
         assert memberships(said) == {("-5 °C", "p1", "+ hot"), ("tea", "p1", "cold")}
+
+
+@pytest.mark.parametrize(("column", "role"), [("Sub-category", "group"), ("level", "grouping"), ("criterion", "group")])
+def test_columns_that_may_be_read_instead_are_offered(column, role, read):
+    said = read(lines(f"participant,card,category,{column}", "A,a,x,1", "A,b,x,2", "B,a,y,1", "B,b,z,1"))
+    assert f"columns not used: {column!r} ({role}={column!r} reads {column!r})" in said.reading.notes
+    assert read(lines("participant,card,category,colour", "A,a,x,1", "A,b,x,2")).reading.notes == (
+        "columns not used: 'colour'",
+    )
+
+
+def test_a_group_may_have_the_name_of_its_card(read):
+    said = read(lines("participant,Pets,Fish,Meals,Toys,Garden,Tools", "A,Pets,Pets,x,y,x,x", "B,p,q,p,r,q,q"))
+    assert said.n_rows == 12
+    with pytest.raises(AnnotationError, match="'A' occurs again in its column"):
+        read(lines("ant,A,small", "bee,A,small", "cow,B,large"))

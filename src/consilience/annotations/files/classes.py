@@ -121,19 +121,23 @@ def _parts(name: Any, separator: str) -> list[str]:
 
 def refuse_two_groups(group: Coded, owner: Coded, where: Where) -> None:
     """Raise an AnnotationError if a cell names two groups of the annotator, so that an item would be in both."""
+    texts = [str(name).strip().casefold() for name in group.names]
+    known = set(texts)
     joined = [
-        place for place, name in enumerate(group.names) if isinstance(name, str) and any(s in name for s in ";|,/\n")
+        place
+        for place, text in enumerate(texts)
+        if any(sign in text and len(found := set(_parts(text, sign))) > 1 and found <= known for sign in SEPARATORS)
     ]
     if not joined:
         return
     theirs: dict[int, set[str]] = {}
-    texts = [str(name).strip().casefold() for name in group.names]
     rows = np.flatnonzero(np.isin(group.codes, joined))
-    wanted = set(owner.codes[rows].tolist())
-    for who, what in set(zip(owner.codes.tolist(), group.codes.tolist())):
-        if who in wanted and what >= 0:
-            theirs.setdefault(who, set()).add(texts[what])
-    for row in rows:
+    of_them = np.isin(owner.codes, np.unique(owner.codes[rows])) & ~group.missing
+    pairs = np.unique(np.stack([owner.codes[of_them], group.codes[of_them]]), axis=1)
+    for who, what in pairs.T.tolist():
+        theirs.setdefault(who, set()).add(texts[what])
+    _, first = np.unique(np.stack([owner.codes[rows], group.codes[rows]]), axis=1, return_index=True)
+    for row in rows[np.sort(first)]:
         name = group.names[group.codes[row]]
         for separator in SEPARATORS:
             parts = _parts(name, separator)

@@ -55,6 +55,11 @@ from consilience.errors import AnnotationError
 
 PARTS_OF_LABELS = ("item", "annotator", "label")
 VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
+OFFERED = {  # columns of a sort that may be read instead of others
+    **dict.fromkeys(("subcategory", "subgroup", "supercategory", "hybrid", "principle", "criterion"), "group"),
+    **dict.fromkeys(("level", "step", "attempt", "repetition"), "grouping"),
+    **dict.fromkeys(("statement", "cardtext", "itemtext"), "item"),
+}
 MOST_PILES_OF_ONE_NAME = 0.25  # share of rows that each contain a list of items
 SEPARATORS = ("\n", ";", "|", ",")
 
@@ -425,9 +430,11 @@ def _separator(frame: pd.DataFrame, layout: Long) -> str | None:
     plural_name = is_plural(layout.columns["item"])
     for separator in SEPARATORS:
         joined = cells.str.contains(separator, regex=False)
+        if not (joined.mean() > 0.5 or (plural_name and joined.any())):
+            continue
         parts = Counter(part.strip() for cell in set(cells) for part in {*cell.split(separator)})
-        recur = np.median(list(parts.values())) >= 2 if parts else False
-        if joined.mean() > 0.5 or (plural_name and recur and joined.any()):
+        recur = np.median(list(parts.values())) >= 2
+        if recur or joined.mean() > 0.5:
             if frame[_parts_of_group(layout)].astype(str).duplicated().mean() > MOST_PILES_OF_ONE_NAME:
                 return None
             return separator if recur or plural_name else None
@@ -659,8 +666,17 @@ def _described(
         heads = [str(layout.columns[part]) for part in parts if part in layout.columns]
         shape = f"long table of {found.kind} ({', '.join(heads)})"
         if layout.left_out:
-            notes.append(f"columns not used: {_listed(layout.left_out)}")
+            notes.append(f"columns not used: {_listed(layout.left_out)}{_offer(layout)}")
     return f"{what}, {shape}{f', {tool}' if tool else ''}", notes
+
+
+def _offer(layout: Long) -> str:
+    """Say how a column that was not used can be, if its name tells, such as that of finer groups; else empty."""
+    for column in layout.left_out:
+        role = OFFERED.get(normal(column).replace(" ", ""))
+        if role is not None and (role in layout.columns or role == "grouping") and layout.kind == "groupings":
+            return f" ({written(**{role: column})} reads {str(column)!r})"
+    return ""
 
 
 def _listed(columns: list[Any]) -> str:

@@ -65,7 +65,7 @@ OF_THINGS = re.compile(
 SCALES = re.compile(
     r"(sus|umux( lite)?|nps|csat|ueq|tlx|nasa tlx|panas|bfi|phq|gad|csuq|sumi|attrakdiff|ssq|pss)( ?q?\d+| score| .*)?"
 )
-QUESTION = re.compile(r".*\?[\s*:.]*$", re.DOTALL)
+QUESTION = re.compile(r".*[?？؟][\s*:.]*$", re.DOTALL)
 OF_EVENTS = {"event", "action", "event type", "action type", "interaction", "operation", "move", "x", "y"}
 TIMES_OF_EVENTS = {"time", "timestamp", "time stamp", "ts", "datetime", "elapsed", "ms", "time ms"}
 FEWEST = 3
@@ -213,6 +213,23 @@ def of_records(columns: list[Any]) -> str:
         f"which item where, name the columns: {columns_of_a_long_table()}. If its columns are people or items: "
         f"{written(kind='groupings', ignore=...)}."
     )
+
+
+def of_the_people(table: Table, key: Any, others: list[Any]) -> list[Any]:
+    """Return the columns of a table with a row for each person that are properties of people, such as age group.
+
+    Their names say so, and their values stand in no other column, unlike the groups of cards that are called so.
+    """
+    head = None if key is None else named(key)
+    if head is None or head.role != "annotator":
+        return []
+    texts = {name: {text.casefold() for text in _texts(table.frame[name]) if text} for name in others}
+    found = []
+    for name in others:
+        rest = set().union(*(texts[other] for other in others if other != name))
+        if PERSONAL.search(normal(name)) and texts[name] and not texts[name] & rest:
+            found.append(name)
+    return found if len(found) < len(others) else []
 
 
 def _share_values(columns: list[list[str]]) -> bool:

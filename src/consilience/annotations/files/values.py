@@ -186,7 +186,7 @@ def is_error_of_sheet(name: Any) -> bool:
 
 def abstains(name: Any) -> bool:
     """Whether a label says that the annotator gives none, such as "don't know"."""
-    return isinstance(name, str) and normal(name).replace("’", "'") in ABSTENTIONS
+    return isinstance(name, str) and normal(name).replace("’", "'").strip("?!…' ") in ABSTENTIONS
 
 
 def says_unsorted(name: Any) -> bool:
@@ -375,7 +375,8 @@ def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str 
     if is_x.any() and (n_words >= FEWEST_WORDS or (len(others) > 1 and all(map(is_number, others)))):
         # among other letters, x is a name like a and b
         is_it |= is_x & (not any(len(name) == 1 and name.isalpha() for name in others))
-    is_it &= np.array([folded(name) not in known for name in column.names], dtype=bool)
+    if known:
+        is_it &= np.array([folded(name) not in known for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
     if not count:
         return None

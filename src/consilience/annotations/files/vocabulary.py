@@ -95,8 +95,8 @@ BY_SOMEBODY = re.compile(r"(created|labell?ed|annotated|completed|reviewed|rated
 DIFFERENCE = re.compile(  # in a name without spaces: areDifferent, dissimilarity_score, not_same, mismatch
     r"(is|are|was|were|isit|arethey|the|both|two|items?|pairs?|how|very|said|judged)*"
     r"(dis-?similar(ity)?|differ(s|ent|ence|ing)?|distinct(ness)?|distance|discrepancy"
-    r"|un(like|equal|alike|related|similar|matched)|mis-?match|non-?match|no-?match"
-    r"|not(the)?(same|similar|match|matching|equal|alike|related|duplicates?|identical)|(isn'?t|aren'?t)(the)?same"
+    r"|un(like|equal|alike|related|similar|matched)|mis-?match|no-?match|non-?(match|matching|identical|equal|duplicates?|similar|equivalent)"
+    r"|not(the|an?)?(same|similar|match|matching|equal|alike|related|duplicates?|identical)|(isn'?t|aren'?t)(the)?same"
     r"|apart|separated?|unähnlich(keit)?|verschieden|unterschied(lich)?|ungleich|différen(te?s?|ce)|distintos?|diferen"
     r"(tes?|cia)|divers[oi]|разные|различие|różne|różnica|farklı|verschil(lend)?|違う|異なる|不同|差异|다름|अलग|مختلف)"
     r"(score|rating|grade|level|judge?ment|label|answer|value|class|group|cluster|item|ly|d|s|\d)*"

@@ -12,6 +12,7 @@ import pandas as pd
 from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
 from consilience.annotations.files.no_sorts import (
     of_records,
+    of_the_people,
     refuse_decimals,
     refuse_properties_of_people,
     refuse_rankings,
@@ -36,6 +37,7 @@ FEWEST_TEXTS = 8
 FEWEST_COUNTS = 6
 SHARE_OF_ZEROS = 0.25
 FEWEST_ITEMS = 3
+SHARE_OF_DATA = 0.2  # of the columns, whose names occur again in them where the first line is none of names
 FEWEST_TOGETHER = 4
 FIRST_CELLS = 50
 DATE = r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}\b|[A-Z][a-z]{2,8} \d\d?, \d{4}"
@@ -44,8 +46,12 @@ ADDRESS_OR_DATE = re.compile(rf"\S+@\S+\.\w+$|https?://|www\.|{DATE}")
 
 def require_header(table: Table) -> None:
     """Raise an AnnotationError if the names of columns seem to be the first row of a table without a header."""
-    for name in table.columns if table.is_text else ():
-        why = _why_data(str(name), table.frame[name])
+    columns = table.columns if table.is_text else []
+    again = [name for name in columns if (table.frame[name] == name).any() and not is_number(name)]
+    for name in columns:
+        # a group may have the name of its card, so in a wide table several columns must tell
+        is_again = name in again and len(again) >= len(columns) * SHARE_OF_DATA
+        why = "occurs again in its column" if is_again and name else _why_data(str(name), table.frame[name])
         if why:
             raise AnnotationError(
                 f"The first line seems to contain data instead of names of columns, since {str(name)!r} {why}; insert "
@@ -71,8 +77,6 @@ def _why_data(name: str, column: pd.Series) -> str:
         return "is a number"
     if not name or is_number(name):
         return ""
-    if (column == name).any():
-        return "occurs again in its column"
     form = _form(name)
     if "#" in form and len(column) and np.mean([_form(str(cell)) == form for cell in column]) > 0.8:
         return f"has the form of the cells below it, such as {str(column.iloc[0])!r}"
@@ -101,6 +105,7 @@ def wide_table(table: Table, request: Request) -> Wide:
     _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
+    besides += [name for name in of_the_people(table, key, others) if name not in {*besides, *chosen}]
     left_out = no_persons(table, others)
     measured = [name for name in left_out if name not in besides]
     if not set(others) - {*left_out, *besides} or len(measured) > max(1, len(others) / 3):
@@ -372,6 +377,7 @@ def _are_counts(values: np.ndarray, blank: np.ndarray) -> bool:
     if (values[~blank] == 0).mean() >= SHARE_OF_ZEROS and np.ptp(values.sum(1)) == 0:
         return True
     integers = np.where(blank, -1, values).astype(np.int64)
+    integers = integers[:, (integers > 0).any(0)]  # categories that nobody used
     gaps = min(n_with_gaps(integers) / len(integers), n_with_gaps(integers.T) / integers.shape[1])
     return bool(len(values) >= FEWEST_COUNTS and (values == 0).mean() >= SHARE_OF_ZEROS and gaps > 0.5)
 
