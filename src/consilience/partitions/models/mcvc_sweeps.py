@@ -21,6 +21,7 @@ from consilience.partitions.models.mcvc_sums import (
     Directions,
     LogSums,
     Messages,
+    OfGroups,
     Some,
     Sums,
     directed,
@@ -118,8 +119,7 @@ class ItemsInParts(Items):
         messages = Messages.of(self.evidence, eta.sums.groups[:, :, swept], same, apart)
         found = eta.parts.total(directed, swept, weights, messages, FIRST_SHARES)
         push = Messages.of(self.evidence, found.groups, same, apart).of_groups
-        curve = ((push * found.groups).sum((0, 1)) - found.own) / 2
-        return DirectionInParts(eta, swept, weights, messages, found, found.slope, curve)
+        return DirectionInParts(eta, swept, weights, messages, found, push)
 
     def agreement(self, state: State) -> AgreementOfRestarts:
         """See `mcvc.Items.agreement`."""
@@ -134,6 +134,7 @@ class DirectionInParts(Direction):
 
     weights, messages : of these columns.
     found : sums over the parts.
+    push : what the direction tells the groups.
     """
 
     eta: EtaInParts
@@ -141,8 +142,17 @@ class DirectionInParts(Direction):
     weights: Weights
     messages: Messages
     found: Directions
-    slope: Columns
-    curve: Columns
+    push: OfGroups
+
+    @property
+    def slope(self) -> Columns:
+        """See `mcvc.Direction`."""
+        return self.found.slope
+
+    @property
+    def curve(self) -> Columns:
+        """See `mcvc.Direction`."""
+        return ((self.push * self.found.groups).sum((0, 1)) - self.found.own) / 2
 
     @property
     def entropy(self) -> Columns:
