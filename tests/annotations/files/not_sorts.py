@@ -189,6 +189,10 @@ NOT_SORTS: dict[str, tuple[str, str]] = {
         "model_a,model_b,judge,winner\ng,h,u,model_a\ng,i,u,tie\nh,i,v,model_b\n",
         "which of two items was preferred",
     ),
+    "ranked choices": (
+        "Voter,1st choice,2nd choice,3rd choice\na,Orders,Help,Shop\nb,Help,Shop,Orders\nc,Orders,Shop,Help\n",
+        "table of ranked choices",
+    ),
     "known classes": ("image,label\na.jpg,cat\nb.jpg,dog\nc.jpg,cat\n", "one label, in 'label', but no annotator"),
     "boxes": (
         "image,annotator,label\n"

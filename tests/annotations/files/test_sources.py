@@ -81,7 +81,7 @@ def test_workbook_keeps_types_and_rows_of_its_sheet(read):
 
 def test_workbook_with_two_tables_is_refused_with_their_names(read):
     rows = [["card", "Ann", "Bo"], ["a", 1, 2], ["b", 1, 1]]
-    content = workbook({"first": rows, "second": [[*row, "x"] for row in rows], "overview": [["", "n"], ["cards", 3]]})
+    content = workbook({"first": rows, "second": [[*row, "y"] for row in rows], "overview": [["", "n"], ["cards", 3]]})
     with pytest.raises(AnnotationError, match=r"The sheets 'first', 'second' all hold annotations.*sheet='first'"):
         read(content, "table.xlsx")
     assert read(content, "table.xlsx", sheet="second").n_annotators == 3

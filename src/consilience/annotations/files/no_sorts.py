@@ -66,6 +66,11 @@ SCALES = re.compile(
     r"(sus|umux( lite)?|nps|csat|ueq|tlx|nasa tlx|panas|bfi|phq|gad|csuq|sumi|attrakdiff|ssq|pss)( ?q?\d+| score| .*)?"
 )
 QUESTION = re.compile(r".*[?？؟][\s*:.]*$", re.DOTALL)
+RANKED = re.compile(
+    r"(\d+ ?(st|nd|rd|th|er|e)|first|second|third|fourth|fifth|erste|zweite|dritte)[ .]*"
+    r"(choice|rank|preference|place|pick|wahl|choix)"
+    r"|(choice|rank|preference|pick|place|wahl|rang|choix) ?\d+"
+)
 OF_EVENTS = {"event", "action", "event type", "action type", "interaction", "operation", "move", "x", "y"}
 TIMES_OF_EVENTS = {"time", "timestamp", "time stamp", "ts", "datetime", "elapsed", "ms", "time ms"}
 FEWEST = 3
@@ -92,6 +97,7 @@ def refuse_no_sorts(table: Table, request: Request) -> None:
     _refuse_events(columns)
     _refuse_percentages(columns, texts)
     _refuse_paths(columns, texts)
+    _refuse_choices(columns)
     _refuse_questions(columns, texts)
     _refuse_properties(columns, texts)
     _refuse_marks(table, columns, texts)
@@ -154,6 +160,12 @@ def _refuse_paths(columns: list[Any], texts: dict[Any, list[str]]) -> None:
         raise AnnotationError(
             _no("This is a table of paths, such as those of a tree test: its cells are steps from page to page.")
         )
+
+
+def _refuse_choices(columns: list[Any]) -> None:
+    ranked = [name for name in columns[1:] if RANKED.fullmatch(normal(name))]
+    if len(ranked) > 1 and len(ranked) >= len(columns[1:]) / 2:
+        raise AnnotationError(_no(f"This is a table of ranked choices ({listed(ranked)}). Ranks are no groups."))
 
 
 def _refuse_questions(columns: list[Any], texts: dict[Any, list[str]]) -> None:
