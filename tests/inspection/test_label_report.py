@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from scipy.special import entr
 
-from consilience import Groupings, Labels
+from consilience import Groupings, Labels, analysis
 from consilience.analysis.fitted import own_annotations
 from consilience.annotations import concat
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.inspection.report.tables import percent
+from consilience.metrics import krippendorff_alpha
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items
 CLASSES = ["owl", "cat", "dog", "yak"]
@@ -129,6 +130,17 @@ def test_findings_name_the_least_accurate(page, named):
     assert f"the least accurate annotators are {quality['accuracy'].idxmin()} (" in findings(page)
     sure = (model.responsibilities_[:40].max(1) >= 0.9).sum()
     assert f"({sure} of 42) belong to their class with a probability of at least 0.9" in findings(page)
+
+
+def test_agreement_beyond_chance_is_told_of_labels(page, named):
+    model, labels = named
+    alpha = krippendorff_alpha(labels, n_draws=200)
+    told = f"Krippendorff's alpha {alpha.value:.2f} ({alpha.low:.2f} to {alpha.high:.2f})"
+    assert told in page.section("annotators").text
+    found = analysis.findings(model, labels)
+    assert told in str(found)
+    assert found.facts["reliability"].keys() == {"krippendorff_alpha", "fleiss_kappa", "cohen_kappa"}
+    assert found.facts["reliability"]["krippendorff_alpha"]["value"] == alpha.value
 
 
 def test_votes_are_not_probabilities(animals, read):

@@ -16,6 +16,7 @@ from consilience.analysis.fitted import is_standardized
 from consilience.analysis.group_names import called, cluster_names
 from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations.names import plain
+from consilience.metrics.reliability import Reliability
 
 if TYPE_CHECKING:
     from consilience.analysis.findings import Findings
@@ -45,6 +46,7 @@ def facts_of(found: Findings) -> dict[str, Any]:
         "n_items_without_annotations": annotations.summary().n_unannotated_items,
         "mean_probability": float(model.responsibilities_[clustered].max(1).mean()),
         **of_kind(found),
+        "reliability": {name: _of_reliability(value) for name, value in found.reliability.items()},
         "certainty": None if certainty is None else dict(zip(CERTAINTY, attrgetter(*CERTAINTY)(certainty))),
         "random_annotators": _random_annotators(found),
         "given_labels": None if found.quality is None else _of_given_labels(found.quality),
@@ -124,6 +126,10 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "information": _average(quality["information"], quality["n_labels"]),
         "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
     }
+
+
+def _of_reliability(found: Reliability) -> dict[str, Any]:
+    return {name: _figure(value) for name, value in asdict(found).items()}
 
 
 def _random_annotators(found: Findings) -> list[dict[str, Any]] | None:

@@ -40,6 +40,7 @@ from consilience.analysis.name_corrections import corrections_of
 from consilience.analysis.names import as_text
 from consilience.analysis.panels import axes_of, segments_of, separation_of, words_of
 from consilience.analysis.random_sorters import random_sorters
+from consilience.analysis.reliability import reliability_of
 from consilience.analysis.segments import PanelSegments
 from consilience.analysis.separation import Separation
 from consilience.analysis.standardisation import StandardNames, standard_names
@@ -51,6 +52,7 @@ from consilience.annotations.names import plain
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Literal, Names
 from consilience.errors import InputError
 from consilience.metrics.agreement import annotator_agreement
+from consilience.metrics.reliability import Reliability
 
 N_DRAWS = 100  # at most, of the certainty
 OF_OTHERS = ("repeats", "stays", "elsewhere")  # columns of the certainty beside those of the model
@@ -158,6 +160,13 @@ class Findings:
     def agreement(self) -> pd.DataFrame:
         """See `annotator_agreement`."""
         return annotator_agreement(self.groupings)
+
+    @cached_property
+    def reliability(self) -> dict[str, Reliability]:
+        """See `reliability_of`; nothing for judgements of pairs."""
+        if isinstance(self.annotations, Labels) and self.can.names_classes:
+            return reliability_of(self.annotations)
+        return reliability_of(self.groupings) if self.groups else {}
 
     @cached_property
     def annotators(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 
 from consilience.analysis.copies import sentences_on_copies
 from consilience.analysis.names import as_text, counted, shortened, width
+from consilience.analysis.reliability import sentences_on_reliability
 from consilience.analysis.ties import sentences_on_ties
 from consilience.analysis.words import Words, current_words, use_words
 
@@ -34,6 +35,7 @@ def _as_lines(found: Mapping[str, Any]) -> str:
     )
     warnings = found.get("warnings", [])
     lines = [*warnings, *([""] if warnings else []), *write(found), *_of_certainty(found["certainty"])]
+    lines += sentences_on_reliability(found["reliability"], of_pairs="classes" not in found)
     if marked := found["random_annotators"]:
         names = [_short(person["annotator"]) for person in marked[:MOST_RANDOM]]
         names += [f"and {len(marked) - MOST_RANDOM:,} more"] if len(marked) > MOST_RANDOM else []

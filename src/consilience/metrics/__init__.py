@@ -14,16 +14,21 @@ from consilience.metrics.clusterings import (
 from consilience.metrics.odd_one_out import OddOneOut, odd_one_out
 from consilience.metrics.odd_one_out_questions import odd_one_out_questions
 from consilience.metrics.profiles import association, cluster_profile
+from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 __all__ = [
     "OddOneOut",
     "PairScores",
+    "Reliability",
     "ami",
     "annotator_agreement",
     "ari",
     "association",
     "cluster_profile",
     "clustering_accuracy",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "krippendorff_alpha",
     "mean_agreement",
     "nmi",
     "odd_one_out",

@@ -187,9 +187,10 @@ def compare(
     n_folds : int, default=5
         Number of folds, and of fits of each model.
     level : {"auto", "groupings", "judgements"}, default="auto"
-        The unit to hold out. "groupings": whole groupings; measures how well new ones are predicted. "judgements": some
-        items of every grouping, some labels, or some judgements of pairs; every annotator stays known. "auto":
-        groupings if most annotators gave several or there are at least 50 in total, else judgements.
+        The unit to hold out. "groupings": all groupings of some annotators, or whole groupings if there are fewer
+        annotators than folds; measures how well new people are predicted. "judgements": some items of every
+        annotator, some labels, or some judgements of pairs; every annotator stays known. "auto": groupings if most
+        annotators gave several or there are at least 50 in total, else judgements.
     max_pairs : int, default=20_000
         Largest number of judgements to draw, with the share of "same" of all.
     clip : float, default=0.01

@@ -6,14 +6,17 @@ they are in one group; likewise two labels of one annotator.
 
 | level | a fold is | its judgements |
 |---|---|---|
-| "groupings" | whole groupings | of every two of their items |
+| "groupings" | all groupings of some annotators | of every two of their items |
 | "judgements", groupings and labels | some items of every grouping | of two items of which one or both are hidden |
 | "judgements", pairs | some judgements of every annotator | themselves |
 
 Decided here
 ------------
-Repeated judgements of a pair by an annotator on the same occasion, and repeated labels of an item, are in the fold of
-the first and held out with it, so that a model never predicts something it was fitted to.
+Repeated judgements of a pair by an annotator on the same occasion, and an annotator's repeated labels of an item or
+memberships of an item in several groupings, are in the fold of the first and held out with it, so that a model never
+predicts something it was fitted to. For the same reason all groupings of an annotator are held out together: people
+repeat themselves, and who sorts twice at random but alike would be predicted from their other grouping. Only where
+there are fewer annotators than folds are groupings of one in several folds.
 
 A judgement belongs to one fold and is drawn once. If its two memberships are in different folds, it is assigned to one
 of them at random. Rows are dealt to folds in turn within a grouping (within an annotator, for whole groupings and for
@@ -162,6 +165,9 @@ def _folds(
 ) -> Int[np.ndarray, " rows"]:
     """Return the fold of every row: folds in turn, in random order within a grouping or an annotator."""
     if level == "groupings":
+        who, of_row = np.unique(rows.annotator, return_inverse=True)
+        if len(who) >= n_folds:
+            return np.argsort(np.argsort(rows.rank_of_annotator[who]))[of_row] % n_folds
         occasions, first, of_row = np.unique(rows.occasion, return_index=True, return_inverse=True)
         block, what = rows.annotator[first], "groupings"
         order, within = np.arange(len(occasions)), rows.rank_of_annotator[block]
@@ -181,8 +187,8 @@ def _folds(
 def _first_rows(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
     """Return the rows that are not repetitions, and for every row the place of the first that it repeats.
 
-    Any further label of an item by the same annotator is a repetition, and any further judgement of a pair on the same
-    occasion.
+    Any further label, or membership in a grouping, of an item by the same annotator is a repetition, and any further
+    judgement of a pair on the same occasion.
     """
     everything = np.arange(len(rows.order))
     if isinstance(annotations, Labels):
@@ -190,7 +196,10 @@ def _first_rows(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, "
     elif isinstance(annotations, Pairs):
         keys = [annotations.item_a, annotations.item_b, annotations.annotator, annotations.grouping]
     else:
-        return everything, everything
+        cell = annotations.item_of_row * np.int64(annotations.n_annotators) + rows.annotator
+        _, first, cell_of_row = np.unique(cell, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # places of the first rows, in their order
+        return first[order], np.argsort(order)[cell_of_row]
     new = np.append(True, np.logical_or.reduce([key[1:] != key[:-1] for key in keys]))[: len(everything)]
     return np.flatnonzero(new), np.cumsum(new) - 1  # rows are sorted by the keys
 

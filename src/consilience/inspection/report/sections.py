@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from consilience.analysis.capabilities import attributes
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.group_names import called
 from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.reliability import sentences_on_reliability
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
@@ -324,7 +326,10 @@ def _annotators(subject: Subject) -> Section:
         return Section("annotators", f"The {words.annotators}", [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
-    sentences = [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
+    sentences = sentences_on_reliability(
+        {name: asdict(found) for name, found in subject.reliability.items()}, of_pairs=not subject.clusters.is_named
+    )
+    sentences += [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
     return Section("annotators", f"The {words.annotators}", sentences, blocks)
 
 

@@ -1,0 +1,51 @@
+"""Agreement beyond chance of all annotators together: Krippendorff's alpha and its kin, in figures and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from consilience.analysis.names import listed
+from consilience.annotations import Groupings, Labels
+from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
+
+MOST_ITEMS = 1000  # of groupings: all pairs of items are compared
+MOST_ANNOTATORS = 20  # all pairs of whom are compared by Cohen's kappa
+N_DRAWS = 200
+NAMES = {
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "fleiss_kappa": "Fleiss' kappa",
+    "cohen_kappa": "Cohen's kappa",
+}
+
+
+def reliability_of(annotations: Labels | Groupings) -> dict[str, Reliability]:
+    """Return alpha and kappas of labels; of groupings, those of pairs of items, unless these are too many."""
+    if isinstance(annotations, Groupings):
+        if annotations.n_items > MOST_ITEMS:
+            return {}
+        return {"krippendorff_alpha": krippendorff_alpha(annotations, n_draws=N_DRAWS)}
+    found = {
+        "krippendorff_alpha": krippendorff_alpha(annotations, n_draws=N_DRAWS),
+        "fleiss_kappa": fleiss_kappa(annotations, n_draws=N_DRAWS),
+    }
+    if annotations.n_annotators <= MOST_ANNOTATORS:
+        found["cohen_kappa"] = cohen_kappa(annotations, n_draws=N_DRAWS)
+    return found
+
+
+def sentences_on_reliability(found: Mapping[str, Mapping[str, Any]], *, of_pairs: bool) -> list[str]:
+    """Say how far annotators agree beyond chance, or why that is unknown; nothing if it was not computed.
+
+    Examples
+    --------
+    >>> known = {"value": 0.612, "low": 0.55, "high": 0.67, "note": ""}
+    >>> sentences_on_reliability({"krippendorff_alpha": known}, of_pairs=False)
+    ["Agreement beyond chance (0: chance, 1: full): Krippendorff's alpha 0.61 (0.55 to 0.67)."]
+    """
+    known = {name: figures for name, figures in found.items() if not figures["note"]}
+    if not known:
+        return [figures["note"] for figures in found.values()][:1]
+    each = [f"{NAMES[name]} {one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for name, one in known.items()]
+    about = " on pairs, together or apart" if of_pairs else ""
+    return [f"Agreement beyond chance{about} (0: chance, 1: full): {listed(each)}."]
