@@ -56,7 +56,7 @@ class Plan:
     groupings_per_item : float
         How many of these hold an item on average.
     subset_size, subsets_each : int
-        float of items that are sorted at a time, and how often each person sorts.
+        Number of items that are sorted at a time, and how often each person sorts.
     agreement : float
         Adjusted Rand index of two people's groupings, of the pilot or as guessed.
     table : DataFrame, one row per number of annotators tried, which is its index
@@ -104,9 +104,9 @@ def plan(
     Parameters
     ----------
     n_items : int, optional
-        float of items, if there is no pilot.
+        Number of items, if there is no pilot.
     n_clusters : int, optional
-        float of groups that a person would make of all items on average, if there is no pilot.
+        Number of groups that a person would make of all items on average, if there is no pilot.
     agreement : float, optional
         Adjusted Rand index of two people's groupings, in (0, 1), if there is no pilot. Card sorts of ordinary things
         have .3 to .5, free sorts of smells and tastes .1 to .3.
@@ -114,7 +114,7 @@ def plan(
         What the first people said. Half a dozen of people tell little: see the documentation for how far forecasts
         were off.
     subset_size : int, optional
-        float of items that are sorted at a time. By default all, or as many as at most in the pilot.
+        Number of items that are sorted at a time. By default all, or as many as at most in the pilot.
     subsets_each : int, default=1
         How many subsets each person sorts.
     target : float, default=0.8
@@ -122,7 +122,7 @@ def plan(
     max_annotators : int, default=300
         Largest number of people to try.
     n_draws : int, default=10
-        float of simulations of each number of people.
+        Number of simulations of each number of people.
     model : estimator, optional
         The consensus model of groupings that will be used, by default `SubsetFusion`.
     random_state : int, RandomState, Generator or None, default=None

@@ -4,8 +4,9 @@ People are the sample. What another group of as many people would say is predict
 unknown population is a Dirichlet distribution over them (the Bayesian bootstrap: D. B. Rubin 1981, Annals of Statistics
 9), and the other group is n people drawn from it. The number of times that a person is drawn has mean 1 and variance
 about 2: 1 from not knowing the population, and 1 from the draw of another group. The weights here are n times a
-Dirichlet(1/2, …, 1/2) vector, which has these two moments, too, but no zeros: nobody is lost, so that an item that few
-people saw keeps all its evidence, and no two people are tied.
+Dirichlet(1/2, …, 1/2) vector, which has these two moments, too, where people are many, but no zeros: nobody is lost, so
+that an item that few people saw keeps all its evidence, and no two people are tied. Its variance is 2 (n - 1)/(n + 2):
+of few people it is too small, .8 for three, 1 for four and 1.5 for ten, and what they would repeat is told too surely.
 
 A fit under weights of variance 1, as in the usual bootstrap, differs from the fit by as much as the fit does from that
 of the whole population. That is too little: another group differs from the population as well.
