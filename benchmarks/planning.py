@@ -22,7 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from consilience import Groupings
-from consilience.active.planning import plan, reached
+from consilience.active.planning import find_crossing, plan
 from consilience.active.stability import only
 from consilience.consensus import SubsetFusion
 from consilience.datasets import load_dataset
@@ -82,7 +82,7 @@ def by_halves(pilot: Groupings, seed: int) -> dict[float, float]:
 def by_plan(seed: int, **told: object) -> dict[float, float]:
     found = plan(target=max(TARGETS), n_draws=N_DRAWS, random_state=seed, max_annotators=300, **told)
     numbers, agreements = found.table.index.to_numpy(), found.table["agreement"].to_numpy()
-    return {target: reached(numbers, agreements, target) for target in TARGETS}
+    return {target: find_crossing(numbers, agreements, target) for target in TARGETS}
 
 
 def forecasts(name: str, groupings: Groupings, seeds: tuple[int, ...]) -> Iterator[tuple[str, dict[float, float]]]:
@@ -108,7 +108,7 @@ def main() -> None:
         print(f"\n{name}: {groupings.n_annotators} people, agreement {mean_agreement(groupings):.2f}")
         print("  people   " + "".join(f"{number:6d}" for number in numbers))
         print("  agreement" + "".join(f"{value:6.2f}" for value in agreements), flush=True)
-        needed = {target: reached(numbers, agreements, target) for target in TARGETS}
+        needed = {target: find_crossing(numbers, agreements, target) for target in TARGETS}
         known = [target for target in TARGETS if np.isfinite(needed[target]) and needed[target] > numbers[0]]
         print(f"  {'took':10s}" + "  ".join(f"{target:g}: {needed[target]:5.1f}" for target in known))
         for method, found in forecasts(name, groupings, seeds):

@@ -58,28 +58,39 @@ class Rule:
         self.sweeps += 1
         return STEP(*arguments)
 
-    def least(self, evidence: model.Evidence) -> float:
+    def least(self, evidence: model.PartitionLabelModelEvidence) -> float:
         """Return the nats by which a sweep has to raise the bound."""
         return self.nats[0] * sum(chunk.labels.nnz for chunk in evidence.chunks) if self.nats else 0.0
 
     def run(
-        self, state: model.State, evidence: model.Evidence, prior: model.Prior, *, max_iter: int, tol: float, **_: Any
-    ) -> Trace[model.State]:
+        self,
+        state: model.PartitionLabelModelState,
+        evidence: model.PartitionLabelModelEvidence,
+        prior: model.PartitionLabelModelPrior,
+        *,
+        max_iter: int,
+        tol: float,
+        **_: Any,
+    ) -> Trace[model.PartitionLabelModelState]:
         bounds: list[float] = []
 
-        def bound(after: model.State) -> float:
+        def bound(after: model.PartitionLabelModelState) -> float:
             bounds.append(model.lower_bound(after, evidence, prior))
             return bounds[-1]
 
-        def stands_still(_: model.State) -> bool:
+        def stands_still(_: model.PartitionLabelModelState) -> bool:
             return len(bounds) > 1 and bounds[-1] - bounds[-2] <= self.least(evidence)
 
         rule: dict[str, Any] = {"settled": stands_still} if self.nats else {"tol": tol}
         return iterate(state, lambda before: self.step(before, evidence, prior), bound, max_iter=max_iter, **rule)
 
     def merge(
-        self, trace: Trace[model.State], evidence: model.Evidence, prior: model.Prior, **settings: Any
-    ) -> Trace[model.State]:
+        self,
+        trace: Trace[model.PartitionLabelModelState],
+        evidence: model.PartitionLabelModelEvidence,
+        prior: model.PartitionLabelModelPrior,
+        **settings: Any,
+    ) -> Trace[model.PartitionLabelModelState]:
         """Join clusters as the model does, with a threshold in nats."""
         if self.nats is None:
             return MERGE(trace, evidence, prior, **settings)

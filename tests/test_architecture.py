@@ -2,12 +2,13 @@
 
 import ast
 import re
+from collections import Counter
 from graphlib import TopologicalSorter
 
 import pytest
 
 from consilience.registry import ESTIMATORS
-from tests.import_graph import ROOT, imports_of, modules, name_of
+from tests.import_graph import ROOT, imports_of, modules, name_of, names_in
 
 LAYERS = [
     {"__main__"},
@@ -227,3 +228,49 @@ def test_partitions_use_no_private_member_of_a_model():
         for member in private_members(tree)
     }
     assert wrong == set()
+
+
+# ---- names
+
+PARTICIPLE = re.compile(
+    r"_?([a-z]+ed|beaten|built|chosen|drawn|driven|found|given|held|heard|hidden|kept|known|left|lost|made|met|own|put"
+    r"|said|seen|sent|shown|sold|spent|swept|taken|told|written)"
+)
+VERBS = {"embed", "feed", "need", "seed"}
+
+
+def test_functions_are_named_by_a_verb_and_its_object():
+    """Not by a participle alone, which says neither what is done nor to what; see the words in the principles."""
+    wrong = {
+        (name_of(path), node.name)
+        for path, tree in modules().items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and PARTICIPLE.fullmatch(node.name)
+        and node.name.lstrip("_") not in VERBS
+    }
+    assert wrong == set()
+
+
+def test_a_class_that_leaves_its_file_has_a_name_of_its_own():
+    """Bodies of requests apart, whose names are those of the API."""
+    homes = {
+        f"{name_of(path)}.{node.name}"
+        for path, tree in modules().items()
+        if not name_of(path).startswith("consilience.collect.api.")
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+    used = {name for path in modules() for name in names_used(path) if name in homes}
+    twice = Counter(name.rpartition(".")[2] for name in used)
+    assert len(used) > 300  # else the search has gone wrong
+    assert [name for name, times in twice.items() if times > 1] == []
+
+
+def names_used(path):
+    """Absolute names of what a module of the package imports, and of what it reads from modules that it imports."""
+    known = names_in(path)
+    yield from known.values()
+    for node in ast.walk(modules()[path]):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
+            yield f"{known[node.value.id]}.{node.attr}"

@@ -15,10 +15,10 @@ from consilience import Groupings, write_annotations
 from consilience.atomic_files import (
     left_behind,
     naming,
+    open_compressed,
     remove_leftovers,
     replacing,
     temporary_folder,
-    unpacked,
 )
 from consilience.errors import InputError
 from consilience.inspection import report
@@ -121,7 +121,7 @@ def test_errors_of_the_system_name_the_file(tmp_path):
 
 def test_equal_content_makes_equal_compressed_files(tmp_path):
     for name in ("a.csv.gz", "b.csv.gz", "c.csv"):
-        with replacing(tmp_path / name) as file, unpacked(file, name) as plain:
+        with replacing(tmp_path / name) as file, open_compressed(file, name) as plain:
             plain.write(b"item\n")
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == (tmp_path / "c.csv").read_bytes() == b"item\n"
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()

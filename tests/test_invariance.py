@@ -10,7 +10,7 @@ import pytest
 from consilience import Groupings, Labels, registry
 from consilience.consensus import KCC
 from consilience.datasets import load_cardsort_greek_sites
-from consilience.estimators.user_order import restored
+from consilience.estimators.user_order import restore_order
 from tests.scrambled import WHAT, scramble
 
 DATA = os.environ.get("CONSILIENCE_DATA")
@@ -167,7 +167,7 @@ def assert_learned_the_same(here, there, scrambled):
             value, axes = value.rename(index=scrambled.now).loc[getattr(here, attribute).index], ()
             if attribute == "completed_":
                 value = value.rename(columns=scrambled.now)[value.index]
-        assert_same(numbers(getattr(here, attribute)), numbers(restored(value, axes, places)), attribute)
+        assert_same(numbers(getattr(here, attribute)), numbers(restore_order(value, axes, places)), attribute)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

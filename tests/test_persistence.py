@@ -35,7 +35,7 @@ from consilience import Groupings, load, save
 from consilience.active import Explore, Informative
 from consilience.errors import InputError, SavedModelError
 from consilience.persistence.archive import parse_array
-from consilience.persistence.codec import MAX_DEPTH, REMAINDER, Decoder, Encoder, UnknownValueError
+from consilience.persistence.codec import MAX_DEPTH, REMAINDER, UnknownValueError, ValueDecoder, ValueEncoder
 from consilience.persistence.kinds import KINDS
 from consilience.semisupervised import PartitionLabelModel
 from tests.subset_groupings import arguments
@@ -157,9 +157,9 @@ def test_the_comparison_of_these_tests_can_fail():
 
 def through(value):
     """Return a value after encoding it as JSON text and arrays, and decoding."""
-    encoder = Encoder(KINDS)
+    encoder = ValueEncoder(KINDS)
     text = json.dumps(encoder(value), allow_nan=False)
-    return Decoder(KINDS, encoder.arrays)(json.loads(text))
+    return ValueDecoder(KINDS, encoder.arrays)(json.loads(text))
 
 
 names = st.one_of(st.text(max_size=5), st.integers(), st.booleans(), st.none(), st.dates())
@@ -319,7 +319,7 @@ def test_order_in_memory_is_kept(tmp_path):
 )
 def test_values_of_other_kinds_are_refused(value, named):
     with pytest.raises(UnknownValueError, match=f"^a value of type {named}$"):
-        Encoder(KINDS)([value])
+        ValueEncoder(KINDS)([value])
 
 
 def test_deep_and_endless_values_are_refused():
@@ -328,7 +328,7 @@ def test_deep_and_endless_values_are_refused():
         deep = [deep]
     endless.append(endless)
     with pytest.raises(UnknownValueError, match=f"^values nested more than {MAX_DEPTH} deep$"):
-        Encoder(KINDS)(deep)
+        ValueEncoder(KINDS)(deep)
     nested = 1.0
     for _ in range(MAX_DEPTH):
         nested = (nested,)

@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from consilience.collect.participant.pages import Card  # noqa: E402
+from consilience.collect.participant.pages import PageCard  # noqa: E402
 from consilience.collect.settings.model import StudySettings  # noqa: E402
 from tests.collect.boards.board_server import Sort, serving  # noqa: E402
 from tests.collect.boards.browsing import RIGHT_TO_LEFT, filled, texts  # noqa: E402
@@ -54,7 +54,7 @@ def piles() -> Sort:
 def sheet() -> Sort:
     """Return a sheet of digits, partly marked."""
     places = [f"/pictures/{number}" for number in range(N_DIGITS)]
-    cards = [Card(number, "", place, place) for number, place in enumerate(places)]
+    cards = [PageCard(number, "", place, place) for number, place in enumerate(places)]
     sort = Sort(title="Handwritten digits", board="sheet", cards=cards, settings=StudySettings(group_names="none"))
     sort.draw = digit
     for group in range(5):

@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-from consilience.analysis.folding import folded, is_name, singular
+from consilience.analysis.folding import fold_name, is_name, singular
 from consilience.analysis.standardisation import FEWEST, PLURAL, _Uses
 from consilience.datasets import load_cardsort_greek_sites
 from consilience.inspection import standard_names
@@ -33,7 +33,7 @@ def say(line: str) -> None:
 def main(site: str) -> None:
     """Print shares of pairs that overlap by at least each threshold, and what the standardisation merges."""
     groupings = load_cardsort_greek_sites(site).annotations
-    folds = np.array([folded(str(name)) for name in groupings.group_names], dtype=object)
+    folds = np.array([fold_name(str(name)) for name in groupings.group_names], dtype=object)
     known = sorted({fold for fold in folds if is_name(fold)})
     code = np.array([known.index(fold) if is_name(fold) else -1 for fold in folds])
     uses = _Uses.in_groupings(groupings, code, len(known))

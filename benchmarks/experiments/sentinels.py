@@ -32,7 +32,7 @@ from benchmarks.experiments.record import Cell, plain
 from consilience import metrics
 from consilience.active import ActiveSession
 from consilience.consensus import KCC, SubsetFusion
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.registry import ESTIMATORS
 from consilience.selection import compare
 from consilience.simulation import present
@@ -350,7 +350,7 @@ FUNCTIONS: dict[str, Callable[[], Figures]] = {
         name: partial(figures_of_score, getattr(metrics, name)) for name in ("nmi", "ami", "ari", "clustering_accuracy")
     },
     "together": partial(figures_of_memberships, together),
-    "presented": partial(figures_of_memberships, presented),
+    "presented": partial(figures_of_memberships, count_presented),
     "ActiveSession": figures_of_session,
     "compare": figures_of_comparison,
 }

@@ -29,7 +29,7 @@ from consilience.consensus import CSPA, KCC, SubsetFusion
 from consilience.datasets import load_digits
 from consilience.metrics import nmi
 from consilience.selection import compare
-from consilience.selection.candidates import final, fit, seeded
+from consilience.selection.candidates import final, fit, seed_model
 from consilience.semisupervised import MECC, MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_experts
 
@@ -68,7 +68,7 @@ def cells_of_truth() -> Iterator[Cell]:
     for crowd in CROWDS:
         for seed in range(N_DRAWS):
             for name, model in models().items():
-                yield Cell("truth", crowd, name, seed, seeded(model, seed), uses=tuple(map(type, steps_of(model))))
+                yield Cell("truth", crowd, name, seed, seed_model(model, seed), uses=tuple(map(type, steps_of(model))))
 
 
 def steps_of(model: Any) -> list[Any]:

@@ -153,7 +153,7 @@ def sweeps_alone(model: DawidSkene, frame: pd.DataFrame) -> float:
     labels = Labels.from_frame(frame)
     shape = (len(labels), labels.n_annotators * labels.n_classes)
     column = labels.annotator * labels.n_classes + labels.label
-    evidence = dawid_skene.Evidence(
+    evidence = dawid_skene.DawidSkeneEvidence(
         OneHotLabels.of(labels.item, column, shape, labels.n_classes, n_jobs=model.n_jobs), 0.0
     )
     settings = {"one_coin": False, "learned": False, "max_iter": model.max_iter, "tol": model.tol}
@@ -195,7 +195,7 @@ def compute_label_sweep(cell: Cell) -> dict[str, Any]:
     column = labels.annotator * n_classes + labels.label
     columns = n_annotators * n_classes
     onehot = OneHotLabels.of(labels.item, column, (n_items, columns), n_classes)
-    evidence = dawid_skene.Evidence(onehot, 0.0)
+    evidence = dawid_skene.DawidSkeneEvidence(onehot, 0.0)
     state = dawid_skene.init(evidence, vote_shares(labels), one_coin=False, learned=False)
     by_item = csr_array((np.ones(len(column)), column.astype(np.int32), labels.indptr), shape=(n_items, columns))
     table = state.model.log_table.reshape(columns, n_classes)

@@ -85,7 +85,7 @@ def sweep_of(n_items: int, n_annotators: int, n_clusters: int) -> Callable[[], A
     features = rng.normal(size=(n_clusters, 6))[cluster] + rng.normal(size=(n_items, 6))
     labels = np.where(rng.random((n_items, n_annotators)) < 0.2, rng.integers(10, size=(n_items, 1)), cluster[:, None])
     evidence = PairEvidence.of(Groupings.from_matrix(labels.astype(float)))
-    problem = multiple_views.Problem.of(features, evidence, multiple_views.Prior(), n_clusters)
+    problem = multiple_views.MCVCProblem.of(features, evidence, multiple_views.MCVCPrior(), n_clusters)
     state = multiple_views.step(problem, multiple_views.init(problem, 1, 1, rng=rng))
     return lambda: multiple_views.step(problem, state)
 

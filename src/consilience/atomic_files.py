@@ -86,7 +86,7 @@ def require_file_name(path: str | PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def unpacked(file: BinaryFile, name: str) -> Iterator[BinaryFile]:
+def open_compressed(file: BinaryFile, name: str) -> Iterator[BinaryFile]:
     """Yield a file that compresses what is written to it, if its name ends in ``.gz``; else the file itself."""
     if not name.lower().endswith(".gz"):
         yield file
@@ -115,7 +115,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
         _in_use.add(folder)
         try:
             folder.mkdir()
-            with _held(folder) as is_held:
+            with _lock_new(folder) as is_held:
                 if is_held:
                     yield folder
                     return
@@ -130,7 +130,7 @@ def _temporary_file(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         path = _temporary_name(folder)
         _in_use.add(path)
         try:
-            with path.open("xb") as file, _held(path) as is_held:
+            with path.open("xb") as file, _lock_new(path) as is_held:
                 if is_held:
                     yield path, file
                     return
@@ -140,7 +140,7 @@ def _temporary_file(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 
 @contextlib.contextmanager
-def _held(path: Path) -> Iterator[bool]:
+def _lock_new(path: Path) -> Iterator[bool]:
     """Lock a new file; False if another process removed it as a leftover before it was locked."""
     if fcntl is None:
         yield True
@@ -214,7 +214,7 @@ def synchronise(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Make other programs that lock the folder wait, if the file system has locks."""
     if fcntl is None:
         yield

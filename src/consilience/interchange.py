@@ -145,7 +145,7 @@ def to_label_studio(
             result = {"from_name": from_name, "to_name": to_name, "type": "choices", "value": {"choices": [str(name)]}}
             score = {} if certainty is None else {"score": certainty}
             predictions = [{"model_version": type(model).__name__, **score, "result": [result]}]
-        tasks.append({"data": dict(_shown(data, item)), "predictions": predictions})
+        tasks.append({"data": dict(_fields_of(data, item)), "predictions": predictions})
     return tasks
 
 
@@ -180,7 +180,7 @@ def to_argilla(
             record |= {question: str(name), f"{question}.suggestion.agent": type(model).__name__}
             if certainty is not None:
                 record[f"{question}.suggestion.score"] = certainty
-        shown = _shown(fields, item)
+        shown = _fields_of(fields, item)
         if taken := sorted(record.keys() & shown.keys()):
             raise InputError(f"The field {taken[0]!r} of item {item!r} has the name of another entry of its record.")
         records.append(record | dict(shown))
@@ -243,7 +243,7 @@ class _Found:
         return zip(self.items, self.names, self.certainty, strict=True)
 
 
-def _shown(values: Mapping[Hashable, Mapping[str, Any]], item: Hashable) -> Mapping[str, Any]:
+def _fields_of(values: Mapping[Hashable, Mapping[str, Any]], item: Hashable) -> Mapping[str, Any]:
     if item not in values:
         raise InputError(f"There are no fields of item {item!r}; give those of every item of the model.")
     return values[item]

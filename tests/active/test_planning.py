@@ -8,7 +8,7 @@ from sklearn.base import clone
 from consilience import Groupings
 from consilience.active import plan
 from consilience.active.imagined_people import imagined_people, map_of, people_of
-from consilience.active.planning import reached
+from consilience.active.planning import find_crossing
 from consilience.active.stability import only
 from consilience.consensus import KCC
 from consilience.errors import InputError
@@ -136,11 +136,11 @@ def test_a_target_out_of_reach_is_infinite():
 
 def test_the_number_is_read_from_a_curve_that_never_falls():
     numbers = np.array([2, 4, 8, 16])
-    assert reached(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.7) == pytest.approx(8)
-    assert reached(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.5) == pytest.approx(np.sqrt(32))
-    assert reached(numbers, np.array([0.1, 0.8, 0.6, 0.9]), 0.7) == pytest.approx(4)  # .8 and .6 are .7 twice
-    assert reached(numbers, np.array([0.6, 0.7, 0.8, 0.9]), 0.5) == 2
-    assert np.isinf(reached(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.95))
+    assert find_crossing(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.7) == pytest.approx(8)
+    assert find_crossing(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.5) == pytest.approx(np.sqrt(32))
+    assert find_crossing(numbers, np.array([0.1, 0.8, 0.6, 0.9]), 0.7) == pytest.approx(4)  # .8 and .6 are .7 twice
+    assert find_crossing(numbers, np.array([0.6, 0.7, 0.8, 0.9]), 0.5) == 2
+    assert np.isinf(find_crossing(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.95))
 
 
 def test_plans_are_repeated_by_a_seed_and_take_another_model():

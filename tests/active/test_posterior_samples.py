@@ -21,7 +21,7 @@ def correct(n_groupings=30, size=8, annotators=None, items=range(12)):
 
 
 def updated(groupings=None, samples=None, n_clusters=5, seed=0):
-    return posterior_samples.updated(
+    return posterior_samples.update_samples(
         correct() if groupings is None else groupings, samples, n_clusters, np.random.default_rng(seed)
     )
 

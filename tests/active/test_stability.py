@@ -12,7 +12,7 @@ from consilience.active.stability import (
     decide,
     decide_by_reliability,
     factor_for,
-    lengthened,
+    lengthen_reliability,
     only,
     split_half_reliability,
 )
@@ -25,7 +25,7 @@ from consilience.metrics import ami
 )
 def test_lengthened_by_hand(reliability, factor, expected):
     """The odds are multiplied by f^2.5: four times as many groupings make 1 : 1 into 32 : 1, and 1 : 4 into 8 : 1."""
-    assert lengthened(float(reliability), float(factor)) == pytest.approx(expected, abs=1e-15)
+    assert lengthen_reliability(float(reliability), float(factor)) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_factor_by_hand(reliability, target, expected):
 
 @given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_the_factor_lengthens_to_the_target(reliability, target):
-    assert lengthened(reliability, factor_for(reliability, target)) == pytest.approx(target)
+    assert lengthen_reliability(reliability, factor_for(reliability, target)) == pytest.approx(target)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels, Pairs
-from consilience.analysis.chance import chance_test, measure_of, permuted
+from consilience.analysis.chance import chance_test, measure_of, permute_within_strata
 from consilience.simulation import simulate_pairs
 
 RNG = np.random.default_rng(0)
@@ -71,7 +71,7 @@ def test_measures_of_pairs_are_sums_over_pairs_triangles_and_squares():
 
 def test_permutations_stay_within_strata():
     stratum = np.random.default_rng(0).integers(5, size=200)
-    order = permuted(stratum, np.random.default_rng(1))
+    order = permute_within_strata(stratum, np.random.default_rng(1))
     assert sorted(order) == list(range(200))
     assert (stratum[order] == stratum).all()
     assert (order != np.arange(200)).mean() > 0.5

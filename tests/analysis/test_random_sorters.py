@@ -5,7 +5,7 @@ import pytest
 
 from consilience import Groupings
 from consilience.analysis.random_sorters import _agreements, _sorts_of
-from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.consensus import SubsetFusion
 from consilience.inspection import random_sorters, report
 from consilience.inspection.report.participants import Representatives
@@ -163,7 +163,7 @@ def test_many_at_chance_are_said_before_anything_about_others(read):
 def test_rv_coefficients_of_random_sorts_grow_with_the_number_of_groups():
     rng = np.random.default_rng(0)
     few, many = (np.column_stack([rng.permutation(np.arange(12) % k) for _ in range(30)]) for k in (3, 7))
-    rv = ScalarProducts.of(Sorts.of(Groupings.from_matrix(np.hstack([few, many])))).rv
+    rv = ScalarProducts.of(SortTable.of(Groupings.from_matrix(np.hstack([few, many])))).rv
     within = [rv[part][:, part][np.triu_indices(30, 1)].mean() for part in (slice(0, 30), slice(30, 60))]
     to_all = rv.mean(0)
     assert within[1] > 1.5 * within[0]

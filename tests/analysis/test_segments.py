@@ -8,8 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from consilience import Groupings, Labels, Pairs
 from consilience.analysis.one_panel import OnePanel, mean_rv, ward_groups
-from consilience.analysis.rv import ScalarProducts, Sorts
-from consilience.analysis.segments import simulated, top_branch
+from consilience.analysis.rv import ScalarProducts, SortTable
+from consilience.analysis.segments import simulate_shares, top_branch
 from consilience.consensus.groupings import distatis
 from consilience.errors import InputError
 from consilience.inference.memberships import Memberships
@@ -66,7 +66,7 @@ def test_rv_coefficients_are_those_of_the_definition(missing):
 
 def test_weights_are_those_of_distatis():
     groupings = a_panel(3)
-    products = ScalarProducts.of(Sorts.of(groupings))
+    products = ScalarProducts.of(SortTable.of(groupings))
     np.testing.assert_allclose(products.weights, distatis.weights(Memberships.of(groupings)), atol=1e-9)
     values, vectors = products.eigenpairs
     np.testing.assert_allclose(vectors * values @ vectors.T, products.rv, atol=1e-12)
@@ -79,8 +79,8 @@ def test_several_sorts_of_a_person_are_added_up():
     cells = a_panel(5, n_people=4).to_matrix()
     long = cells.rename_axis("item").reset_index().melt("item", var_name="sort", value_name="group")
     long["annotator"] = np.where(long["sort"].isin([0, 1]), "Ann", long["sort"].astype(str))
-    both = ScalarProducts.of(Sorts.of(Groupings.from_frame(long.rename(columns={"sort": "grouping"}))))
-    each = ScalarProducts.of(Sorts.of(Groupings.from_matrix(cells)))
+    both = ScalarProducts.of(SortTable.of(Groupings.from_frame(long.rename(columns={"sort": "grouping"}))))
+    each = ScalarProducts.of(SortTable.of(Groupings.from_matrix(cells)))
     np.testing.assert_allclose(both.products[0], each.products[0] + each.products[1])
 
 
@@ -90,7 +90,7 @@ def test_people_who_put_all_together_have_no_rv_and_no_weight():
     found = rv_coefficients(groupings)
     assert found["person 9"].isna().all()
     assert found.drop(index="person 9", columns="person 9").notna().to_numpy().all()
-    assert ScalarProducts.of(Sorts.of(groupings)).weights[-1] == 0
+    assert ScalarProducts.of(SortTable.of(groupings)).weights[-1] == 0
     segments = panel_segments(groupings, n_simulations=19, random_state=0)
     assert segments.annotators.loc["person 9", "segment"] == -1
     assert np.isnan(segments.annotators.loc["person 9", "rv_panel"])
@@ -107,7 +107,7 @@ def test_many_hierarchies_at_once_are_those_of_scipy():
 
 def test_the_top_branch_explains_what_is_left_between_two_means():
     groupings, school = two_schools(1)
-    products = ScalarProducts.of(Sorts.of(groupings))
+    products = ScalarProducts.of(SortTable.of(groupings))
     branch = top_branch(products)
     assert {tuple(school[part]) for part in branch.parts} == {(0,) * 10, (1,) * 6}
     vectors = products.products.reshape(16, -1)
@@ -124,19 +124,19 @@ def test_one_or_two_people_are_set_apart():
     groupings, _ = two_schools(3, sizes=(12, 2))
     found = panel_segments(groupings, n_simulations=39, random_state=3)
     assert found.n_segments == 1
-    assert top_branch(ScalarProducts.of(Sorts.of(groupings).of_annotators(np.arange(5)))) is None
+    assert top_branch(ScalarProducts.of(SortTable.of(groupings).of_annotators(np.arange(5)))) is None
     assert found.tests["n_smaller"].ge(3).all()
 
 
 def test_simulated_panels_are_as_alike_as_the_panel():
     groupings = a_panel(7, n_people=14, n_items=12, missing=0.2)
-    sorts = Sorts.of(groupings)
+    sorts = SortTable.of(groupings)
     real, rng = ScalarProducts.of(sorts), np.random.default_rng(0)
     panel = OnePanel.like(sorts, real, rng)
     drawn = [panel.draw(rng) for _ in range(40)]
     assert np.mean([mean_rv(each) for each in drawn]) == pytest.approx(mean_rv(real), abs=0.03)
     np.testing.assert_array_equal(drawn[0].seen, real.seen)
-    assert len(simulated(sorts, real, 5, rng)) == 5
+    assert len(simulate_shares(sorts, real, 5, rng)) == 5
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5])
@@ -210,7 +210,7 @@ def test_the_map_shows_places_and_segments():
     groupings, _ = two_schools(1)
     found = panel_segments(groupings, n_segments=2, random_state=0)
     ax = plot_annotator_map(groupings, found, axes=(2, 3))
-    places, shares = ScalarProducts.of(Sorts.of(groupings)).places(3)
+    places, shares = ScalarProducts.of(SortTable.of(groupings)).places(3)
     assert ax.get_xlabel() == f"dimension 2 ({shares[1]:.0%})"
     for segment in (0, 1):
         line = next(line for line in ax.lines if line.get_label().startswith(f"{segment}  ("))

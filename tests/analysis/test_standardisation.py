@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consilience import Groupings, Labels, Pairs
-from consilience.analysis.folding import folded, is_name, singular
+from consilience.analysis.folding import fold_name, is_name, singular
 from consilience.analysis.name_corrections import corrections_of
 from consilience.analysis.names import as_text
 from consilience.errors import InputError
@@ -36,32 +36,32 @@ def reasons(found):
 
 @given(TEXT)
 def test_folding_twice_changes_nothing_more(text):
-    assert folded(folded(text)) == folded(text)
+    assert fold_name(fold_name(text)) == fold_name(text)
 
 
 @given(TEXT)
 def test_folding_forgets_case_composition_blanks_and_punctuation_around(text):
-    fold = folded(text)
-    assert folded(f"  {text} . ") == fold
+    fold = fold_name(text)
+    assert fold_name(f"  {text} . ") == fold
     for form in ("NFC", "NFD"):
-        assert folded(unicodedata.normalize(form, text)) == fold
+        assert fold_name(unicodedata.normalize(form, text)) == fold
     assert fold == " ".join(fold.split())
 
 
 @given(st.text(st.characters(codec="latin-1", categories=["Ll", "Lu"]), max_size=20))
 def test_folding_forgets_capitals(text):
-    assert folded(text.upper()) == folded(text.lower()) == folded(text)
+    assert fold_name(text.upper()) == fold_name(text.lower()) == fold_name(text)
 
 
 @given(TEXT)
 def test_singulars_have_as_many_words_and_only_names_have_letters(text):
-    fold = folded(text)
+    fold = fold_name(text)
     assert len(singular(fold).split()) == len(fold.split())
     assert not is_name(fold) or any(map(str.isalpha, fold))
 
 
 def test_letters_that_tell_names_apart_are_kept():
-    assert len({folded(name) for name in ("C", "C#", "C++", "50%", "50")}) == 5
+    assert len({fold_name(name) for name in ("C", "C#", "C++", "50%", "50")}) == 5
 
 
 @pytest.mark.parametrize(

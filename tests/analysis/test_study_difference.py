@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from consilience import Groupings, Labels, Pairs
 from consilience.analysis.studies.agreement import agreement_table
 from consilience.analysis.studies.clusters import matched_to
-from consilience.analysis.studies.detectable import _swapped, _swaps
+from consilience.analysis.studies.detectable import _swap_items, _swaps
 from consilience.analysis.studies.permutation import Permutations, assignments, moved_items, p_values_of_all
 from consilience.analysis.studies.prepared import TwoStudies
 from consilience.analysis.studies.togetherness import Togetherness, ends, places_with, square
@@ -226,7 +226,7 @@ def test_items_change_places_with_items_of_other_clusters():
     assert len(np.unique(swaps)) == swaps.size
     assert (clusters[swaps[:, 0]] != clusters[swaps[:, 1]]).all()
     matrix = rng.random((10, 10))
-    *_, moved, _ = _swapped((matrix, matrix, matrix, matrix), swaps[:1])
+    *_, moved, _ = _swap_items((matrix, matrix, matrix, matrix), swaps[:1])
     a, b = swaps[0]
     others = np.setdiff1d(np.arange(10), [a, b])
     np.testing.assert_array_equal(moved[a, others], matrix[b, others])

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from consilience import Groupings, Labels, Pairs, read_annotations
 from consilience.active import ActiveSession
 from consilience.annotations import concat
-from consilience.annotations.matching import matched, rows_of_matrix
+from consilience.annotations.matching import match_items, rows_of_matrix
 from consilience.consensus import SubsetFusion
 from consilience.datasets import load_wine
 from consilience.errors import AnnotationError, InputError, MatchingError
@@ -130,7 +130,7 @@ def test_names_and_numbered_rows_are_not_joined():
     ],
 )
 def test_rows_are_matched_with_their_annotations(annotations, features):
-    found = matched(annotations, features)
+    found = match_items(annotations, features)
     wanted = features.index if isinstance(features, pd.DataFrame) else annotations.items
     assert found.items.equals(wanted)
     assert found == annotations.reindex(wanted)
@@ -153,7 +153,7 @@ def test_rows_are_matched_with_their_annotations(annotations, features):
 )
 def test_items_that_cannot_be_matched_are_refused(annotations, features, message):
     with pytest.raises(MatchingError, match=message):
-        matched(annotations, features)
+        match_items(annotations, features)
 
 
 @pytest.mark.parametrize("as_given", [lambda cells: cells, lambda cells: cells.tolist(), pd.DataFrame])
@@ -174,7 +174,7 @@ def test_an_array_is_matched_with_a_part_of_the_rows_by_position():
 def test_a_table_with_names_keeps_them():
     table = pd.DataFrame(CELLS, index=NAMES[::-1])
     assert rows_of_matrix(table, X) is None
-    assert matched(Groupings.from_matrix(table), X).to_matrix().loc["ant"].tolist() == ["q", "r"]
+    assert match_items(Groupings.from_matrix(table), X).to_matrix().loc["ant"].tolist() == ["q", "r"]
 
 
 # ---- pipelines
@@ -319,16 +319,16 @@ def test_compare_refuses_lost_names_and_names_no_winner(wine):
 def test_names_that_differ_in_spelling_are_shown_side_by_side(theirs, said):
     mine = Groupings.from_matrix([["p"], ["q"]], items=["P-029", "P-030"])
     with pytest.raises(MatchingError, match=rf"^No item of the annotations .*{said}"):
-        matched(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
+        match_items(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
     with pytest.raises(MatchingError, match=rf"^The item 'P-030' .*\. The nearest name is {theirs[1]!r}\. Leave items"):
-        matched(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=["P-029", theirs[1]]))
+        match_items(mine, pd.DataFrame({"f": [1.0, 2.0]}, index=["P-029", theirs[1]]))
 
 
 @pytest.mark.parametrize(("mine", "theirs"), [([1, 2], ["1", "2"]), (["1", "2"], [1, 2])])
 def test_numbers_and_texts_are_shown_side_by_side(mine, theirs):
     annotations = Groupings.from_matrix([["p"], ["q"]], items=mine)
     with pytest.raises(MatchingError, match=f"{mine[0]!r} in the annotations seems to be {theirs[0]!r} in X"):
-        matched(annotations, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
+        match_items(annotations, pd.DataFrame({"f": [1.0, 2.0]}, index=theirs))
 
 
 @pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas])

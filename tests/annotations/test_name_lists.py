@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.consensus import KCC, DawidSkene, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.semisupervised import MCVC, MPCKMeans, PartitionLabelModel
@@ -26,7 +26,7 @@ X = pd.DataFrame({"size": np.arange(6.0), "weight": np.arange(6.0) ** 2}, index=
 def test_one_name_is_a_list_of_one(annotations):
     assert annotations.restrict(annotators="ann0") == annotations.restrict(annotators=["ann0"])
     assert annotations.restrict(items="card 3") == annotations.restrict(items=["card 3"])
-    assert listed(3, "items") == [3]
+    assert list_names(3, "items") == [3]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
 from consilience.selection.comparison import compare
 from consilience.semisupervised import PartitionLabelModel
-from consilience.workflows.comparing import between, by_model, choose_by_comparing, prepared
+from consilience.workflows.comparing import between, by_model, choose_by_comparing, prepend_preparation
 from consilience.workflows.inputs import read_material
 from consilience.workflows.jobs import FeatureOptions
 from tests.cli.conftest import further
@@ -138,11 +138,11 @@ def test_settings_and_numbers():
     assert max(between(3, 40)) == 40
     models = {"SubsetFusion": SubsetFusion(), "PartitionLabelModel": PartitionLabelModel()}
     table = pd.DataFrame({"size": [1.0, 2.0, 4.0]})
-    found = prepared(models, table, FeatureOptions(), standardize=True)
+    found = prepend_preparation(models, table, FeatureOptions(), standardize=True)
     assert found["SubsetFusion"] is models["SubsetFusion"]  # it takes no features
     assert found["PartitionLabelModel"][-1] is models["PartitionLabelModel"]
-    assert prepared(models, table, FeatureOptions(), standardize=False) == models
-    assert prepared(models, None, FeatureOptions(), standardize=True) == models
+    assert prepend_preparation(models, table, FeatureOptions(), standardize=False) == models
+    assert prepend_preparation(models, None, FeatureOptions(), standardize=True) == models
 
 
 def test_fit_auto_fits_the_best_and_reports_whether_it_is_clear(votes, run, quick_report, monkeypatch):

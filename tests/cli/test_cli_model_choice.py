@@ -16,7 +16,7 @@ from consilience.errors import InputError
 from consilience.semisupervised import MECC
 from consilience.simulation import simulate_pairs
 from consilience.workflows.caveats import suggestions, verdict
-from consilience.workflows.inputs import Evidence
+from consilience.workflows.inputs import ModelInputs
 from consilience.workflows.model_choice import CHOICES, choose, with_clusters
 
 ROOT = Path(__file__).parent.parent.parent
@@ -219,7 +219,7 @@ def test_one_cluster_that_was_requested_is_a_result(files, run, quick_report):
 
 
 def of(model, said, features=None):
-    return verdict(model, Evidence(said, features, []))
+    return verdict(model, ModelInputs(said, features, []))
 
 
 def test_as_many_clusters_as_items_and_empty_classes_are_reported():
@@ -245,13 +245,13 @@ def test_suggestions_are_noted():
     whole = Groupings.from_matrix(np.stack([KINDS] * 4, axis=1))
     fusion = SubsetFusion(random_state=0).fit(whole)
     fine = of(fusion, whole)
-    (text,) = suggestions(fusion, Evidence(whole, None, []), fine)
+    (text,) = suggestions(fusion, ModelInputs(whole, None, []), fine)
     assert "model='PartitionLabelModel'" in text
     pairs = simulate_pairs(KINDS, 4, 150, 0.95, random_state=0)
     model = MECC(n_clusters=2, n_init=2, random_state=0).fit(None, pairs)
-    (text,) = suggestions(model, Evidence(pairs, None, []), of(model, pairs))
+    (text,) = suggestions(model, ModelInputs(pairs, None, []), of(model, pairs))
     assert text == "The model found as many clusters as it may (2); clusters=4 allows more."
     labels = Labels.from_matrix(np.stack([KINDS] * 2, axis=1))
     vote = DawidSkene().fit(labels)
-    (text,) = suggestions(vote, Evidence(labels, None, []), of(vote, labels))
+    (text,) = suggestions(vote, ModelInputs(labels, None, []), of(vote, labels))
     assert text.startswith("Half of the items have 2 or fewer labels")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from consilience.collect.errors import UnsortedError
 from consilience.collect.settings.model import Study, StudySettings
 from consilience.collect.store import board_state
-from consilience.collect.store.board_state import BoardState, Group, checked, fold, initial, require_submittable
+from consilience.collect.store.board_state import BoardState, Group, check_change, fold, initial, require_submittable
 from consilience.errors import InputError
 
 ORDER = (4, 0, 2, 1, 3)
@@ -130,29 +130,29 @@ MOVE = {"sequence": 1, "kind": "move", "items": [0], "group": "g1"}
 )
 def test_wrong_changes_are_refused(change, sentence):
     with pytest.raises(InputError) as caught:
-        checked(change, STUDY, ORDER)
+        check_change(change, STUDY, ORDER)
     assert str(caught.value) == sentence
 
 
 def test_categories_can_only_be_filled():
     closed = replace(STUDY, kind="closed", settings=CATEGORIES)
-    assert checked({**MOVE, "group": "c2"}, closed, ORDER) == {**MOVE, "group": "c2"}
+    assert check_change({**MOVE, "group": "c2"}, closed, ORDER) == {**MOVE, "group": "c2"}
     for kind in ("name", "group", "remove"):
         change = {"sequence": 1, "kind": kind, "group": "c1"} | ({"name": "x"} if kind == "name" else {})
         with pytest.raises(InputError, match=r"^The categories of a study cannot be made, renamed or removed\.$"):
-            checked(change, closed, ORDER)
+            check_change(change, closed, ORDER)
     with pytest.raises(InputError, match=r"^The groups of a closed sort are its categories\.$"):
-        checked(MOVE, closed, ORDER)
+        check_change(MOVE, closed, ORDER)
     hybrid = replace(closed, kind="hybrid")
-    assert checked(MOVE, hybrid, ORDER) == MOVE
+    assert check_change(MOVE, hybrid, ORDER) == MOVE
     nameless = replace(STUDY, settings=StudySettings(group_names="none"))
     with pytest.raises(InputError, match=r"^Groups have no names in this study\.$"):
-        checked({"sequence": 1, "kind": "name", "group": "g1", "name": "x"}, nameless, ORDER)
+        check_change({"sequence": 1, "kind": "name", "group": "g1", "name": "x"}, nameless, ORDER)
 
 
 def test_names_are_cleaned():
     name = "  Bi\x00rds \ud800\r\nof   prey\x1b[31m\u200f "
-    found = checked({"sequence": 1, "kind": "name", "group": "g1", "name": name}, STUDY, ORDER)
+    found = check_change({"sequence": 1, "kind": "name", "group": "g1", "name": name}, STUDY, ORDER)
     assert found["name"] == "Bi rds of prey [31m\u200f"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.collect.creation.cards import Card, decoded, items_of, read_cards, uploaded
+from consilience.collect.creation.cards import Card, decode_text, items_of, read_cards, read_uploads
 from consilience.errors import InputError
 
 from .test_pictures import encoded
@@ -37,10 +37,10 @@ def test_lists_and_tables(text, expected):
 def test_tables_in_the_encodings_of_spreadsheets():
     table = "text\nKäse\nBrötchen"
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
-        assert texts(decoded(table.encode(encoding))) == ["Käse", "Brötchen"]
+        assert texts(decode_text(table.encode(encoding))) == ["Käse", "Brötchen"]
     for data in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", bytes(9), b"x" * 5_000_001):
         with pytest.raises(InputError, match=r"^(This is a spreadsheet|The table of cards)"):
-            decoded(data)
+            decode_text(data)
 
 
 def test_cards_that_nobody_can_use_are_refused():
@@ -60,7 +60,7 @@ def test_names_come_from_texts_and_are_distinct():
 
 
 def test_pictures_are_found_by_their_column_or_by_the_name_of_the_card():
-    files = uploaded(
+    files = read_uploads(
         [("x/Apple.png", encoded()), ("pear one.PNG", encoded(size=(9, 9))), ("z.png", encoded(size=(8, 8)))]
     )
     read = read_cards("name,text,picture\napple,,\np,Pear,C:\\mine\\pear one.png\nq,Quince,")
@@ -71,4 +71,4 @@ def test_pictures_are_found_by_their_column_or_by_the_name_of_the_card():
     with pytest.raises(InputError, match=r"The picture 'fig\.png' of the card 'Fig' was not uploaded"):
         items_of(type(read)([Card(text="Fig", picture="fig.png")]), files)
     with pytest.raises(InputError, match=r"Two pictures have the name 'a\.png'"):
-        uploaded([("a.png", b"1"), ("b/a.png", b"2")])
+        read_uploads([("a.png", b"1"), ("b/a.png", b"2")])

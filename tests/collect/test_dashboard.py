@@ -61,9 +61,9 @@ def test_the_worker_the_comparison_and_the_report_find_the_same_clusters(sqlite_
     Worker(sqlite_store).run()
     found = sqlite_store.consensus(study.id)
     rows = sqlite_store.submitted(study.id)
-    model, _ = exporting.fitted(study, rows, sqlite_store.items(study.id))
+    model, _ = exporting.fit_study(study, rows, sqlite_store.items(study.id))
     assert model.labels_.tolist() == found["labels"]
-    shuffled, _ = exporting.fitted(study, rows[::-1], sqlite_store.items(study.id))
+    shuffled, _ = exporting.fit_study(study, rows[::-1], sqlite_store.items(study.id))
     assert shuffled.labels_.tolist() == found["labels"]
 
 
@@ -75,7 +75,7 @@ def test_all_pages_and_the_report_name_the_same_clusters(admin, sqlite_store):
     shown = re.findall(r"<h3><bdi>(.*?)</bdi> <small>(\d+) card", page)
     assert shown == [(one["title"], str(size)) for one, size in zip(found["clusters"], counts, strict=True)]
     assert re.findall(r"<h4><bdi>(.*?)</bdi> <small>(\d+) card", admin.get(f"/admin/studies/{study.id}").text) == shown
-    report = exporting.exported(sqlite_store, study, "html").data.decode()
+    report = exporting.export_study(sqlite_store, study, "html").data.decode()
     findings = sqlite_store.overview_content(study.id)["findings"]
     assert findings[0] in report
     assert f"<dt>Clusters</dt><dd>{len(counts)}</dd>" in page

@@ -9,7 +9,7 @@ from consilience.collect.creation.cards import read_cards
 from consilience.collect.results.judging import guesses
 from consilience.collect.settings.model import JUDGING, Participant, Study, StudySettings
 from consilience.collect.store.database import now
-from consilience.collect.store.judging import Asked, Cluster, composed, next_question, usual_number
+from consilience.collect.store.judging import Asked, Cluster, compose_questions, next_question, usual_number
 from consilience.collect.store.judging_checks import checked_clusters
 from consilience.errors import InputError
 
@@ -26,7 +26,7 @@ def person(name="p1", preview=False):
 
 
 def test_questions_show_three_items_of_one_cluster_and_one_of_another():
-    questions = composed(CLUSTERS, 20, seed=3)
+    questions = compose_questions(CLUSTERS, 20, seed=3)
     assert [one.number for one in questions] == list(range(20))
     members = [set(one.items) for one in CLUSTERS]
     for one in questions:
@@ -35,7 +35,7 @@ def test_questions_show_three_items_of_one_cluster_and_one_of_another():
         assert set(one.items) - {one.odd} <= members[one.cluster]
         assert len(set(one.items)) == 4
         assert one.cluster != one.odd_cluster
-    assert composed(CLUSTERS, 20, seed=3) == questions
+    assert compose_questions(CLUSTERS, 20, seed=3) == questions
     assert {one.cluster for one in questions} == {0, 1}  # the third has one item only
 
 
@@ -50,7 +50,7 @@ def test_the_usual_number_of_questions_fits_the_clusters(sizes, expected):
 
 
 def test_the_questions_with_the_fewest_answers_come_first_and_the_order_is_reproducible():
-    questions = composed(CLUSTERS, 12, seed=3)
+    questions = compose_questions(CLUSTERS, 12, seed=3)
     counts = dict.fromkeys(range(12), 2) | {4: 0, 9: 1}
     chosen, shown = next_question(study(), person(), questions, counts, [])
     assert chosen.number == 4
@@ -63,7 +63,7 @@ def test_the_questions_with_the_fewest_answers_come_first_and_the_order_is_repro
 
 
 def test_a_judge_sees_new_cards_where_there_is_a_choice():
-    questions = composed((Cluster("a", tuple(range(8))), Cluster("b", tuple(range(8, 16)))), 24, seed=0)
+    questions = compose_questions((Cluster("a", tuple(range(8))), Cluster("b", tuple(range(8, 16)))), 24, seed=0)
     first, shown = next_question(study(), person(), questions, {}, [])
     second, _ = next_question(study(), person(), questions, {}, [Asked(first.number, 1, shown, now(), now())])
     least = min(len({*first.items} & {*one.items}) for one in questions if one != first)
@@ -71,7 +71,7 @@ def test_a_judge_sees_new_cards_where_there_is_a_choice():
 
 
 def test_nobody_is_asked_twice_nor_too_much():
-    questions, asked = composed(CLUSTERS, 12, seed=3), []
+    questions, asked = compose_questions(CLUSTERS, 12, seed=3), []
     counts = dict.fromkeys(range(12), 0)
     while (found := next_question(study(), person(), questions, counts, asked)) is not None:
         asked.append(Asked(found[0].number, len(asked) + 1, found[1], now(), now()))

@@ -8,7 +8,7 @@ import pytest
 from markupsafe import Markup
 
 from consilience.collect.participant import pages
-from consilience.collect.participant.pages import Card
+from consilience.collect.participant.pages import PageCard
 
 STATE = {
     "assignment": 7,
@@ -16,8 +16,8 @@ STATE = {
     "groups": [{"id": "c1", "name": "Birds", "items": [2]}, {"id": "g1", "name": "", "items": [0]}],
     "unsorted": [1],
 }
-CIRCLE = Card(1, "", "/pictures/1", "/pictures/1/small", "A <blue> circle")
-CARDS = [Card(0, "Robin"), CIRCLE, Card(2, "", "/pictures/2")]
+CIRCLE = PageCard(1, "", "/pictures/1", "/pictures/1/small", "A <blue> circle")
+CARDS = [PageCard(0, "Robin"), CIRCLE, PageCard(2, "", "/pictures/2")]
 
 
 def study(board="piles", kind="hybrid", **chosen):
@@ -54,7 +54,7 @@ def test_data_for_scripts_hold_what_the_board_needs():
 def test_nothing_that_a_user_wrote_becomes_markup():
     state = {**STATE, "groups": [{"id": "g1", "name": "</script><script>alert(1)</script>", "items": [0]}]}
     hostile = study(texts={"undo": "<i>Undo</i>"})
-    cards = [Card(0, "<img src=x>"), *CARDS[1:]]
+    cards = [PageCard(0, "<img src=x>"), *CARDS[1:]]
     page = pages.render("board", pages.board_context(hostile, cards, state, instructions="<script>1</script>"))
     assert page.count("<script") == 2  # the module and the data
     assert "<img src=x>" not in page

@@ -118,7 +118,7 @@ def test_values_in_return_addresses_are_encoded_and_a_missing_one_leaves_the_cod
 )
 def test_numbers_are_read_and_held_to_their_limits(given, answer):
     given = {"age": [value.strip() for value in given]}
-    answers, wrong = questioning.answered([AGE], given, TEXTS)
+    answers, wrong = questioning.read_answers([AGE], given, TEXTS)
     assert answers.get("age") == answer
     assert bool(wrong) == (answer is None)
 
@@ -127,7 +127,7 @@ def test_each_wrong_answer_has_a_sentence_of_its_own():
     name = Question("name", "Name?", least=2, most=4)
     one = Question("one", "One?", "choice", options=("a", "b"))
     questions = [AGE, DIET, name, one]
-    answers, wrong = questioning.answered(
+    answers, wrong = questioning.read_answers(
         questions, {"age": ["17"], "diet": ["Plants", "Meat"], "name": ["abcde"], "one": ["c"]}, TEXTS
     )
     assert answers == {"diet": ["Meat", "Plants"]}
@@ -136,6 +136,6 @@ def test_each_wrong_answer_has_a_sentence_of_its_own():
         "name": "Please write at most 4 characters.",
         "one": "Please choose one of these.",
     }
-    answers, wrong = questioning.answered(questions, {}, TEXTS)
+    answers, wrong = questioning.read_answers(questions, {}, TEXTS)
     assert answers == dict.fromkeys(["age", "diet", "name", "one"])
     assert wrong == {"age": "Please answer this question."}

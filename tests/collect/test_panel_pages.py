@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from consilience import Groupings
-from consilience.collect.results.exporting import exported
+from consilience.collect.results.exporting import export_study
 from consilience.collect.settings.panel import Completion, Panel, Question
 
 from .collecting import NAMES, begun, sort, takes_part
@@ -303,7 +303,8 @@ def test_the_report_without_identifiers_names_nobody(sqlite_store):
     given = Groupings.from_lists([[["ant", "bee"], ["cow", "dog"]]] * 3, annotators=names)
     sqlite_store.import_groupings(study.id, given)
     named, unnamed = (
-        exported(sqlite_store, study, "html", identifiers=identifiers).data.decode() for identifiers in (True, False)
+        export_study(sqlite_store, study, "html", identifiers=identifiers).data.decode()
+        for identifiers in (True, False)
     )
     assert "Annabel" in named
     assert "Annabel" not in unnamed

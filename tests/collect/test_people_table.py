@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from consilience.annotations.files.formats import FORMATS
-from consilience.collect.results.exporting import exported
+from consilience.collect.results.exporting import export_study
 from consilience.collect.settings.panel import Panel, Question
 from consilience.collect.settings.training import RightSort, Training
 from consilience.errors import InputError
@@ -77,14 +77,14 @@ def test_a_question_that_changed_its_kind_is_one_column_of_text(store):
     study, (_, declined, _) = gathered(store)
     store.keep_answers(declined.id, "before", {"age": "old"})
     assert store.participants_frame(study.id)["question:age"].dropna().tolist() == ["44", "old"]
-    file = exported(store, study, "parquet", "participants")
+    file = export_study(store, study, "parquet", "participants")
     assert len(pd.read_parquet(io.BytesIO(file.data))) == 3
 
 
 def test_whole_numbers_stay_whole_in_every_format(sqlite_store):
     study, (_, declined, _) = gathered(sqlite_store)
     assert sqlite_store.participants_frame(study.id)["question:age"].dtype == "Int64"
-    files = {kind: exported(sqlite_store, study, kind, "participants").data for kind in ("csv", "parquet", "json")}
+    files = {kind: export_study(sqlite_store, study, kind, "participants").data for kind in ("csv", "parquet", "json")}
     rows = list(csv.DictReader(io.StringIO(files["csv"].decode("utf-8-sig"))))
     assert [row["question:age"] for row in rows] == ["44", "", ""]
     assert b'"question:age": 44,' in files["json"]
@@ -121,7 +121,7 @@ def test_how_people_did_in_practice_and_admission_is_in_it(store):
     assert frame["admitted"].tolist() == [True, False, True, pd.NA]
     assert frame["sorts"].tolist() == [0, 0, 1, 0]
     csv_file, parquet, json_file = (
-        exported(store, study, kind, "participants", identifiers=False).data for kind in ("csv", "parquet", "json")
+        export_study(store, study, kind, "participants", identifiers=False).data for kind in ("csv", "parquet", "json")
     )
     rows = list(csv.DictReader(io.StringIO(csv_file.decode("utf-8-sig"))))
     assert [row["admitted"] for row in rows] == ["True", "False", "True", ""]
@@ -138,7 +138,7 @@ def test_a_study_without_training_has_no_columns_of_it(sqlite_store):
 def test_a_study_without_people_has_an_empty_table(sqlite_store, kind):
     study = begun(sqlite_store)
     assert sqlite_store.participants_frame(study.id).empty
-    file = exported(sqlite_store, study, kind, "participants")
+    file = export_study(sqlite_store, study, kind, "participants")
     assert file.name == f"study-{study.id}-participants.{kind}"
 
 
@@ -149,15 +149,15 @@ def test_every_format_of_tables_is_offered(admin, script, sqlite_store):
     for name, known in FORMATS.items():
         assert f'/export/{name}">{known.title}</button>' in page
         assert f"'{name}'" in refused
-        assert exported(sqlite_store, study, name).mime == known.mime
+        assert export_study(sqlite_store, study, name).mime == known.mime
 
 
 def test_what_cannot_be_exported(sqlite_store):
     study = begun(sqlite_store)
     with pytest.raises(InputError, match=r"^The report is about sorts"):
-        exported(sqlite_store, study, "html", "participants")
+        export_study(sqlite_store, study, "html", "participants")
     with pytest.raises(InputError, match=r"^The table must be one of sorts, participants, answers\.$"):
-        exported(sqlite_store, study, "csv", "people")
+        export_study(sqlite_store, study, "csv", "people")
 
 
 def test_the_pages_and_the_api_export_it(admin, script, sqlite_store):

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from consilience import Groupings, Labels, read_annotations
 from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedError
-from consilience.collect.results.exporting import encoded, exported
+from consilience.collect.results.exporting import encode_table, export_study
 from consilience.collect.settings.model import Item, StudySettings
 from consilience.collect.store import board_state, new_picture
 from consilience.collect.store import work as store_work
@@ -161,7 +161,7 @@ def test_an_export_says_which_groups_were_given(store, tmp_path, kind):
     kinds = {"closed": (Labels, "label"), "hybrid": (Groupings, "group")}
     of, role = kinds[kind]
     store.import_groupings(study.id, of.from_frame(pd.DataFrame(rows, columns=["item", "annotator", role])))
-    (tmp_path / "export.csv").write_bytes(exported(store, study, "csv").data)
+    (tmp_path / "export.csv").write_bytes(export_study(store, study, "csv").data)
     if kind == "hybrid":
         with pytest.warns(AnnotationWarning, match=r"the groups 'Birds', '\+ Fish', 'Worms' were given to everybody"):
             assert isinstance(read_annotations(tmp_path / "export.csv"), of)
@@ -489,7 +489,7 @@ def test_an_export_as_csv_can_be_imported(store, tmp_path, kind):
     study = begun(store, names, kind=kind, **settings)
     takes_part(store, study)
     table = tmp_path / "sorts.csv"
-    table.write_bytes(encoded(store.export_frame(study.id), "csv"))
+    table.write_bytes(encode_table(store.export_frame(study.id), "csv"))
     assert "'-5 °C" in table.read_text(encoding="utf-8-sig")
     again = begun(store, names, kind=kind, **settings)
     reading = {"label" if kind == "closed" else "group": "group"}

@@ -13,7 +13,7 @@ from consilience.collect.settings.model import Item, StudySettings
 from consilience.collect.settings.training import RightCard, RightSort, Training
 from consilience.collect.settings.training_checks import with_checked_training
 from consilience.collect.store.scoring import chance_of_passing, score_of, score_of_answer
-from consilience.collect.store.standing import numbered
+from consilience.collect.store.standing import number_cards
 from consilience.errors import InputError
 
 ITEMS = [Item(number, f"item {number}") for number in range(6)]
@@ -184,7 +184,7 @@ def test_cards_of_the_study_are_shown_as_there_and_others_are_numbered_after_the
         RightCard("x", "A", "Extra, card", None, "Extra, card"),
         RightCard("item 0", "B"),
     )
-    found = numbered(checked, ITEMS)
+    found = number_cards(checked, ITEMS)
     assert list(found) == [3, 7, 0]
     assert found[3] == ITEMS[3]
     assert found[7].text == "Extra, card"

@@ -17,11 +17,11 @@ from scipy.stats import invgamma, norm
 
 from consilience.deep import BayesSCDC, bayes_scdc, merging
 from consilience.deep import exponential_family as families
-from consilience.deep.bayes_scdc import Parameters, Posterior
+from consilience.deep.bayes_scdc import BayesSCDCParameters, Posterior
 from consilience.deep.exponential_family import ExpectedGaussian
 from consilience.deep.judgements import PairJudgements, right_and_wrong
 from consilience.deep.model import Data, Fit
-from consilience.deep.networks import Encoder, Given, Likelihood, Potential
+from consilience.deep.networks import Encoder, Likelihood, Potential, UserModule
 from consilience.deep.training import batches, survey, train
 from tests.deep.precision import enable_x64
 
@@ -56,7 +56,7 @@ def exact_networks():
     line = eqx.tree_at(
         lambda one: (one.weight, one.bias), line, (jnp.array([[1 / SLOPE], [0.0]]), jnp.array([-OFFSET / SLOPE, raw]))
     )
-    return Parameters(Encoder(Given(line)), Silent(Given(line)))
+    return BayesSCDCParameters(Encoder(UserModule(line)), Silent(UserModule(line)))
 
 
 def prior():
@@ -199,7 +199,7 @@ def test_settled_responsibilities_maximise_the_bound_of_an_item():
     expected = families.expected_gaussian(fit.posterior.components)
     potential = jax.vmap(fit.parameters.encoder)(data.observed)
     offsets = jnp.asarray(np.random.default_rng(0).normal(size=(5, 2)))
-    found = bayes_scdc.settled(jnp.full((5, 2), 0.5), (potential, expected, offsets))
+    found = bayes_scdc.settle(jnp.full((5, 2), 0.5), (potential, expected, offsets))
 
     @jax.jit
     def of(eta):
@@ -225,7 +225,7 @@ def test_gradient_passes_through_the_fixed_point():
     def value(linear):
         evidence = (potential._replace(linear=linear), expected, offsets)
         start = jnp.full((4, 2), 0.5)
-        return (weight * bayes_scdc.settled(start, evidence)).sum()
+        return (weight * bayes_scdc.settle(start, evidence)).sum()
 
     def deep(linear):  # so many sweeps that nothing is left of the tolerance
         evidence, eta = (potential._replace(linear=linear), expected, offsets), jnp.full((4, 2), 0.5)
@@ -444,10 +444,10 @@ class TestMerging:
             gain[one, other] = gain[other, one] = value
         np.fill_diagonal(gain, -np.inf)
         joined = jnp.eye(6)[jnp.array([0, 0, 0, 3, 3, 3])]  # 2 and 3 are in different clusters
-        into = np.asarray(merging.chosen(jnp.asarray(gain), joined))
+        into = np.asarray(merging.choose_merges(jnp.asarray(gain), joined))
         assert into.argmax(1).tolist() == [0, 1, 1, 3, 3, 5]
         np.testing.assert_array_equal(into.sum(1), 1)
-        np.testing.assert_array_equal(merging.chosen(jnp.asarray(gain), jnp.eye(6)), np.eye(6))
+        np.testing.assert_array_equal(merging.choose_merges(jnp.asarray(gain), jnp.eye(6)), np.eye(6))
 
     def test_share_of_unjudged_items(self):
         size, judged = jnp.array([10.0, 30.0, 0.0]), jnp.array([10.0, 10.0, 0.0])
@@ -481,7 +481,7 @@ class TestMerging:
 
     def test_without_positive_gain_nothing_changes(self):
         one_cluster = jnp.eye(3)[jnp.zeros(3, int)]
-        np.testing.assert_array_equal(merging.chosen(jnp.full((3, 3), -1.0), one_cluster), np.eye(3))
+        np.testing.assert_array_equal(merging.choose_merges(jnp.full((3, 3), -1.0), one_cluster), np.eye(3))
 
 
 class TestJoining:

@@ -64,7 +64,7 @@ def test_bound_against_sums_over_pairs():
     said = simulate_pairs(z, 2, 10, 0.8, random_state=0)
     items = annotated_items(said)
     judged = judgements(said, items, implied="all")
-    settings = deep_mcvc.Settings((2, 4, 3), 2, 1, 0.01, 1.0, 1.0, (10.0, 1.0))
+    settings = deep_mcvc.DeepMCVCSettings((2, 4, 3), 2, 1, 0.01, 1.0, 1.0, (10.0, 1.0))
     features = jnp.asarray(X.to_numpy()[items], jnp.float32)
     start = jax.jit(deep_mcvc.init, static_argnums=(0, 2))(settings, features, 2, jax.random.key(0))
     state = jax.jit(deep_mcvc.sweep, static_argnums=0)(settings, features, judged, start)

@@ -33,7 +33,7 @@ def test_judgements_of_some_items_give_clusters_of_all():
 def test_large_clusters_have_more_components():
     clusters = np.repeat([7, 2, 5], [60, 30, 10])
     positions = np.random.default_rng(0).normal(size=(100, 2)) + 20.0 * clusters[:, None]
-    component, cluster = first_clusters.divided(clusters, positions, 10, KEY)
+    component, cluster = first_clusters.divide_clusters(clusters, positions, 10, KEY)
     of_item = cluster[component]
     assert nmi(clusters, of_item) == 1
     assert [len(np.unique(component[clusters == one])) for one in (7, 2, 5)] == [5, 3, 1]  # one each, and of 7 a share
@@ -42,5 +42,5 @@ def test_large_clusters_have_more_components():
 
 
 def test_as_many_clusters_as_components():
-    component, cluster = first_clusters.divided(np.array([0, 1, 1]), np.zeros((3, 1)), 2, KEY)
+    component, cluster = first_clusters.divide_clusters(np.array([0, 1, 1]), np.zeros((3, 1)), 2, KEY)
     np.testing.assert_array_equal(cluster[component], [0, 1, 1])

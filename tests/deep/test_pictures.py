@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import consilience
 from consilience.deep import SCDC, BayesSCDC, pictures
 from consilience.deep.convolutions import ConvolutionalDecoder, ConvolutionalEncoder
-from consilience.deep.networks import Given, Perceptron, apply, in_training, with_new_start
+from consilience.deep.networks import Perceptron, UserModule, apply, in_training, with_new_start
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.metrics import nmi
 
@@ -244,7 +244,7 @@ def test_a_decoder_that_does_not_fit_is_refused(estimator):
 
 
 def test_dropout_differs_between_rows_and_keys_in_training_alone():
-    network = Given(Small(), (9, 7))
+    network = UserModule(Small(), (9, 7))
     rows = jnp.ones((3, 63))
     once, again = (apply(in_training(network, jax.random.key(key)), rows) for key in (0, 1))
     assert not np.allclose(once, again)
@@ -255,13 +255,13 @@ def test_dropout_differs_between_rows_and_keys_in_training_alone():
 
 
 def test_a_module_without_a_key_is_called_without_one():
-    network = Given(Plain())
+    network = UserModule(Plain())
     rows = jnp.ones((2, 63))
     np.testing.assert_array_equal(apply(in_training(network, jax.random.key(0)), rows), apply(network, rows))
 
 
 def test_restarts_after_the_first_begin_with_weights_in_another_order():
-    network = Given(Small(), (9, 7))
+    network = UserModule(Small(), (9, 7))
     first, second = (with_new_start(network, jax.random.key(3), jnp.int32(restart)) for restart in (0, 1))
     given, kept, moved = (one.arrays.layer.weight for one in (network, first, second))
     np.testing.assert_array_equal(kept, given)

@@ -20,7 +20,7 @@ def parameters():
     keys = jax.random.split(jax.random.key(0), 4)
     rng = np.random.default_rng(0)
     encoder = scdc.ConditionalEncoder(3, (5, 4), 2, 4, key=keys[0])
-    return scdc.Parameters(
+    return scdc.SCDCParameters(
         classifier=Perceptron([3, 5, 4], key=keys[1]),
         encoder=encoder,
         likelihood=GaussianLikelihood(Perceptron([2, 5, 6], key=keys[2])),

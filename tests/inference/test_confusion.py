@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, softmax
 
-from consilience.inference.confusion import IMAGINED, RELIABILITIES, Cells, ConfusionPrior
+from consilience.inference.confusion import IMAGINED, RELIABILITIES, ConfusionCells, ConfusionPrior
 
-CELLS = Cells.of(np.array([0, 0, 1, 2, 2, 2]))  # groupings of 2, 1 and 3 groups
+CELLS = ConfusionCells.of(np.array([0, 0, 1, 2, 2, 2]))  # groupings of 2, 1 and 3 groups
 OWNERS = np.array([0, 0, 1, 0, 0, 0])  # of the groups: the first annotator gave two groupings
 PRIOR = ConfusionPrior.of(CELLS, OWNERS, 2, 40.0, 10.0)
 
@@ -26,7 +26,7 @@ def test_cells_are_the_blocks_of_the_diagonal():
 @pytest.mark.parametrize("groups", [1 << 16, 3])
 def test_products_and_softmax_are_those_of_each_grouping(groups, monkeypatch):
     monkeypatch.setattr("consilience.inference.confusion.BLOCK_GROUPS", groups)
-    cells = Cells.of(np.array([0, 0, 1, 2, 2, 2, 3, 3]))  # two groupings of 2 groups: one block, or two
+    cells = ConfusionCells.of(np.array([0, 0, 1, 2, 2, 2, 3, 3]))  # two groupings of 2 groups: one block, or two
     left, right = np.random.default_rng(0).normal(size=(2, 8, 4))
     np.testing.assert_allclose(cells.products(left, right), (left @ right.T)[cells.row, cells.column])
     parts = np.split(100 * left, cells.first_group[1:])
@@ -73,7 +73,7 @@ def test_log_density_is_that_of_imagined_labels(reliability):
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 8))])
 def test_most_probable_reliability_is_the_best_of_all_where_most_are_believed(seed):
     sizes, owner = [2, 3, 2, 1, 4, 3], [0, 1, 2, 3, 0, 4]  # of five annotators, two may be doubted
-    cells = Cells.of(np.repeat(np.arange(6), sizes))
+    cells = ConfusionCells.of(np.repeat(np.arange(6), sizes))
     prior = ConfusionPrior.of(cells, np.repeat(owner, sizes), 5, 40.0, 10.0)
     rng = np.random.default_rng(seed)
     right = rng.choice([0.0, 0.5, 0.9], size=5)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from consilience import Groupings
-from consilience.inference.forecast import NONE, Clustered, Evidence, Settings, assigned, learned
+from consilience.inference.forecast import (
+    NONE,
+    Clustered,
+    ForecastEvidence,
+    ForecastSettings,
+    assign_items,
+    learn_weights,
+)
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.simulation import simulate_crowd
 
@@ -44,7 +51,7 @@ def test_the_probability_is_the_formula(clustered):
     t = float(clustered.of_item[0] @ clustered.of_item[3])
     m = (pairs.same[block].sum() + 10 * (t * within + (1 - t) * between)) / (block.sum() + 10)
     expected = (pairs.same[own].sum() + 5 * (0.25 * base + 0.75 * m)) / (own.sum() + 5)
-    found = Evidence.of(clustered, a, b).probability(Settings(5.0, 10.0, 0.75))
+    found = ForecastEvidence.of(clustered, a, b).probability(ForecastSettings(5.0, 10.0, 0.75))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -55,9 +62,9 @@ def test_without_an_annotator_is_fitted_to_the_others(clustered, kind):
     a, b = pairs_of(12)
     for annotator in range(crowd.n_annotators):
         others = crowd.restrict(annotators=np.delete(crowd.annotators, annotator))
-        left_out = Evidence.of_others(Clustered(crowd, clustered.of_item), a, b, np.full(len(a), annotator))
-        never_there = Evidence.of(Clustered(others, clustered.of_item), a, b)
-        for settings in (Settings(2.0, 10.0, 0.5), Settings(0.1, np.inf, 1.0)):
+        left_out = ForecastEvidence.of_others(Clustered(crowd, clustered.of_item), a, b, np.full(len(a), annotator))
+        never_there = ForecastEvidence.of(Clustered(others, clustered.of_item), a, b)
+        for settings in (ForecastSettings(2.0, 10.0, 0.5), ForecastSettings(0.1, np.inf, 1.0)):
             np.testing.assert_allclose(
                 left_out.probability(settings), never_there.probability(settings), rtol=1e-9, atol=1e-12
             )
@@ -84,9 +91,9 @@ def test_items_are_assigned_to_the_likeliest_cluster():
         ]
         for i in range(15)
     ]
-    found = assigned(evidence, np.ones(5), of_item)
+    found = assign_items(evidence, np.ones(5), of_item)
     np.testing.assert_array_equal(found, np.argmax(likelihood, axis=1))
-    np.testing.assert_array_equal(assigned(evidence, np.zeros(5), of_item), np.full(15, NONE))
+    np.testing.assert_array_equal(assign_items(evidence, np.zeros(5), of_item), np.full(15, NONE))
 
 
 @pytest.mark.parametrize(
@@ -98,13 +105,13 @@ def test_new_people_are_forecast_as_well_as_by_counts_and_by_clusters(n_annotato
     _, new = crowd_of(30, 3, 50, accuracy, 3)
     clustered = Clustered(crowd, np.eye(3)[truth])
     asked = new.to_pairs()
-    evidence = Evidence.of(clustered, asked.item_a, asked.item_b)
+    evidence = ForecastEvidence.of(clustered, asked.item_a, asked.item_b)
     loss = {
         name: log_loss(asked.same, evidence.probability(settings))
         for name, settings in {
-            "forecast": learned(clustered),
-            "counts": Settings(1.0, 1.0, 0.0),
-            "clusters": Settings(1e9, np.inf, 1.0),
+            "forecast": learn_weights(clustered),
+            "counts": ForecastSettings(1.0, 1.0, 0.0),
+            "clusters": ForecastSettings(1e9, np.inf, 1.0),
         }.items()
     }
     assert loss["forecast"] < loss["counts"]
@@ -115,8 +122,8 @@ def test_clusters_that_mean_nothing_are_left_out():
     """Random clusters do not make the forecast worse than co-occurrence."""
     _, crowd = crowd_of(20, 4, 30, 0.8, 4)
     random = np.random.default_rng(0).integers(4, size=20)
-    assert learned(Clustered(crowd, np.eye(4)[random])).share <= 0.25
-    assert learned(Clustered(crowd, np.ones((20, 1)))).share == 0
+    assert learn_weights(Clustered(crowd, np.eye(4)[random])).share <= 0.25
+    assert learn_weights(Clustered(crowd, np.ones((20, 1)))).share == 0
 
 
 def test_many_people_need_no_clusters():
@@ -126,8 +133,8 @@ def test_many_people_need_no_clusters():
     shares = []
     for crowd in (few, many):
         clustered = Clustered(crowd, np.eye(3)[truth])
-        settings = learned(clustered)
-        evidence = Evidence.of(clustered, np.array([0]), np.array([1]))
+        settings = learn_weights(clustered)
+        evidence = ForecastEvidence.of(clustered, np.array([0]), np.array([1]))
         shares.append(settings.amount / (settings.amount + evidence.of_pair.judged[0]))
     assert shares[1] < shares[0]
 
@@ -135,6 +142,6 @@ def test_many_people_need_no_clusters():
 def test_no_judgements():
     alone = Groupings.from_lists([[["ant"]], [["bee"]]])
     clustered = Clustered(alone, np.eye(2))
-    settings = learned(clustered)
-    found = Evidence.of(clustered, np.array([0]), np.array([1])).probability(settings)
+    settings = learn_weights(clustered)
+    found = ForecastEvidence.of(clustered, np.array([0]), np.array([1])).probability(settings)
     np.testing.assert_allclose(found, 0.5)

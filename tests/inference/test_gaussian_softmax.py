@@ -133,7 +133,7 @@ def test_unused_weights_are_optimal(n_features, n_clusters):
     """No start leads to a higher bound, with the best memberships for each weights."""
     features = np.random.default_rng(3).normal(size=(10, n_features))
     design = Design.of((features - features.mean(0)) / features.std(0))
-    weights, eta = gaussian_softmax.unused(design, n_clusters)
+    weights, eta = gaussian_softmax.weights_of_unused(design, n_clusters)
     best = with_entropy(design, weights, eta)
     np.testing.assert_allclose(eta, softmax(gaussian_softmax.scores(design, weights), axis=1))
     still = gaussian_softmax.step(design, weights, eta, n_steps=3)
@@ -153,7 +153,7 @@ def test_unused_weights_are_optimal(n_features, n_clusters):
 def test_unused_weights_are_better_than_identical_clusters(n_items):
     features = np.random.default_rng(0).normal(size=(n_items, 6))
     design = Design.of((features - features.mean(0)) / features.std(0))
-    weights, eta = gaussian_softmax.unused(design, 4)
+    weights, eta = gaussian_softmax.weights_of_unused(design, 4)
     gain = with_entropy(design, weights, eta) - with_entropy(design, *alike(design, 4))
     assert gain > {5: 0.01, 400: 10}[n_items]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from consilience import Groupings
 from consilience.inference import memberships as module
-from consilience.inference.memberships import Memberships, parts, presented, shares_together, together
+from consilience.inference.memberships import Memberships, count_presented, parts, shares_together, together
 from tests.subset_groupings import arguments, dense, lists_of, made
 
 THREE = Groupings.from_lists(
@@ -51,9 +51,9 @@ def test_counts_of_pairs(drawn, data):
     for w, of in ((None, np.ones(len(weights))), (weights, weights)):
         expected = off_diagonal(np.tensordot(of, c, 1)), off_diagonal(np.tensordot(of, p, 1))
         np.testing.assert_allclose(together(memberships, w).toarray(), expected[0], atol=1e-12)
-        np.testing.assert_allclose(presented(memberships, w).toarray(), expected[1], atol=1e-12)
+        np.testing.assert_allclose(count_presented(memberships, w).toarray(), expected[1], atol=1e-12)
     assert together(memberships).nnz == np.count_nonzero(off_diagonal(c.sum(0)))
-    assert presented(memberships).nnz == np.count_nonzero(off_diagonal(p.sum(0)))
+    assert count_presented(memberships).nnz == np.count_nonzero(off_diagonal(p.sum(0)))
 
 
 @settings(max_examples=30)

@@ -202,7 +202,7 @@ def test_a_notebook_without_widgets_shows_text(notebook):
 def test_models_saved_without_verbose_still_load(tmp_path):
     model = fit(made("KCC", verbose=True), "KCC")
     save(model, tmp_path / "new.zip")
-    with archive.opened(tmp_path / "new.zip") as file:
+    with archive.open_plain(tmp_path / "new.zip") as file:
         document = archive.read_document(tmp_path / "new.zip", file)
         arrays = archive.read_arrays(tmp_path / "new.zip", file, document["n_arrays"])
     del document["model"]["estimator"]["parameters"]["verbose"]

@@ -8,7 +8,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
 from consilience.inference.softmax import (
-    Items,
+    SoftmaxItems,
     fit_weights,
     in_chunks,
     log_posterior,
@@ -23,7 +23,7 @@ def items():
     rng = np.random.default_rng(0)
     design = np.column_stack([rng.normal(size=(40, 3)), np.ones(40), np.ones(40)])
     labels = csr_array((rng.random((40, 6)) < 0.4).astype(float))
-    return Items(design, labels)
+    return SoftmaxItems(design, labels)
 
 
 @pytest.mark.parametrize("size", [1, 30, 300])  # scores of up to 10, 300 and 3000: no overflow either
@@ -34,7 +34,7 @@ def test_moments_are_sums_over_items(items, size):
     p = softmax(score, axis=1)
     for chunks in (
         in_chunks(items, 4),
-        [Items(items.design[i : i + 7], items.labels[i : i + 7]) for i in range(0, 40, 7)],
+        [SoftmaxItems(items.design[i : i + 7], items.labels[i : i + 7]) for i in range(0, 40, 7)],
     ):
         found = moments(chunks, coefficients, evidence)
         assert found.log_normalizer == pytest.approx(logsumexp(score, axis=1).sum())

@@ -16,7 +16,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from consilience import Groupings
-from consilience.analysis.cuts import Judge, Tree
+from consilience.analysis.cuts import CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
 from consilience.inspection import report
@@ -59,7 +59,7 @@ def cards():
 def cuts(cards):
     co_occurrence = CoOccurrence.of(cards[0], None, "")
     tree = Tree.of(co_occurrence.dissimilarities(co_occurrence.places))
-    return Judge.of(co_occurrence.memberships).cuts(tree, 100)
+    return CutJudge.of(co_occurrence.memberships).cuts(tree, 100)
 
 
 @pytest.fixture(scope="module")

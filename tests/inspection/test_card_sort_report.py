@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels
-from consilience.analysis.cut_figures import AS_GOOD, BEST, CutFigures, Own
-from consilience.analysis.cuts import Judge, Tree
+from consilience.analysis.cut_figures import AS_GOOD, BEST, CutFigures, OwnClusters
+from consilience.analysis.cuts import CutJudge, Tree
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
@@ -108,7 +108,7 @@ def test_a_cut_is_clearly_better_if_people_differ_little_in_it():
     agreement = np.array([[0.1, 0.1, 0.1, 0.1], [0.5, 0.5, 0.9, 0.6]])
     found = CutFigures(np.arange(2, 4), agreement, np.array([0.1, 0.2]), np.zeros((2, 0), int))
     clear, unclear, little = (
-        Own(4, np.array(of_annotator), 0.1, np.zeros(0, int), pd.Index([]))
+        OwnClusters(4, np.array(of_annotator), 0.1, np.zeros(0, int), pd.Index([]))
         for of_annotator in ([0.4, 0.4, 0.7, 0.4], [0.5, 0.5, 0.1, 0.6], [0.49, 0.49, 0.89, 0.59])
     )
     assert found.is_clearly_better(clear)
@@ -130,7 +130,7 @@ def test_the_page_says_at_its_head_if_a_cut_agrees_better(groupings, read):
 def test_cuts_skip_numbers_that_no_height_gives():
     groupings = Groupings.from_lists([[["a", "b"], ["c", "d"]]] * 3)
     tree = Tree.of(1.0 - np.kron(np.eye(2), np.ones((2, 2))))
-    found = CutFigures.of(tree, Judge.of(Memberships.of(groupings)), 4)
+    found = CutFigures.of(tree, CutJudge.of(Memberships.of(groupings)), 4)
     assert found.n_clusters.tolist() == [2]
     assert found.agreement.tolist() == [1.0]
 

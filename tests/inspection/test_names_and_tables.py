@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from consilience import Groupings
 from consilience.analysis import group_names, names
-from consilience.analysis.names import as_text, counted, listed, plot_text, shortened, width
+from consilience.analysis.names import as_text, join_names, plot_text, quantify, shorten, width
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import item_tables, tables
 from consilience.inspection.report.svg import inline_svg, swatch
@@ -44,7 +44,7 @@ def test_width_counts_columns():
     ("text", "short"), [("abcdef", "abcdef"), ("abcdefg", "abcde…"), ("名前名前", "名前…"), ("ab   cd", "ab…")]
 )
 def test_shortened_to_six_columns(text, short):
-    assert shortened(text, 6) == short
+    assert shorten(text, 6) == short
     assert width(short) <= 6
 
 
@@ -53,8 +53,8 @@ def test_plot_text_has_no_mathematics():
 
 
 def test_sentences():
-    assert [listed(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
-    assert [counted(n, "item") for n in (0, 1, 1234)] == ["0 items", "1 item", "1,234 items"]
+    assert [join_names(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+    assert [quantify(n, "item") for n in (0, 1, 1234)] == ["0 items", "1 item", "1,234 items"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_common_names_are_those_that_tell():
         [["Cat", "cat", "group 1", "x"], ["cát", "dog", "group 1", "y"], ["Dog", "dog", "group 2", "z"]] * 2
     )
     clusters = np.array([0, 0, 1, 0, 0, 1])
-    called = group_names.called(group_names.cluster_names(Groupings.from_matrix(cells), clusters, 2), 2, 3)
+    called = group_names.count_group_names(group_names.cluster_names(Groupings.from_matrix(cells), clusters, 2), 2, 3)
     # half of cluster 0 is "cat" to both, half of who is "dog" to one is in cluster 1; x, y and z by one each
     assert (
         called == [["Cat (2)"], ["Dog (2)"]]

@@ -20,7 +20,7 @@ from consilience import Groupings
 from consilience.analysis import findings, panels
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.item_spread import spread
-from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.consensus import SubsetFusion
 from consilience.inspection import certainty, group_words, panel_segments, report
 from consilience.inspection.plots.certainty import RADIUS
@@ -132,7 +132,7 @@ def test_segments_are_described(page, sorts, fitted):
 
 
 def test_the_map_of_annotators_is_in_words(page, sorts):
-    products = ScalarProducts.of(Sorts.of(sorts))
+    products = ScalarProducts.of(SortTable.of(sorts))
     places, shares = products.places(3)
     head, *rows = file_of(page, "annotators-rv.csv")
     found = pd.DataFrame(rows, columns=head).set_index("annotator").astype(float).loc[sorts.annotators]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from consilience.consensus.labels.annotator_models import Hierarchical, OneCoin
-from consilience.consensus.labels.dawid_skene import State
+from consilience.consensus.labels.dawid_skene import DawidSkeneState
 from consilience.inference.product_distributions import Expectation
 from consilience.partitions.engine.encoding import decode_state, encode_state
 
@@ -25,7 +25,7 @@ def encoded_and_decoded(state):
 )
 def test_a_state_is_the_same_again(model):
     expected = Expectation(-np.inf, COUNTS.sum((0, 1)), COUNTS.reshape(-1, 3))
-    state = State(model, np.log([0.2, 0.3, 0.5]), 0.1 + 0.2, expected)
+    state = DawidSkeneState(model, np.log([0.2, 0.3, 0.5]), 0.1 + 0.2, expected)
     again = encoded_and_decoded(state)
     assert type(again.model) is type(model)
     assert again.log_prior == state.log_prior

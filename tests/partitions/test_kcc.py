@@ -111,7 +111,7 @@ def test_a_sweep_fills_an_empty_cluster_as_in_memory(tmp_path):
     in_memory = items.assign(problem.table(start.shares))
     table = PartitionedTable(made.cut(groups(60, 5), 4))
     keys = given.vocabulary.group_keys()
-    parts = [kcc.prepared(item_survey.read_labelled_items(one), keys) for one in enumerate(table.partitions)]
+    parts = [kcc.prepare_part(item_survey.read_labelled_items(one), keys) for one in enumerate(table.partitions)]
     counted = kcc.ItemsInParts(LocalParts(parts, tmp_path)).assign(problem.table(start.shares))
     assert counted.sizes.tolist() == in_memory.sizes.tolist() == np.bincount(in_memory.cluster, minlength=3).tolist()
     assert sorted(counted.sizes.tolist())[:2] == [1, 1]
@@ -176,7 +176,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
     table, path = PartitionedTable(made.cut(groups(seed=3), 3)), tmp_path / "fit.npz"
     settings = SETTINGS | {"init": "k-means++", "n_clusters": 5}
     whole = fit(KCC(**settings), table)
-    swept, done = kcc.swept, []
+    swept, done = kcc.sweep_part, []
 
     def failing(part, *parameters):
         if len(done) == 3 * len(table):
@@ -185,13 +185,13 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
         return swept(part, *parameters)
 
     with monkeypatch.context() as patched:
-        patched.setattr(kcc, "swept", failing)
+        patched.setattr(kcc, "sweep_part", failing)
         with pytest.raises(KeyboardInterrupt):
             fit(KCC(**settings), table, checkpoint=path)
     resumed = fit(KCC(**settings), table, checkpoint=path)
     assert resumed.objective_ == whole.objective_
     pd.testing.assert_frame_equal(resumed.centroids_, whole.centroids_, rtol=0, atol=0)
-    monkeypatch.setattr(kcc, "swept", None)  # no sweep is left
+    monkeypatch.setattr(kcc, "sweep_part", None)  # no sweep is left
     assert fit(KCC(**settings), table, checkpoint=path).objective_ == whole.objective_
     with pytest.raises(InputError, match="is the checkpoint of another fit: its parameters differ"):
         fit(KCC(**settings | {"n_clusters": 4}), table, checkpoint=path)

@@ -92,10 +92,10 @@ def test_what_an_item_tells_its_groups_is_not_told_to_it():
     rng = np.random.default_rng(0)
     told, own = 20 * rng.normal(size=(500, 4)), 10 * rng.normal(size=500)
     own[:50] = 0.0
-    found = mcvc_results.settled(told, own)
+    found = mcvc_results.settle_eta(told, own)
     np.testing.assert_allclose(softmax(told - own[:, None] * found, axis=1), found, atol=1e-8)
     np.testing.assert_allclose(found[:50], softmax(told[:50], axis=1), atol=1e-10)
-    assert mcvc_results.settled(told[:0], own[:0]).shape == (0, 4)
+    assert mcvc_results.settle_eta(told[:0], own[:0]).shape == (0, 4)
 
 
 def test_a_model_fitted_in_memory_has_no_results_of_partitions(table):

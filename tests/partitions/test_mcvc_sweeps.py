@@ -13,7 +13,7 @@ from consilience.partitions.models import mcvc_sums
 from consilience.partitions.models.mcvc_sweeps import EtaInParts, ItemsInParts, clusters_bounds
 from consilience.partitions.survey import item_survey
 from consilience.semisupervised import mcvc
-from consilience.semisupervised.mcvc import Prior, Problem
+from consilience.semisupervised.mcvc import MCVCPrior, MCVCProblem
 from tests.partitions.view_tables import (
     EXACT,
     OF_ITEMS,
@@ -34,20 +34,20 @@ def sweeps_of(frames, n_views, implied, folder, *, first):
     arranged = arrange(everything.groupings, everything.features)
     ordered = arranged.ordered
     evidence = PairEvidence.of(ordered, implied=implied)
-    problem = Problem.of(everything.features[arranged.items], evidence, Prior(1.0, 10.0, 1.0), 4)
+    problem = MCVCProblem.of(everything.features[arranged.items], evidence, MCVCPrior(1.0, 10.0, 1.0), 4)
     state = first(mcvc.init(problem, n_views, 1, rng=np.random.default_rng(0)))
 
     keys = ordered.vocabulary.group_keys()
-    items = LocalParts([over_partitions.prepared(one, keys, survey.first, 2**64 - 1) for one in own], folder)
-    sizes = items.total(over_partitions.counted).sizes
+    items = LocalParts([over_partitions.prepare_part(one, keys, survey.first, 2**64 - 1) for one in own], folder)
+    sizes = items.total(over_partitions.count_part).sizes
     among = over_partitions.among_groups(ordered, sizes, implied)
     over = ItemsInParts(items, among, problem.prior, problem.design.curvature, problem, survey.n_items)
     eta = np.empty_like(state.eta)
     eta[arranged.items] = state.eta
     messages = mcvc_sums.Messages.of(among, np.zeros((len(keys), 4, n_views)), *np.zeros((2, len(SORTERS), n_views)))
-    parts = items.map(over_partitions.started, eta, survey.first, state.weights, messages)
+    parts = items.map(over_partitions.start_part, eta, survey.first, state.weights, messages)
     columns = np.arange(n_views)
-    sums, logs = parts.total(mcvc_sums.summed, columns), parts.total(mcvc_sums.log_sums, state.weights)
+    sums, logs = parts.total(mcvc_sums.sum_eta, columns), parts.total(mcvc_sums.log_sums, state.weights)
     of_views = clusters_bounds(state.weights, sums, logs)
     there = replace(state, eta=EtaInParts(parts, sums, logs), of_views=of_views)
     return problem, replace(state, of_views=of_views), over, there, arranged.items

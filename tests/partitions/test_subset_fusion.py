@@ -128,14 +128,16 @@ def spread_and_state(frame, tmp_path, n_parts=4):
     """A state in memory, and the same over partitions; with the items in canonical order."""
     ordered = arrange(whole([frame]).to_groupings()).ordered
     memberships = Memberships.of(ordered)
-    layout = mixture.Layout.of(memberships)
+    layout = mixture.GroupingLayout.of(memberships)
     cluster = np.random.default_rng(0).integers(4, size=len(ordered))
     state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 4))
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
     own = map(read_labelled_items, enumerate(PartitionedTable(made.cut(frame, n_parts)).partitions))
     first = np.zeros(n_parts, dtype=int)
-    parts = [subset_fusion_sweeps.prepared(one, nothing, hashes_of(ordered.items), first) for one in own]
-    over = subset_fusion_sweeps.Sweeps(mixture.Layout.of(Memberships.of(nothing)), len(ordered), len(ordered))
+    parts = [subset_fusion_sweeps.prepare_part(one, nothing, hashes_of(ordered.items), first) for one in own]
+    over = subset_fusion_sweeps.SubsetFusionSweeps(
+        mixture.GroupingLayout.of(Memberships.of(nothing)), len(ordered), len(ordered)
+    )
     counts = mixture.count(layout, state)
     return layout, state, over, over.begun(LocalParts(parts, tmp_path), state, counts)
 
@@ -170,7 +172,7 @@ def test_settling_and_sampling_are_those_in_memory(tmp_path):
     place = walk.start(0, start)
     while not place.is_settled:
         place = walk.step(place)
-    settled = mixture.occupied(mixture.settle(layout, state, rng=here))
+    settled = mixture.drop_empty_clusters(mixture.settle(layout, state, rng=here))
     assert clusters_of(place.spread, 400).tolist() == settled.cluster.tolist()
     while not place.is_over:
         place = walk.step(place)
@@ -183,7 +185,7 @@ def test_settling_and_sampling_are_those_in_memory(tmp_path):
 def test_the_probabilities_of_an_item_leave_it_out():
     """Brute force over the clusters that it may have been in."""
     ordered = arrange(whole([groups(60, 5)]).to_groupings()).ordered
-    layout = mixture.Layout.of(Memberships.of(ordered))
+    layout = mixture.GroupingLayout.of(Memberships.of(ordered))
     cluster = np.random.default_rng(0).integers(3, size=len(ordered))
     state = mixture.learn_concentration(layout, mixture.init(layout, cluster, 3))
     counts = mixture.count(layout, state)

@@ -15,12 +15,12 @@ from sklearn.utils import check_random_state
 
 from consilience import Groupings, Labels, Pairs
 from consilience.annotations import concat
-from consilience.annotations.judgements import Rows, draw
+from consilience.annotations.judgements import AnnotationRows, draw
 from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inference.randomness import spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
-from consilience.selection.candidates import as_read, candidates, measured, named, seeded
+from consilience.selection.candidates import as_read, candidates, measure_work, name_models, seed_model
 from consilience.selection.comparison import compare, share_same, standard_error
 from consilience.selection.folds import hold_out, level_of, without_rows
 from consilience.selection.prediction import by_clusters, shares, shares_of_labels
@@ -88,7 +88,7 @@ def every_judgement(groupings):
 
 
 def test_all_judgements_are_drawn_if_they_are_few(sheets):
-    judgements, n_possible = draw(sheets, Rows.of(sheets), 10_000, np.random.default_rng(0))
+    judgements, n_possible = draw(sheets, AnnotationRows.of(sheets), 10_000, np.random.default_rng(0))
     expected = every_judgement(sheets)
     assert n_possible == len(expected) == 20 * 15
     frame = sheets.to_frame()
@@ -101,7 +101,7 @@ def test_all_judgements_are_drawn_if_they_are_few(sheets):
 
 
 def test_a_sample_has_no_repeats_and_the_share_of_same_of_the_whole(crowd):
-    judgements, n_possible = draw(crowd, Rows.of(crowd), 300, np.random.default_rng(0))
+    judgements, n_possible = draw(crowd, AnnotationRows.of(crowd), 300, np.random.default_rng(0))
     everything = every_judgement(crowd)
     assert n_possible == len(everything) == 12 * 120
     assert len(judgements.same) == 300
@@ -122,7 +122,7 @@ def test_a_draw_is_uniform(crowd):
     frame = crowd.to_frame()
     keys = list(frame[["annotator", "grouping", "item"]].itertuples(index=False, name=None))
     for seed in range(100):
-        judgements, _ = draw(crowd, Rows.of(crowd), 300, np.random.default_rng(seed))
+        judgements, _ = draw(crowd, AnnotationRows.of(crowd), 300, np.random.default_rng(seed))
         for a, b in zip(judgements.row_a, judgements.row_b):
             times[(*keys[a][:2], *sorted((keys[a][2], keys[b][2])))] += 1
     p = 300 / 1440
@@ -132,7 +132,7 @@ def test_a_draw_is_uniform(crowd):
 def test_whole_groupings_are_held_out_if_annotators_gave_several(sheets):
     held = hold_out(sheets, 5, "auto", 10_000, np.random.default_rng(0))
     assert held.level == "groupings"
-    grouping = Rows.of(sheets).occasion
+    grouping = AnnotationRows.of(sheets).occasion
     for number in np.unique(grouping):
         assert len(np.unique(held.fold_of_row[grouping == number])) == 1
     for fold in range(5):
@@ -159,7 +159,7 @@ def test_otherwise_items_of_every_grouping_are_held_out(crowd):
         hidden = held.fold_of_row == fold
         one, two = (hidden[row][held.fold == fold] for row in (held.judgements.row_a, held.judgements.row_b))
         assert (one | two).all()  # no judgement is wholly in the kept part
-    assert level_of(crowd.restrict(annotators=crowd.annotators[:3]), Rows.of(crowd)) == "judgements"
+    assert level_of(crowd.restrict(annotators=crowd.annotators[:3]), AnnotationRows.of(crowd)) == "judgements"
 
 
 def test_many_groupings_are_held_out_whole_even_one_per_annotator():
@@ -498,18 +498,18 @@ def test_seconds_and_megabytes_are_of_the_fit(sheets):
     found = compare({"large": Large(dict(zip(NAMES, CLASSES)))}, sheets, by="model", random_state=0)
     assert 8 <= found.table.loc["large", "megabytes"] < 9
     assert 0 < found.table.loc["large", "seconds"] < 1
-    assert measured(lambda: None, memory=True)[1] < 0.1
+    assert measure_work(lambda: None, memory=True)[1] < 0.1
 
 
 def test_random_states_that_are_none_are_set():
-    model = seeded(make_pipeline(StandardScaler(), SubsetFusion()), 7)
+    model = seed_model(make_pipeline(StandardScaler(), SubsetFusion()), 7)
     assert model[-1].random_state == 7
-    assert seeded(SubsetFusion(random_state=3), 7).random_state == 3
+    assert seed_model(SubsetFusion(random_state=3), 7).random_state == 3
 
 
 def test_names_of_models():
-    assert list(named([SubsetFusion()])) == ["SubsetFusion"]
-    assert list(named([SubsetFusion(n_clusters=2), SubsetFusion(n_clusters=3), MajorityVote()])) == [
+    assert list(name_models([SubsetFusion()])) == ["SubsetFusion"]
+    assert list(name_models([SubsetFusion(n_clusters=2), SubsetFusion(n_clusters=3), MajorityVote()])) == [
         "SubsetFusion(n_clusters=2)",
         "SubsetFusion(n_clusters=3)",
         "MajorityVote",
@@ -522,7 +522,7 @@ def test_names_of_models():
         ({"co-occurrence": SubsetFusion()}, "is reserved for the baseline"),
     ):
         with pytest.raises(InputError, match=message):
-            named(models)
+            name_models(models)
 
 
 def test_candidates_are_the_models_that_can_be_fitted(crowd):

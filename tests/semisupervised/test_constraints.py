@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience import Groupings, Pairs
-from consilience.semisupervised.constraints import Constraints, colour_classes, entailed, neighbourhoods
+from consilience.semisupervised.constraints import Constraints, add_entailed, colour_classes, neighbourhoods
 
 N = 7
 
@@ -76,7 +76,7 @@ def test_a_chain_with_a_cannot_link_is_not_a_neighbourhood():
 def test_entailed_pairs_hold_in_all_clusterings_that_satisfy_the_constraints(rows):
     """Every entailed pair is forced and added once; only chains without contradictions entail pairs."""
     given_constraints = Constraints.of(pairs_of(rows))
-    more = entailed(given_constraints, 1000)
+    more = add_entailed(given_constraints, 1000)
     group = neighbourhoods(given_constraints)
     kept = slice(given_constraints.n_pairs)
     np.testing.assert_array_equal(more.item_a[kept], given_constraints.item_a)
@@ -96,5 +96,5 @@ def test_entailed_pairs_hold_in_all_clusterings_that_satisfy_the_constraints(row
 
 def test_nothing_is_entailed_past_the_limit():
     found = Constraints.of(pairs_of([(0, 1, "a", 1), (1, 2, "a", 1)]))
-    assert entailed(found, 2) is found
-    assert entailed(found, 3).n_pairs == 3
+    assert add_entailed(found, 2) is found
+    assert add_entailed(found, 3).n_pairs == 3

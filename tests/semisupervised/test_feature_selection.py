@@ -6,7 +6,7 @@ from scipy.stats import f_oneway, false_discovery_control
 
 from consilience import Groupings
 from consilience.semisupervised import feature_selection
-from consilience.semisupervised.feature_selection import Tables, associated, discoveries, p_values, strength
+from consilience.semisupervised.feature_selection import Tables, associated_features, discoveries, p_values, strength
 
 N_ITEMS, N_FEATURES = 60, 150
 
@@ -40,7 +40,7 @@ def test_strength_is_the_variance_between_groups(sorted_items):
 
 def test_features_that_differ_between_kinds_are_found(sorted_items):
     features, _, groupings = sorted_items
-    found = associated(features, groupings.incidence, groupings.grouping_of_group, 0)
+    found = associated_features(features, groupings.incidence, groupings.grouping_of_group, 0)
     assert found[:3].all()
     assert found.sum() <= 5
 
@@ -49,19 +49,19 @@ def test_chance_finds_no_features_in_nine_cases_of_ten(sorted_items):
     """Every discovery is false here, so that the rate of false discoveries is the share of the cases that have one."""
     _, _, groupings = sorted_items
     features = np.random.default_rng(1).normal(size=(40, N_ITEMS, N_FEATURES))
-    found = [associated(x, groupings.incidence, groupings.grouping_of_group, 0).any() for x in features]
+    found = [associated_features(x, groupings.incidence, groupings.grouping_of_group, 0).any() for x in features]
     assert np.mean(found) <= 0.2  # two standard errors above 0.1
 
 
 def test_blocks_and_order_of_features_change_nothing(sorted_items, monkeypatch):
     features, _, groupings = sorted_items
     given = groupings.incidence, groupings.grouping_of_group, 0
-    found = associated(features, *given)
+    found = associated_features(features, *given)
     order = np.random.default_rng(2).permutation(N_FEATURES)
-    np.testing.assert_array_equal(associated(features[:, order], *given), found[order])
-    np.testing.assert_array_equal(associated(1 - 3 * features, *given), found)
+    np.testing.assert_array_equal(associated_features(features[:, order], *given), found[order])
+    np.testing.assert_array_equal(associated_features(1 - 3 * features, *given), found)
     monkeypatch.setattr(feature_selection, "BLOCK_ENTRIES", 7 * N_ITEMS)
-    np.testing.assert_array_equal(associated(features, *given), found)
+    np.testing.assert_array_equal(associated_features(features, *given), found)
 
 
 def test_p_values_and_discoveries():

@@ -22,7 +22,7 @@ def problem_of(seed=0, n_pairs=12, n_features=2, slack=None):
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n_features, n_features))
     sign = np.where(rng.random(n_pairs) < 0.5, 1.0, -1.0)
-    return itml.Problem(
+    return itml.ITMLProblem(
         difference=rng.normal(size=(n_pairs, n_features)),
         sign=sign,
         first_bound=np.where(sign > 0, 0.3, 4.0),
@@ -47,7 +47,7 @@ def test_result_minimises_the_divergence(seed):
 
     def state(entries):
         root = np.array([[np.exp(entries[0]), 0], [entries[1], np.exp(entries[2])]])
-        return itml.State(root @ root.T, np.zeros(12), problem.first_bound * np.exp(entries[3:]), 0.0)
+        return itml.ITMLState(root @ root.T, np.zeros(12), problem.first_bound * np.exp(entries[3:]), 0.0)
 
     def held(entries):
         at = state(entries)

@@ -14,7 +14,7 @@ from scipy.special import betaln, digamma, logsumexp, softmax
 from consilience import Groupings, Pairs
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.semisupervised import mcvc as module
-from consilience.semisupervised.mcvc import Prior, Problem
+from consilience.semisupervised.mcvc import MCVCPrior, MCVCProblem
 from consilience.simulation.pairs import simulate_pairs
 
 
@@ -34,7 +34,7 @@ def tiny(seed=0, *, n_features=2, n_clusters=3, n_views=2, n_restarts=2, explici
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(len(said), n_features))
     evidence = PairEvidence.of(groupings.to_pairs() if explicit else groupings)
-    problem = Problem.of(features, evidence, Prior(stick=1.5, right=4.0, wrong=2.0), n_clusters)
+    problem = MCVCProblem.of(features, evidence, MCVCPrior(stick=1.5, right=4.0, wrong=2.0), n_clusters)
     state = module.init(problem, n_views, n_restarts, rng=rng)
     n_columns = n_views * n_restarts
     weights = replace(state.weights, log_variance=rng.normal(size=state.weights.log_variance.shape) - 2)
@@ -207,7 +207,7 @@ def test_no_sweep_lowers_the_bound_when_views_empty(seed, n_features):
     truth = rng.integers(3, size=40)
     said = np.where(rng.random((40, 4)) < 0.9, truth[:, None], rng.integers(3, size=(40, 4)))
     features = np.eye(3)[truth, :n_features] + rng.normal(size=(40, n_features))
-    problem = Problem.of(features, PairEvidence.of(Groupings.from_matrix(said)), Prior(), 3)
+    problem = MCVCProblem.of(features, PairEvidence.of(Groupings.from_matrix(said)), MCVCPrior(), 3)
     state = module.init(problem, 4, 3, rng=rng)
     bounds = []
     for _ in range(12):

@@ -35,7 +35,7 @@ def problem_of(metric, per_cluster, seed=0, n=30, n_pairs=25, n_clusters=3):
     X = rng.normal(size=(n, 3)) * [1, 2, 0.5]
     pairs = simulate_pairs(rng.integers(3, size=n), 3, n_pairs, 0.7, random_state=seed)
     constraints = Constraints.of(pairs, rng.uniform(0.1, 1, pairs.n_rows))
-    return core.Problem.of(X, constraints, n_clusters, metric, per_cluster)
+    return core.MPCKMeansProblem.of(X, constraints, n_clusters, metric, per_cluster)
 
 
 def state_of(problem, seed=0):
@@ -105,7 +105,7 @@ def test_no_sweep_raises_the_objective(metric, per_cluster, seed):
 
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 def test_without_violations_the_metric_minimises_the_objective(metric):
-    problem = core.unconstrained(problem_of(metric, False, seed=2))
+    problem = core.without_constraints(problem_of(metric, False, seed=2))
     state = state_of(problem)
 
     def value(entries):

@@ -15,8 +15,8 @@ from consilience.inference import softmax as softmax_module
 from consilience.inference.confusion import RELIABILITIES, ConfusionPrior
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised.partition_label_model import (
-    Prior,
-    Problem,
+    PartitionLabelModelPrior,
+    PartitionLabelModelProblem,
     init,
     label_evidence,
     leaning_moments,
@@ -35,13 +35,15 @@ def random_problem(rng, n_items, n_features, sizes, density=0.7):
     labels[rng.random(labels.shape) > density] = np.nan
     labels[: len(sizes), :] = np.arange(len(sizes))[:, None] % sizes  # no annotator without labels
     features = rng.normal(size=(n_items, n_features))
-    return Problem.of(features, Groupings.from_matrix(labels))
+    return PartitionLabelModelProblem.of(features, Groupings.from_matrix(labels))
 
 
 def prior_of(problem, variance=1.0, richness=None, learned=False):
     limit = 1 / (2 * len(problem.design) * variance)
     confusion = ConfusionPrior.of(problem.cells, problem.annotator_of_group, problem.n_annotators, 4.0, 1.0)
-    return Prior(variance, limit if richness is None else richness, confusion, problem.n_weights, learned)
+    return PartitionLabelModelPrior(
+        variance, limit if richness is None else richness, confusion, problem.n_weights, learned
+    )
 
 
 def first_state(problem, n_clusters, seed=0, **prior):
@@ -268,7 +270,9 @@ def blobs_that_two_annotators_label(rng, same):
     blob = np.repeat([0, 1, 2], 40)
     features = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])[blob] + 0.1 * rng.normal(size=(120, 2))
     meaning = [0, 1, 1] if same else [0, 1, 2]
-    return Problem.of(features, Groupings.from_matrix(np.column_stack([np.array(meaning)[blob]] * 2)))
+    return PartitionLabelModelProblem.of(
+        features, Groupings.from_matrix(np.column_stack([np.array(meaning)[blob]] * 2))
+    )
 
 
 @pytest.mark.parametrize("same", [True, False])

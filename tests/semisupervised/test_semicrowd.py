@@ -29,7 +29,7 @@ def planted(seed=0, n=100, share=0.3, wrong=0.0):
     diagonal = np.arange(n)
     known = np.concatenate([known, known, np.ones(n)])
     row, column = np.concatenate([a, b, diagonal]), np.concatenate([b, a, diagonal])
-    return whole, module.Problem(row, column, known, n, 2 * float(np.sqrt(n / len(known))))
+    return whole, module.SemiCrowdProblem(row, column, known, n, 2 * float(np.sqrt(n / len(known))))
 
 
 def noisy(seed=0, n=200, accuracy=0.95, pairs_each=400):
@@ -63,14 +63,14 @@ def test_completion_is_a_minimum():
     """No small change of A lowers tr(A) + C Σ |A - Ã|."""
     _, problem = planted(1, n=24, share=0.5, wrong=0.1)
     found = module.complete(problem, max_iter=2000, tol=1e-9).state.completed
-    at = module.State(found, np.zeros(0), np.zeros(0), 1.0, 0.0)
+    at = module.SemiCrowdState(found, np.zeros(0), np.zeros(0), 1.0, 0.0)
     least = module.objective(at, problem)
     rng = np.random.default_rng(0)
     for size in (0.3, 0.1, 0.03):
         for _ in range(40):
             root = rng.normal(size=(24, 2))
             other = (1 - size * rng.random()) * found + size * rng.random() * root @ root.T / 24
-            at = module.State(other, np.zeros(0), np.zeros(0), 1.0, 0.0)
+            at = module.SemiCrowdState(other, np.zeros(0), np.zeros(0), 1.0, 0.0)
             assert module.objective(at, problem) >= least - 1e-4 * least
 
 

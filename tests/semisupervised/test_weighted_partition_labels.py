@@ -7,7 +7,7 @@ import pytest
 
 from consilience import Groupings
 from consilience.semisupervised import PartitionLabelModel
-from consilience.semisupervised.partition_label_model import Problem
+from consilience.semisupervised.partition_label_model import PartitionLabelModelProblem
 from consilience.semisupervised.weighted_partition_labels import WeightedPartitionLabels
 
 N_ITEMS, N_PEOPLE = 24, 6
@@ -26,7 +26,7 @@ def weighted(columns, features, q):
     """The weighted model of some annotators, and a settled estimator for its prior."""
     groupings = Groupings.from_matrix(cells()[0][:, columns], annotators=range(len(columns)))
     estimator = PartitionLabelModel(prior_variance=1.0, copies=None)
-    problem = Problem.of(features, groupings)
+    problem = PartitionLabelModelProblem.of(features, groupings)
     return WeightedPartitionLabels.of(problem, estimator.prior_of(problem, 1.0), q, np.ones(len(columns)))
 
 
@@ -37,7 +37,7 @@ def test_weights_of_one_stay_at_the_fit(with_features):
     model = PartitionLabelModel(prior_variance=1.0, copies=None, n_init=2, random_state=0)
     model.fit(X if with_features else None, said)
     groupings = Groupings.from_matrix(said)
-    problem = Problem.of(features, groupings)
+    problem = PartitionLabelModelProblem.of(features, groupings)
     reliability = model.annotators_["reliability"].to_numpy()
     found = WeightedPartitionLabels.of(problem, model.prior_of(problem, 1.0), model.responsibilities_, reliability)
     np.testing.assert_array_equal(found.posteriors(np.ones(N_PEOPLE)).argmax(1), model.labels_)

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from consilience.errors import InputError
 from consilience.sites import SiteSummary, fuse_sites, summarise_site
-from consilience.sites.fusing import association, unrelated
+from consilience.sites.fusing import association, find_unrelated
 from tests.sites.made import some_sites, whole_table
 
 KEY = b"sixteen bytes or more"
@@ -62,14 +62,14 @@ def test_a_site_is_kept_on_request():
 
 
 def test_nobody_is_left_out_if_nobody_agrees():
-    assert unrelated([mixed_up(1), replace(mixed_up(2), site="also mixed up")]) == []
+    assert find_unrelated([mixed_up(1), replace(mixed_up(2), site="also mixed up")]) == []
 
 
 def test_sites_at_random_are_left_out_and_others_are_not():
     n_wrong = n_right = 0
     for seed in range(20):
         summaries, _ = some_sites(seed, n_groups=3)
-        left_out = unrelated([*summaries, mixed_up(seed)])
+        left_out = find_unrelated([*summaries, mixed_up(seed)])
         n_wrong += len(set(left_out) - {"mixed up"})
         n_right += "mixed up" in left_out
     assert n_wrong == 0

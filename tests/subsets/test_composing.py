@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.subsets.composing import collect, compose, numbered, sizes
+from consilience.subsets.composing import collect, compose, number_groups, sizes
 
 PLANS = [(1000, 100, 0.2, 3), (101, 100, 0.5, 1), (57, 10, 0.3, 2), (12, 4, 0.9, 2), (50, 10, 0.01, 2)]
 
@@ -38,10 +38,10 @@ def test_repeats_deal_differently():
 
 
 def test_labels_become_numbers_and_items_left_out_minus_one():
-    code, n_groups = numbered(np.array([7, -1, 3, 7, -5, 9]))
+    code, n_groups = number_groups(np.array([7, -1, 3, 7, -5, 9]))
     np.testing.assert_array_equal(code, [1, -1, 0, 1, -1, 2])
     assert n_groups == 3
-    code, n_groups = numbered(np.array([-1, -1]))
+    code, n_groups = number_groups(np.array([-1, -1]))
     np.testing.assert_array_equal(code, [-1, -1])
     assert n_groups == 0
 

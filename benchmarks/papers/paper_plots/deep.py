@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from sklearn.pipeline import Pipeline
 
 from consilience.analysis.fitted import unwrap
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.annotations.names import name_index
 from consilience.annotations.types import RandomSource
 from consilience.errors import InputError
@@ -237,7 +237,7 @@ def _by_annotator(given: Any, annotators: pd.Index) -> Float[np.ndarray, " annot
     else:
         values = np.asarray(given)
         if values.shape != (len(annotators),):
-            expected = f"one for each of {counted(len(annotators), 'annotator')}"
+            expected = f"one for each of {quantify(len(annotators), 'annotator')}"
             raise InputError(f"'true_weights' must be {expected}. Got an array of shape {values.shape}.")
     try:
         numbers = values.astype(float)

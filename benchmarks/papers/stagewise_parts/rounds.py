@@ -26,7 +26,7 @@ from benchmarks.papers.stagewise_parts.setting import (
 from consilience import Labels
 from consilience.consensus import StagewiseEM
 from consilience.consensus.labels import stagewise_em as stagewise
-from consilience.consensus.labels.stagewise_evidence import Evidence
+from consilience.consensus.labels.stagewise_evidence import StagewiseEvidence
 from consilience.inspection.plots.style import INK, SMALL
 
 SHOWN = 0  # the draw of Figs. 3 and 4
@@ -43,7 +43,7 @@ def values_of_truth(crowd: np.ndarray, labels: Labels) -> dict[str, float]:
     """Return log likelihood of the true model, and largest conditional mutual information under its posteriors."""
     scores = scores_under(crowd, labels)
     totals = np.logaddexp.reduce(scores, axis=1)
-    evidence = Evidence.in_memory(labels, N_CLASSES, StagewiseEM().entry_level)
+    evidence = StagewiseEvidence.in_memory(labels, N_CLASSES, StagewiseEM().entry_level)
     information = stagewise.conditional(*evidence.information(np.exp(scores - totals[:, None])))
     return {"log_likelihood": float(totals.sum()), "information": float(information.max())}
 

@@ -33,7 +33,7 @@ from benchmarks.papers.subset_parts.setting import (
 from consilience import Groupings
 from consilience.consensus import CSPA, KCC, SubsetFusion
 from consilience.datasets import load_dogs_birds, load_mnist_crowd, load_orchestra
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.metrics import ari, nmi
 from consilience.simulation import simulate_crowd
 
@@ -147,7 +147,7 @@ def compute_fusions(cell: Cell) -> dict[str, Any]:
 def peer(name: str, groupings: Groupings, n_clusters: int, seed: int = 0) -> np.ndarray:
     """Return the clusters of a method on all pairs of items."""
     memberships = Memberships.of(groupings)
-    counted, of = together(memberships).toarray(), presented(memberships).toarray()
+    counted, of = together(memberships).toarray(), count_presented(memberships).toarray()
     if name == LINKAGE:
         share = counted / np.maximum(of, 1)
         return fcluster(linkage(squareform(1 - share, checks=False), "average"), n_clusters, "maxclust")

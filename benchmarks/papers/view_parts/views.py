@@ -88,7 +88,7 @@ def from_truth(setting: dict[str, Any], seed: int) -> dict[str, Any]:
     features, views = faces(setting["components"])
     judged, n_clusters = judged_by_views(views, setting["pairs"], seed), setting["clusters"]
     start = time.perf_counter()
-    problem = mcvc.Problem.of(features.to_numpy(), PairEvidence.of(judged), mcvc.Prior(), n_clusters)
+    problem = mcvc.MCVCProblem.of(features.to_numpy(), PairEvidence.of(judged), mcvc.MCVCPrior(), n_clusters)
     state = mcvc.init(problem, setting["max_views"], 1, rng=np.random.default_rng(0))
     eta, phi = state.eta.copy(), np.full_like(state.phi, 1e-12)
     for column, view in enumerate(VIEWS):

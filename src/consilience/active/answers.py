@@ -13,7 +13,7 @@ import pandas as pd
 from consilience.active.assignments import LeftOut, Placed, Subset, places_of
 from consilience.active.grouping_store import Key
 from consilience.annotations import Annotations, Groupings
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
 
@@ -44,7 +44,7 @@ def groups_of(answer: Any) -> dict[Any, list[Any]]:
                 f"Each group of an answer must be a list of items. Got {group!r} for group {name!r}; use lists, "
                 "such as [['ant', 'bee'], ['cow']]."
             )
-    return {name: listed(group, f"group {name!r}") for name, group in by_name.items()}
+    return {name: list_names(group, f"group {name!r}") for name, group in by_name.items()}
 
 
 def _groups_by_item(group: pd.Series) -> dict[Any, list[Any]]:

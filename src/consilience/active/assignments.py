@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from consilience.active.grouping_store import GroupingStore
 from consilience.annotations import Annotations
 from consilience.annotations.display import names_in_short, table
-from consilience.annotations.name_lists import listed as listed_names
+from consilience.annotations.name_lists import list_names as listed_names
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
@@ -76,7 +76,7 @@ class LeftOut(Placed):
         return list(np.column_stack([together[one], together[other]])[one < len(self.places)])
 
 
-def listed(items: Any) -> Any:
+def list_items(items: Any) -> Any:
     """Return the items of a session as a list or an index.
 
     Raises

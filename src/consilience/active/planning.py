@@ -167,7 +167,7 @@ def plan(
     design = _Design(crowds, size, int(subsets_each), SubsetFusion() if model is None else model)
     with showing("plan", shown=bool(verbose)):
         table = _curve(design, target, int(max_annotators), int(n_draws), rng)
-    annotators = reached(table.index.to_numpy(), table["agreement"].to_numpy(), target)
+    annotators = find_crossing(table.index.to_numpy(), table["agreement"].to_numpy(), target)
     groupings = annotators * design.subsets_each
     return Plan(
         target=float(target),
@@ -268,7 +268,7 @@ def _numbers(least: int, most: int) -> Iterator[int]:
     yield most
 
 
-def reached(numbers: Int[np.ndarray, " sizes"], agreements: Float[np.ndarray, " sizes"], target: float) -> float:
+def find_crossing(numbers: Int[np.ndarray, " sizes"], agreements: Float[np.ndarray, " sizes"], target: float) -> float:
     """Return the number at which the closest curve that never falls reaches a target; infinite if it does not."""
     curve = isotonic_regression(agreements)
     if curve[-1] < target:

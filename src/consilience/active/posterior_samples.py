@@ -44,7 +44,7 @@ def initial(n_items: int) -> Samples:
     return np.tile(np.arange(n_items), (N_SAMPLES, 1))
 
 
-def updated(
+def update_samples(
     groupings: Groupings, samples: Samples | None, n_clusters: int, rng: np.random.Generator, *, n_new: int = 1
 ) -> Samples:
     """Return new samples of the clusters of the items.
@@ -62,7 +62,7 @@ def updated(
     int array, shape (N_SAMPLES, n_items)
     """
     crowd = _as_one_annotator(Memberships.of(groupings))
-    layout, sweeps = mixture.Layout.of(crowd), min(SWEEPS * max(n_new, 1), MOST_SWEEPS)
+    layout, sweeps = mixture.GroupingLayout.of(crowd), min(SWEEPS * max(n_new, 1), MOST_SWEEPS)
     if samples is None or samples.max() >= n_clusters:
         samples, sweeps = first(crowd, n_clusters, rng), FIRST_SWEEPS
     state = mixture.init(layout, samples[rng.integers(N_SAMPLES)], n_clusters)
@@ -71,7 +71,7 @@ def updated(
     temperature = float(np.clip(0.1 * groupings.n_rows / len(groupings), 0.5, 1.0))
     found = []
     for cluster in samples:
-        state = mixture.State(cluster, n_clusters, concentration)
+        state = mixture.GroupingMixtureState(cluster, n_clusters, concentration)
         for _ in range(sweeps):
             state, _ = mixture.sample(layout, state, rng=rng, temperature=temperature)
         found.append(state.cluster)

@@ -32,7 +32,7 @@ from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import facts
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import is_default, plain
 from consilience.annotations.spelling import near_spelling
 from consilience.annotations.types import Integer, Names, RandomSource, Real
@@ -125,7 +125,7 @@ class ActiveSession(BaseEstimator):
         max_per_item: Integer | None = None,
         random_state: RandomSource = None,
     ) -> None:
-        self.items = assignments.listed(items)  # so that it can be read twice
+        self.items = assignments.list_items(items)  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item
@@ -490,7 +490,7 @@ class ActiveSession(BaseEstimator):
         """Return annotators as a set of names; raise an InputError if the session does not know one."""
         known = {name for name, _ in self._store.keys}
         known |= {placed.subset.annotator for placed in (*self._pending.values(), *self._left_out)} - {None}
-        names = listed(annotators, "annotators")
+        names = list_names(annotators, "annotators")
         for name in names:
             assignments.require_annotator(name)
             if name not in known:
@@ -576,7 +576,7 @@ class ActiveSession(BaseEstimator):
         n_found = 0 if self._fitted is None else self._fitted.n_clusters_
         n_clusters = posterior_samples.n_clusters_of(fusion, len(self.items_), n_found)
         n_new = groupings.n_groupings - self._n_sampled
-        self._samples = posterior_samples.updated(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
+        self._samples = posterior_samples.update_samples(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
         self._n_sampled = groupings.n_groupings
         return self._samples.copy()  # a strategy may write into it
 

@@ -163,7 +163,7 @@ def split_half_reliability(
         one, other = (fuse(only(groupings, half)) for half in np.array_split(order, 2))
         both = (one >= 0) & (other >= 0)
         agreements.append(ami(one[both], other[both]) if both.any() else 0.0)
-    return lengthened(max(float(np.mean(agreements)), 0.0), 2.0)  # from half the groupings to all
+    return lengthen_reliability(max(float(np.mean(agreements)), 0.0), 2.0)  # from half the groupings to all
 
 
 def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:
@@ -203,7 +203,7 @@ def forecast(groupings: Groupings, reliability: float, target: float, *, n_items
     )
 
 
-def lengthened(reliability: float, factor: float) -> float:
+def lengthen_reliability(reliability: float, factor: float) -> float:
     """Return the reliability of `factor` times as many groupings."""
     more = factor**GROWTH
     return more * reliability / (1 + (more - 1) * reliability)

@@ -19,7 +19,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.analysis.dissimilarity import inner_products
-from consilience.analysis.rv import Sorts
+from consilience.analysis.rv import SortTable
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.types import Integer, RandomSource
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS
@@ -83,7 +83,7 @@ def map_axes(groupings: Any, *, n_permutations: Integer = 199, random_state: Ran
             f"{n_permutations!r} instead."
         )
     rng = spawn_generator(random_state)
-    group = Sorts.of(given).group
+    group = SortTable.of(given).group
     with one_blas_thread():
         found = variances(group)
         drawn = np.array([variances(random_places(group, rng)) for _ in range(int(n_permutations))])

@@ -28,12 +28,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.pipeline import Pipeline
 
 from consilience.analysis.capabilities import attributes
-from consilience.analysis.certainty_models import BUILDERS, NEED_FEATURES, Fitted, places_of_copies, reweighted
+from consilience.analysis.certainty_models import BUILDERS, NEED_FEATURES, Fitted, build_reweighted, places_of_copies
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import given_or_kept, rows_of_items, unwrap
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.canonical import arrange
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Integer, NameList, RandomSource
@@ -118,7 +118,7 @@ class Certainty:
             Too many items for a table, or an unknown item.
         """
         known = self.items.index
-        places = np.arange(len(known)) if items is None else places_of_fitted(listed(items, "items"), known, "Item")
+        places = np.arange(len(known)) if items is None else places_of_fitted(list_names(items, "items"), known, "Item")
         if len(places) > LARGEST_TABLE:
             raise InputError(
                 f"A table of all pairs of {len(places)} items is too large (the limit is {LARGEST_TABLE}): "
@@ -194,16 +194,16 @@ def certainty(
         raise InputError("certainty needs groupings or labels. Got Pairs.")
     rng = spawn_generator(random_state)
     clusters = FoundClusters.of(estimator)
-    fitted, person = _arranged(model, given, X, clusters, rng)
+    fitted, person = _arrange(model, given, X, clusters, rng)
     draws = np.empty((n_draws, len(given)), dtype=np.intp)
     weights = np.empty((n_draws, given.n_annotators))
     with one_blas_thread(), counting("draws", n_draws) as done:
-        repeat = reweighted(fitted.ordered)
+        repeat = build_reweighted(fitted.ordered)
         for number in range(n_draws):
             weights[number, fitted.annotators] = of_draw = weights_of_another_group(person, rng)
             draws[number, fitted.items] = repeat.draw(of_draw, rng)
             done.update()
-    return _counted(given, clusters, draws, weights, int(person.max()) + 1)
+    return _compare_draws(given, clusters, draws, weights, int(person.max()) + 1)
 
 
 def certainty_of_report(
@@ -254,7 +254,7 @@ class _Ordered:
     annotators: Int[np.ndarray, " annotators"]
 
 
-def _arranged(
+def _arrange(
     model: Any, given: Groupings | Labels, X: Any, clusters: FoundClusters, rng: np.random.Generator
 ) -> tuple[_Ordered, Int[np.ndarray, " annotators"]]:
     """Bring a fitted model into canonical order; also return the person behind each annotator."""
@@ -284,7 +284,7 @@ def _features(model: Any, X: Any, n_items: int) -> Float[np.ndarray, "items feat
         raise InputError("The certainty needs the features that the model was fitted to, which are numbers.") from error
 
 
-def _counted(
+def _compare_draws(
     given: Groupings | Labels,
     clusters: FoundClusters,
     draws: Int[np.ndarray, "draws items"],
@@ -300,7 +300,7 @@ def _counted(
     of_draws = np.array([agreements(given, clusters, draw) for draw in draws])
     own = fitted[clustered]
     if not clusters.is_named:
-        draws[:, clustered] = [matched(own, draw, n_fitted) for draw in draws[:, clustered]]
+        draws[:, clustered] = [match_clusters(own, draw, n_fitted) for draw in draws[:, clustered]]
     kept = draws[:, clustered]
     counts = [repeated_pairs(own, draw) for draw in kept]
     n_others = max(len(own) - 1, 1)
@@ -376,7 +376,7 @@ def chance_share(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " ite
     return float(np.prod(together) + np.prod(1 - np.array(together)))
 
 
-def matched(
+def match_clusters(
     fitted: Int[np.ndarray, " items"], drawn: Int[np.ndarray, " items"], n_fitted: int
 ) -> Int[np.ndarray, " items"]:
     """Number the clusters of a draw like those of the fit; those without a match follow.

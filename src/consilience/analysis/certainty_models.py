@@ -14,11 +14,11 @@ from consilience.analysis.copies import groups_of_copies
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.names import MISSING
 from consilience.consensus.groupings.co_occurrence import Seen, own_of_parts
-from consilience.consensus.groupings.kcc import Problem as Utility
+from consilience.consensus.groupings.kcc import KCCProblem as Utility
 from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
-from consilience.consensus.groupings.weighted_mixture import Search
-from consilience.consensus.labels.copies import merged, one_label_of_each
+from consilience.consensus.groupings.weighted_mixture import WeightedMixtureSearch
+from consilience.consensus.labels.copies import merge_groups, one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.consensus.labels.weighted_labels import Encoded, Votes, WeightedDawidSkene, WeightedMixture
 from consilience.errors import InputError
@@ -26,7 +26,7 @@ from consilience.estimators.grouping_copies import weighing_together
 from consilience.inference.clusters import determined_clusters
 from consilience.inference.product_distributions import shared_weights
 from consilience.inference.reweighted import Clusters, Reweighted, Weights
-from consilience.semisupervised.partition_label_model import Problem
+from consilience.semisupervised.partition_label_model import PartitionLabelModelProblem
 from consilience.semisupervised.weighted_partition_labels import WeightedPartitionLabels
 
 ROUNDING = 1e-6  # of sums of counts
@@ -93,7 +93,7 @@ class OfSeen:
         return self.seen.scattered(own_of_parts(found, self.seen.part))
 
 
-def reweighted(fitted: Fitted) -> Reweighted:
+def build_reweighted(fitted: Fitted) -> Reweighted:
     """Return what repeats the fit under weights; the model is one of `BUILDERS`.
 
     Raises
@@ -125,7 +125,7 @@ def _subset_fusion(fitted: Fitted) -> Reweighted:
         n_items = seen.memberships.n_items
         most = min(int(estimator.max_clusters), max(n_items - 1, 1)) if auto else int(estimator.n_clusters)
         numbers = range(min(2, most), most + 1) if auto else range(most, most + 1)
-        return Search.of(seen.memberships, cluster, numbers, rng=fitted.rng)
+        return WeightedMixtureSearch.of(seen.memberships, cluster, numbers, rng=fitted.rng)
 
     return _of_seen(fitted, make)
 
@@ -147,13 +147,13 @@ def _kcc(fitted: Fitted) -> Reweighted:
     return _of_seen(fitted, make)
 
 
-def _shared(labels: Labels, group: Int[np.ndarray, " annotators"]) -> np.ndarray:
+def _merge_labels(labels: Labels, group: Int[np.ndarray, " annotators"]) -> np.ndarray:
     weight = shared_weights(labels.item, group[labels.annotator])
     return np.ones(labels.n_rows) if weight is None else weight
 
 
 def _majority_vote(fitted: Fitted) -> Reweighted:
-    return Votes(fitted.labels, _shared(fitted.labels, fitted.group))
+    return Votes(fitted.labels, _merge_labels(fitted.labels, fitted.group))
 
 
 def _dawid_skene(fitted: Fitted) -> Reweighted:
@@ -161,7 +161,7 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
     if estimator.confusion_counts_.to_numpy().sum() > (1 + ROUNDING) * labels.n_rows:
         raise InputError("The people of a DawidSkene with a history cannot be weighed: it does not keep their labels.")
     n_subtypes, learned = int(estimator.n_subtypes_), estimator.prior is not None
-    encoded = Encoded(labels, labels.n_classes * n_subtypes, _shared(labels, fitted.group))
+    encoded = Encoded(labels, labels.n_classes * n_subtypes, _merge_labels(labels, fitted.group))
     q = fitted.responsibilities
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)
@@ -171,7 +171,7 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
 
 
 def _product_mixture(fitted: Fitted) -> Reweighted:
-    labels = merged(fitted.labels, fitted.group)
+    labels = merge_groups(fitted.labels, fitted.group)
     estimator, q = fitted.estimator, fitted.responsibilities
     from_votes = isinstance(estimator.init, str) and estimator.init != "random" and q.shape[1] == labels.n_classes
     encoded = Encoded(labels, q.shape[1], np.ones(labels.n_rows))
@@ -185,7 +185,7 @@ def _partition_label_model(fitted: Fitted) -> Reweighted:
             f"PartitionLabelModel was fitted to {len(estimator.features_used_)} features, and the certainty needs "
             f"them: certainty(model, annotations, X). Got {fitted.features.shape[1]}."
         )
-    problem = Problem.of(fitted.features[:, estimator.features_used_], groupings)
+    problem = PartitionLabelModelProblem.of(fitted.features[:, estimator.features_used_], groupings)
     prior = estimator.prior_of(problem, estimator.prior_variance_)
     reliability = estimator.annotators_["reliability"].reindex(groupings.annotators).to_numpy()
     places = fitted.annotations.annotators.get_indexer(groupings.annotators)

@@ -155,7 +155,7 @@ def _components(X: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "it
     return PCA(min(MOST_COMPONENTS, *Z.shape), svd_solver="auto", random_state=0).fit_transform(Z)
 
 
-def permuted(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " cells"]:
+def permute_within_strata(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " cells"]:
     """Return a random permutation of cells within their strata, as the place of the cell that each becomes."""
     there = np.argsort(stratum, kind="stable")
     order = np.empty(len(stratum), np.intp)
@@ -167,19 +167,19 @@ def permuted(stratum: Int[np.ndarray, " cells"], rng: np.random.Generator) -> In
 def _of_groups(groupings: Groupings, z: np.ndarray | None, rng: np.random.Generator) -> Measure:
     item, group = _few(groupings, rng)
     n_groups, annotator = groupings.n_groups, groupings.annotator_of_group
-    cell_of_row, cell = _numbered(annotator[group] * np.int64(groupings.n_items) + item)
+    cell_of_row, cell = _number_keys(annotator[group] * np.int64(groupings.n_items) + item)
     mark = np.random.default_rng(0).random(groupings.n_groupings)  # sums of random numbers identify sets of groupings
     occasions = np.bincount(cell_of_row, weights=mark[groupings.grouping_of_group[group]])
     # sums that are equal but for rounding are one stratum
-    stratum, _ = _numbered(np.rint(occasions * 2**40).astype(np.int64))
-    stratum, _ = _numbered((cell // groupings.n_items) * np.int64(stratum.max(initial=0) + 1) + stratum)
+    stratum, _ = _number_keys(np.rint(occasions * 2**40).astype(np.int64))
+    stratum, _ = _number_keys((cell // groupings.n_items) * np.int64(stratum.max(initial=0) + 1) + stratum)
     item_of_cell = cell % groupings.n_items
     size = np.bincount(group, minlength=n_groups)
     scale = 1 / np.sqrt(np.maximum(size, 1))
     by_groups = (np.bincount(item) ** 2).sum() <= (size.astype(float) ** 2).sum()
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
-        now = item_of_cell if rng is None else item_of_cell[permuted(stratum, rng)]
+        now = item_of_cell if rng is None else item_of_cell[permute_within_strata(stratum, rng)]
         member = csr_array((np.ones(len(group)), (now[cell_of_row], group)), shape=(groupings.n_items, n_groups))
         product = member.T @ member if by_groups else member @ member.T
         found = {"groups": float((product.data**2).sum())}
@@ -209,7 +209,7 @@ def _of_names(labels: Labels, rng: np.random.Generator) -> Measure:
     item_of_row, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
 
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
-        item = item_of_row if rng is None else item_of_row[permuted(annotator, rng)]
+        item = item_of_row if rng is None else item_of_row[permute_within_strata(annotator, rng)]
         count = np.bincount(item * np.int64(labels.n_classes) + label, minlength=n_cells).astype(float)
         return {"names": float((count**2).sum())}
 
@@ -224,7 +224,7 @@ def _of_pairs(pairs: Pairs, z: np.ndarray | None, rng: np.random.Generator) -> M
     same = pairs.same[rows].astype(float)
     share = np.bincount(annotator, weights=same) / np.maximum(np.bincount(annotator), 1)
     x = same - share[annotator]
-    grouping, _ = _numbered(pairs.annotator.astype(np.int64) * len(pairs.groupings) + pairs.grouping)
+    grouping, _ = _number_keys(pairs.annotator.astype(np.int64) * len(pairs.groupings) + pairs.grouping)
     whole = _complete(grouping[rows], a, b)
     cliques = _Cliques(grouping[rows][whole], a[whole], b[whole], pairs.n_items)
     stratum = np.where(whole, rows + pairs.n_annotators, annotator)  # judgements of cliques are not permuted
@@ -232,7 +232,7 @@ def _of_pairs(pairs: Pairs, z: np.ndarray | None, rng: np.random.Generator) -> M
     def measure(rng: np.random.Generator | None) -> dict[str, float]:
         now, there = x, (a, b)
         if rng is not None:
-            now = x[permuted(stratum, rng)]
+            now = x[permute_within_strata(stratum, rng)]
             there = (a.copy(), b.copy())
             there[0][whole], there[1][whole] = cliques.shuffled(rng)
         return _pair_measures(now, *there, annotator, pairs.n_items, z)
@@ -253,12 +253,12 @@ class _Cliques:
 
     def __init__(self, grouping: np.ndarray, a: np.ndarray, b: np.ndarray, n_items: int) -> None:
         both = np.concatenate([grouping, grouping]) * np.int64(n_items) + np.concatenate([a, b])
-        self.cell_of_end, cell = _numbered(both)
+        self.cell_of_end, cell = _number_keys(both)
         self.grouping, self.item = cell // n_items, cell % n_items
 
     def shuffled(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of each pair after a permutation."""
-        first, second = np.split(self.item[permuted(self.grouping, rng)][self.cell_of_end], 2)
+        first, second = np.split(self.item[permute_within_strata(self.grouping, rng)][self.cell_of_end], 2)
         return first, second
 
 
@@ -266,9 +266,9 @@ def _pair_measures(
     x: np.ndarray, a: np.ndarray, b: np.ndarray, annotator: np.ndarray, n_items: int, z: np.ndarray | None
 ) -> dict[str, float]:
     low, high = np.minimum(a, b), np.maximum(a, b)
-    pair_of_row, pair = _numbered(low * np.int64(n_items) + high)
+    pair_of_row, pair = _number_keys(low * np.int64(n_items) + high)
     total = np.bincount(pair_of_row, weights=x)
-    own_of_row, _ = _numbered(pair_of_row * np.int64(annotator.max(initial=0) + 1) + annotator)
+    own_of_row, _ = _number_keys(pair_of_row * np.int64(annotator.max(initial=0) + 1) + annotator)
     own = np.bincount(own_of_row, weights=x)
     ends = (np.concatenate([pair // n_items, pair % n_items]), np.concatenate([pair % n_items, pair // n_items]))
     X = csr_array((np.concatenate([total, total]), ends), shape=(n_items, n_items))
@@ -285,7 +285,7 @@ def _pair_measures(
     return found
 
 
-def _numbered(keys: Int[np.ndarray, " rows"]) -> tuple[np.ndarray, np.ndarray]:
+def _number_keys(keys: Int[np.ndarray, " rows"]) -> tuple[np.ndarray, np.ndarray]:
     """Return the place of each key among the distinct ones, and these in order."""
     distinct, place = np.unique(keys, return_inverse=True)
     return place, distinct

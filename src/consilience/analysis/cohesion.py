@@ -20,7 +20,7 @@ from jaxtyping import Int
 
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 
 LEFT_OVER = 0.1  # of the way from chance to always together
 
@@ -66,7 +66,7 @@ def cluster_cohesion(groupings: Any, clusters: Any) -> pd.DataFrame:
 
 def cohesion(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> pd.DataFrame:
     """Return the table of `cluster_cohesion`."""
-    counts, of = together(memberships).tocoo(), presented(memberships).tocoo()
+    counts, of = together(memberships).tocoo(), count_presented(memberships).tocoo()
     n_clusters = int(cluster.max(initial=-1)) + 1
 
     def within(pairs: Any) -> np.ndarray:

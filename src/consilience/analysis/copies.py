@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.analysis.capabilities import attributes
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 
 MOST_NAMED = 8  # annotators of a group in a sentence
@@ -48,14 +48,14 @@ def sentences_on_copies(groups: Sequence[Mapping[str, Any]], n_changed: int, n_i
     for group in groups:
         names = [name_text(name) for name in group["annotators"]]
         if len(names) > MOST_NAMED:
-            names = [*names[:MOST_NAMED], counted(len(names) - MOST_NAMED, "other")]
-        shared = counted(group["n_items"], f"{words.item} that they share", f"{words.items} that they share")
+            names = [*names[:MOST_NAMED], quantify(len(names) - MOST_NAMED, "other")]
+        shared = quantify(group["n_items"], f"{words.item} that they share", f"{words.items} that they share")
         known = (
             ""
             if pd.isna(group["expected"])
             else f", where the other {words.annotators} explain {group['expected']:.0%}"
         )
         agreement = f" They agree on {group['agreement']:.0%} of the {shared}{known}." if group["n_items"] else ""
-        sentences.append(f"Weigh together as one {words.annotator}: {listed(names)}.{agreement}")
+        sentences.append(f"Weigh together as one {words.annotator}: {join_names(names)}.{agreement}")
     changed = f"{n_changed:,} of {words.n_items(n_items)}" if n_changed else f"no {words.item}"
     return [*sentences, f"If all {words.annotators} weighed alone, {changed} would have another class."]

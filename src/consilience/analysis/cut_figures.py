@@ -9,10 +9,10 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.cuts import FEWEST, MOST, Judge, Tree
+from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.inference.clusters import agreement_with
-from consilience.inference.memberships import presented
+from consilience.inference.memberships import count_presented
 from consilience.metrics.clusterings import ari
 
 MOST_CLUSTERS, BEYOND = 12, 4  # clusters of the finest cut: 12, or 4 more than the report's
@@ -23,7 +23,7 @@ AS_GOOD = "nearly as good"
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnClusters:
     """The report's own clusters, with which the cuts are compared.
 
     Attributes
@@ -64,7 +64,7 @@ class CutFigures:
     clusters: Int[np.ndarray, "cuts items"]
 
     @classmethod
-    def of(cls, tree: Tree, judge: Judge, most: int) -> CutFigures:
+    def of(cls, tree: Tree, judge: CutJudge, most: int) -> CutFigures:
         """Cut a tree into 2 to `most` clusters, as far as heights allow."""
         numbers = [k for k in tree.numbers_of_clusters(most) if k > 1]
         agreement, silhouette, clusters = [], [], []
@@ -96,12 +96,12 @@ class CutFigures:
         """Return how far the agreement of each cut is below that of the best, and its standard error over people."""
         return _mean_and_error(self.of_annotator[self.best] - self.of_annotator)
 
-    def shortfall_of(self, own: Own) -> tuple[float, float]:
+    def shortfall_of(self, own: OwnClusters) -> tuple[float, float]:
         """Return how far the report's clusters are below the best cut, negative if above, and the standard error."""
         mean, error = _mean_and_error((self.of_annotator[self.best] - own.of_annotator)[None])
         return float(mean[0]), float(error[0])
 
-    def is_clearly_better(self, own: Own) -> bool:
+    def is_clearly_better(self, own: OwnClusters) -> bool:
         """Whether the best cut agrees with people better than the report's clusters, by more than 0.02 and 2 errors."""
         below, error = self.shortfall_of(own)
         return below > max(LITTLE, 2 * error)
@@ -137,7 +137,7 @@ def _mean_and_error(
     return mean, np.sqrt(variance / n)
 
 
-def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple[CutFigures, Own] | None:
+def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple[CutFigures, OwnClusters] | None:
     """Return the cuts and the report's clusters; None if the items cannot be explored, or nobody's groups be compared.
 
     None, too, if pairs of items were seen fewer than twice on average: the tree then fits each person's own groups.
@@ -146,14 +146,14 @@ def compared_cuts(co_occurrence: CoOccurrence, clusters: FoundClusters) -> tuple
     if not FEWEST <= len(places) <= MOST:
         return None
     memberships = co_occurrence.memberships.of_items(places)
-    seen = presented(memberships).tocoo()
+    seen = count_presented(memberships).tocoo()
     if not (seen.row != seen.col).any() or seen.data[seen.row != seen.col].mean() < LEAST_SEEN:
         return None
-    judge = Judge.of(memberships)
+    judge = CutJudge.of(memberships)
     codes = clusters.codes[places]
     n_found = len(np.unique(codes))
     found = CutFigures.of(Tree.of(co_occurrence.dissimilarities(places)), judge, max(MOST_CLUSTERS, n_found + BEYOND))
     if not np.isfinite(found.agreement).any():
         return None
     of_own = np.asarray(agreement_with(judge.memberships, codes))
-    return found, Own(n_found, of_own, judge.silhouette(codes), codes, co_occurrence.items[places])
+    return found, OwnClusters(n_found, of_own, judge.silhouette(codes), codes, co_occurrence.items[places])

@@ -150,14 +150,14 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Judge:
+class CutJudge:
     """Compares clusters of some items with their groupings."""
 
     memberships: Memberships
     evidence: EvidenceSilhouette
 
     @classmethod
-    def of(cls, memberships: Memberships) -> Judge:
+    def of(cls, memberships: Memberships) -> CutJudge:
         """Prepare the comparison with groupings of these items."""
         return cls(memberships, EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True))
 

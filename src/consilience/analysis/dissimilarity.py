@@ -31,7 +31,7 @@ from consilience.annotations.fit_arguments import as_groupings
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.errors import InputError
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.inference.spectral import rows_of_length_one
 
 COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
@@ -111,7 +111,7 @@ class CoOccurrence:
     def shares(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         """Share of presentations in which items were put together; 1 on the diagonal, NaN for pairs never presented."""
         memberships = self.memberships.of_items(places)
-        counts, of = together(memberships).toarray(), presented(memberships).toarray()
+        counts, of = together(memberships).toarray(), count_presented(memberships).toarray()
         share = np.divide(counts, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)
         return share
@@ -125,7 +125,7 @@ class CoOccurrence:
     def coverage(self, places: Int[np.ndarray, " shown"]) -> float:
         """Share of the pairs of some items that are in a grouping; 1 if there is no pair."""
         n = len(places)
-        return float(presented(self.memberships.of_items(places)).nnz / (n * (n - 1))) if n > 1 else 1.0
+        return float(count_presented(self.memberships.of_items(places)).nnz / (n * (n - 1))) if n > 1 else 1.0
 
     def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
         """Coordinates of some items, two or more, with their names."""

@@ -13,7 +13,7 @@ from consilience.analysis.annotator_frames import NO_ANNOTATIONS
 from consilience.analysis.capabilities import attributes
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies
 from consilience.analysis.fitted import is_standardized
-from consilience.analysis.group_names import called, cluster_names
+from consilience.analysis.group_names import cluster_names, count_group_names
 from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations.names import plain
 from consilience.metrics.reliability import Reliability
@@ -62,7 +62,7 @@ def _of_clusters(found: Findings) -> dict[str, Any]:
         "n_clusters": model.n_clusters_,
         "cluster_sizes": found.clusters.sizes.tolist(),
         "cluster_examples": _examples(found),
-        **_called(found),
+        **_name_clusters(found),
         "caveats": found.told(found.can.notes),
     }
     if found.groups:
@@ -94,7 +94,7 @@ def _of_fusion(found: Findings) -> dict[str, Any]:
         "n_clusters": model.n_clusters_,
         "cluster_sizes": found.clusters.sizes.tolist(),
         "cluster_examples": _examples(found),
-        **_called(found),
+        **_name_clusters(found),
         "n_items_without_cluster": int((model.labels_ < 0).sum()),
         "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
         "silhouette": model.silhouette_,
@@ -154,13 +154,13 @@ def _of_given_labels(quality: LabelQuality) -> dict[str, Any]:
     }
 
 
-def _called(found: Findings) -> dict[str, Any]:
+def _name_clusters(found: Findings) -> dict[str, Any]:
     """Return the name of each cluster, None where there is none, and the names that annotators give it, with counts."""
     clusters = found.clusters
     if not clusters.called:
         return {"cluster_names": None}
     counts = cluster_names(found.groupings, clusters.codes, len(clusters.index))
-    choices = called(counts, len(clusters.index), CHOICES)
+    choices = count_group_names(counts, len(clusters.index), CHOICES)
     return {"cluster_names": [name or None for name in clusters.called], "cluster_name_choices": choices}
 
 

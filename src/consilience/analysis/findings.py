@@ -26,7 +26,7 @@ from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.certainty import Certainty, certainty_of_report
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.cohesion import cluster_cohesion
-from consilience.analysis.cut_figures import CutFigures, Own, compared_cuts
+from consilience.analysis.cut_figures import CutFigures, OwnClusters, compared_cuts
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.durations import durations_of
 from consilience.analysis.facts import facts_of
@@ -47,7 +47,7 @@ from consilience.analysis.standardisation import StandardNames, standard_names
 from consilience.analysis.votes import item_votes
 from consilience.analysis.words import DEFAULT, Words, read_as, use_words
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import plain
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Literal, Names
 from consilience.errors import InputError
@@ -251,7 +251,7 @@ class Findings:
         return cluster_cohesion(self.annotations, self.clusters.codes)
 
     @cached_property
-    def cuts(self) -> tuple[CutFigures, Own] | None:
+    def cuts(self) -> tuple[CutFigures, OwnClusters] | None:
         """See `compared_cuts`; None for named classes, and unless people put items into groups of their own."""
         if not isinstance(self.annotations, Groupings) or self.clusters.is_named:
             return None
@@ -366,7 +366,7 @@ def gather(
     quality = None if given_labels is None else _quality(model, given, given_labels)
     used = Words.of(words, read_as(given))
     sure = _certainty(model, given, features, certainty, function)
-    missing = tuple(listed(left_out, "left_out"))
+    missing = tuple(list_names(left_out, "left_out"))
     there = [name for name in missing if name in given.annotators]
     if there:
         raise InputError(f"The annotator {plain(there[0])!r} is said to be left out, but has annotations here.")

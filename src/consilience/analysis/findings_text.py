@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience.analysis.copies import sentences_on_copies
-from consilience.analysis.names import as_text, counted, shortened, width
+from consilience.analysis.names import as_text, quantify, shorten, width
 from consilience.analysis.reliability import sentences_on_reliability
 from consilience.analysis.ties import sentences_on_ties
 from consilience.analysis.words import Words, current_words, use_words
@@ -73,7 +73,7 @@ def _lines_of_clusters(found: Mapping[str, Any]) -> list[str]:
     lines.append(f"{words.Annotators} whose labels the clusters predict worst:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     lines += [
-        f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {counted(row['n_labels'], 'label')}"
+        f"  {_short(row['annotator']):{wide}s}  {row['accuracy']:6.1%} of {quantify(row['n_labels'], 'label')}"
         for row in worst
     ]
     return lines + found["caveats"]
@@ -85,7 +85,7 @@ def _lines_of_judges(found: Mapping[str, Any]) -> list[str]:
     lines = []
     for number, view in enumerate(found.get("views", ())):
         held = ", ".join(map(_short, view["annotators"])) or "nobody"
-        lines.append(f"View {number}, {counted(view['n_clusters'], 'cluster')}, is held by {held}")
+        lines.append(f"View {number}, {quantify(view['n_clusters'], 'cluster')}, is held by {held}")
     lines.append(f"Weakest {words.annotators}:")
     worst = found["weakest_annotators"]
     wide = max((len(_short(row["annotator"])) for row in worst), default=0)
@@ -123,11 +123,11 @@ def _how_many(found: Mapping[str, Any]) -> str:
     )
     if requested != "auto":
         return (
-            f"{counted(number, 'cluster')}, {'as' if number == requested else f'where {requested:,} were'} asked for;"
+            f"{quantify(number, 'cluster')}, {'as' if number == requested else f'where {requested:,} were'} asked for;"
         )
     if len(considered) == 1:
-        return f"Found {counted(number, 'cluster')}, the only number considered;"
-    return f"Found {counted(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
+        return f"Found {quantify(number, 'cluster')}, the only number considered;"
+    return f"Found {quantify(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
 
 
 def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
@@ -135,7 +135,7 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
     classes, worst = found["classes"], found["weakest_annotators"]
     what = _counts(found, "item", "annotator", "label")
     lines = sentences_on_copies(found["copies"], found["n_items_changed_by_copies"], found["n_items"])
-    lines.append(f"{what[0]} in {counted(len(classes), 'class', 'classes')} by {what[1]}")
+    lines.append(f"{what[0]} in {quantify(len(classes), 'class', 'classes')} by {what[1]}")
     names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
     sizes, means = [row["n_items"] for row in classes], [row["mean_probability"] for row in classes]
     if nowhere := found["n_items_without_class"]:
@@ -153,7 +153,7 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
     for row in worst:
         accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
         tells = f"{accuracy}{row['information']:.2f} bits per label"
-        lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {counted(row['n_labels'], 'label')}")
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {quantify(row['n_labels'], 'label')}")
     return lines
 
 
@@ -162,11 +162,11 @@ def _counts(found: Mapping[str, Any], *things: str) -> list[str]:
     words = current_words()
     own = {"item": words.n_items, "annotator": words.n_annotators}
     numbers = {thing: found[f"n_{thing}s"] for thing in things}
-    return [own[thing](number) if thing in own else counted(number, thing) for thing, number in numbers.items()]
+    return [own[thing](number) if thing in own else quantify(number, thing) for thing, number in numbers.items()]
 
 
 def _short(name: Any) -> str:
-    return shortened(as_text(name), LONGEST)
+    return shorten(as_text(name), LONGEST)
 
 
 def _rows(names: list[str], sizes: list[int], n_items: int) -> list[str]:
@@ -199,7 +199,7 @@ def _with_examples(rows: list[str], found: Mapping[str, Any]) -> list[str]:
 
 def _some(items: list[Any], size: int, most: int) -> str:
     """Join as many names as there is room for, at least one, with an ellipsis if there are more."""
-    names = [shortened(as_text(item), LONGEST_EXAMPLE) for item in items]
+    names = [shorten(as_text(item), LONGEST_EXAMPLE) for item in items]
     for kept in range(len(names), 0, -1):
         text = ", ".join([*names[:kept], *(["…"] if kept < size else [])])
         if kept == 1 or width(text) <= most:

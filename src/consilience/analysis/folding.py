@@ -19,7 +19,7 @@ LATIN_ENDINGS = (("ies", "y"), *((f"{ending}es", ending) for ending in ("ss", "s
 NO_PLURAL = ("ss", "us", "is")
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return what all spellings of a name share: no case, accents, punctuation or superfluous blanks.
 
     Examples

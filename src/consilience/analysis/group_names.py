@@ -156,7 +156,7 @@ def _is_word(name: str) -> bool:
     return len(key) > 1 or not key.isascii()
 
 
-def called(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
+def count_group_names(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:
     """Return the most common names of each cluster that at least two annotators use, with the number of these."""
     common = names[names["n_annotators"] >= AT_LEAST]
     return [

@@ -161,7 +161,7 @@ def group_words(groupings: Any, *, min_annotators: Integer = 3, separators: Any 
             f"group_words found {len(codes):,} words of {groupings.n_items:,} items, too many for a table of both. "
             "Raise min_annotators, or restrict the groupings to some of the items."
         )
-    by_person = _said(groupings, group, word, len(spelling))
+    by_person = _count_words(groupings, group, word, len(spelling))
     counts = pd.DataFrame(by_person[codes].toarray().astype(int), words.index, groupings.items.rename("item"))
     expected, p_value = _by_people(groupings, group, word, codes, counts.to_numpy())
     v_test = _v_test(counts.to_numpy(float), by_person.sum(0), by_person.sum(1)[codes])
@@ -195,7 +195,7 @@ def _usual(spellings: pd.Series) -> str:
     return min(spellings.mode(), key=lambda text: (sum(map(str.isupper, text)), text))
 
 
-def _said(
+def _count_words(
     groupings: Groupings, group: Int[np.ndarray, " uses"], word: Int[np.ndarray, " uses"], n_words: int
 ) -> csr_array:
     """Return the number of annotators who say each word of each item, (words, items)."""

@@ -15,7 +15,7 @@ from scipy.linalg import orthogonal_procrustes
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.dissimilarity import COVERED, CoOccurrence, classical_scaling
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 
 MOST_ITEMS = 60  # with ellipses
 N_AXES = 3  # of the map onto which draws are turned
@@ -50,7 +50,7 @@ def weighted_dissimilarities(
 ) -> Float[np.ndarray, "items items"]:
     """1 - the share of presentations in which two items were put together, as in `EvidenceSilhouette`, weighted."""
     of_groupings = weights[memberships.annotator_of_grouping]
-    counts, of = (count(memberships, of_groupings).toarray() for count in (together, presented))
+    counts, of = (count(memberships, of_groupings).toarray() for count in (together, count_presented))
     share = counts.sum() / max(of.sum(), np.finfo(float).tiny)
     distance = 1 - (counts + PRIOR_PRESENTATIONS * share) / (of + PRIOR_PRESENTATIONS)
     np.fill_diagonal(distance, 0.0)

@@ -11,7 +11,7 @@ from jaxtyping import Int
 
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.fitted import given_or_kept, unwrap
-from consilience.analysis.names import counted, listed
+from consilience.analysis.names import join_names, quantify
 from consilience.analysis.votes import votes_table
 from consilience.analysis.words import current_words
 from consilience.analysis.wrong_labels import wrong_labels
@@ -127,7 +127,7 @@ def label_quality(model: Any, annotations: Any, given: Any) -> LabelQuality:
     inside = series.index.isin(items)
     if len(series) and not inside.any():
         raise InputError(
-            f"None of the {counted(len(series), 'given label')} is of an item of the model: the first is of "
+            f"None of the {quantify(len(series), 'given label')} is of an item of the model: the first is of "
             f"{plain(series.index[0])!r}, and the model's first item is {plain(items[0])!r}."
         )
     places, codes = _codes(series[inside], items, pd.Index(estimator.classes_, tupleize_cols=False))
@@ -183,11 +183,11 @@ def _quality(
 def in_words(found: LabelQuality) -> list[str]:
     """Say how many given labels are wrong, and what was not checked and why."""
     if not found.n_checked:
-        return ["No given label could be checked.", *_unchecked(found)]
+        return ["No given label could be checked.", *_say_unchecked(found)]
     number = f"{found.n_wrong:.0f}" if found.n_wrong >= 9.5 else f"{found.n_wrong:.1f}"
     share = found.n_wrong / found.n_checked
     text = (
-        f"About {number} of the {counted(found.n_checked, 'given label')} ({share:.1%}) are wrong, by what "
+        f"About {number} of the {quantify(found.n_checked, 'given label')} ({share:.1%}) are wrong, by what "
         f"{current_words().annotators} say: between {found.low:,} and {found.high:,}."
     )
     if not found.has_probabilities:
@@ -195,10 +195,10 @@ def in_words(found: LabelQuality) -> list[str]:
     if found.high - found.low > WIDE * found.n_checked:
         text += f" So wide a range means that nothing tells whether given labels or {current_words().annotators} err."
     doubtful = f"{found.n_doubtful:,} {'is' if found.n_doubtful == 1 else 'are'}" if found.n_doubtful else "None is"
-    return [text, f"{doubtful} more likely wrong than right.", *_unchecked(found)]
+    return [text, f"{doubtful} more likely wrong than right.", *_say_unchecked(found)]
 
 
-def _unchecked(found: LabelQuality) -> list[str]:
+def _say_unchecked(found: LabelQuality) -> list[str]:
     counts = found.items["state"].value_counts()
     reasons = {
         STRANGE: "a given label that is none of the model's classes",
@@ -214,7 +214,7 @@ def _unchecked(found: LabelQuality) -> list[str]:
         words = current_words()
         what = f"given label is of {words.an_item}" if len(found.others) == 1 else f"given labels are of {words.items}"
         parts.append(f"{len(found.others):,} {what} that the model does not know ({', '.join(names)})")
-    return [f"Not checked: {listed(parts)}."] if parts else []
+    return [f"Not checked: {join_names(parts)}."] if parts else []
 
 
 def _require_classes(estimator: Any, labels: Any) -> None:

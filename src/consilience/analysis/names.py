@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from consilience.analysis.folding import folded
+from consilience.analysis.folding import fold_name
 
 LONGEST_NAME = 160  # characters of a name in a table
 HANGING = ".,:;-–_([ "  # cut from the end of a name of a group where it is shown
@@ -44,7 +44,7 @@ def width(text: str) -> int:
     return sum(_columns(character) for character in text)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Cut a text that is wider than `most` columns, with an ellipsis for the rest.
 
     Parameters
@@ -77,7 +77,7 @@ def shortened(text: str, most: int) -> str:
 
 def name_text(name: Any) -> str:
     """Return a name as one line of limited length."""
-    return shortened(as_text(name), LONGEST_NAME)
+    return shorten(as_text(name), LONGEST_NAME)
 
 
 def shortened_within(text: str, most: int) -> str:
@@ -90,15 +90,15 @@ def shortened_within(text: str, most: int) -> str:
     """
     if width(text) <= most:
         return text
-    head = shortened(text, (most - 1) // 2 + 1)
-    tail = shortened(text[::-1], most - width(head) + 1)
+    head = shorten(text, (most - 1) // 2 + 1)
+    tail = shorten(text[::-1], most - width(head) + 1)
     return head + tail[::-1][1:]
 
 
 def plot_texts(names: Sequence[Any], most: int) -> list[str]:
     """Return names for matplotlib as `plot_text` does, cut in their middle if only their ends differ."""
     texts = [as_text(name) for name in names]
-    cut = [shortened(text, most) for text in texts]
+    cut = [shorten(text, most) for text in texts]
     if len(set(cut)) < len(set(texts)):
         cut = [shortened_within(text, most) for text in texts]
     return [text.replace("$", r"\$") for text in cut]
@@ -106,15 +106,15 @@ def plot_texts(names: Sequence[Any], most: int) -> list[str]:
 
 def plot_text(name: Any, most: int) -> str:
     """Return a name for matplotlib: one short line, with dollar signs escaped so that they do not start mathematics."""
-    return shortened(as_text(name), most).replace("$", r"\$")
+    return shorten(as_text(name), most).replace("$", r"\$")
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """Join names as in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
+def quantify(number: int, thing: str, things: str | None = None) -> str:
     """Return "1 item", "2 items", "1,797 items"."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
@@ -133,5 +133,5 @@ def name_key(name: str) -> str:
     >>> name_key("(Très  fort)"), name_key("G3")
     ('tres fort', '')
     """
-    bare = folded(name)
+    bare = fold_name(name)
     return bare if any(map(str.isalpha, bare)) and not bare[-1].isdigit() else ""

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.linalg import eigh
 
-from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.analysis.rv import ScalarProducts, SortTable
 
 NOISES = np.geomspace(0.02, 20, 13)  # standard deviations tried, relative to the spread of the items
 TRIES = 4  # draws of each
@@ -39,12 +39,12 @@ class OnePanel:
     noise : σ_a.
     """
 
-    sorts: Sorts
+    sorts: SortTable
     places: Float[np.ndarray, "items axes"]
     noise: Float[np.ndarray, " annotators"]
 
     @classmethod
-    def like(cls, sorts: Sorts, real: ScalarProducts, rng: np.random.Generator) -> OnePanel:
+    def like(cls, sorts: SortTable, real: ScalarProducts, rng: np.random.Generator) -> OnePanel:
         """Find the noise of each person of a panel."""
         matrix = real.compromise(real.weights)
         values, vectors = eigh(matrix)
@@ -85,7 +85,7 @@ class OnePanel:
         noise = rng.normal(size=(len(sorts.annotator), *self.places.shape))
         views = self.places + self.noise[sorts.annotator][:, None, None] * noise
         group = ward_groups(views, sorts.group >= 0, sorts.n_groups)
-        return ScalarProducts.of(Sorts(sorts.annotator, group, sorts.n_annotators))
+        return ScalarProducts.of(SortTable(sorts.annotator, group, sorts.n_annotators))
 
 
 def ward_groups(

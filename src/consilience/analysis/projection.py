@@ -90,7 +90,7 @@ def project(model: Any, X: Any, groupings: Groupings | None, clusters: FoundClus
     if not names:
         raise InputError("X has no features.")
     if len(names) > 2:
-        return _components(_seen(model, raw))
+        return _components(_prepare_features(model, raw))
     points = _numbers(raw)
     if len(names) == 1:
         clusters = clusters or FoundClusters.of(unwrap(model), groupings)
@@ -108,7 +108,7 @@ def _components(seen: Float[np.ndarray, "items features"]) -> Projection:
     return Projection(points, (f"component 1 ({shares[0]:.0%} of the variance)", f"component 2 ({shares[1]:.0%})"))
 
 
-def _seen(model: Any, raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
+def _prepare_features(model: Any, raw: pd.DataFrame) -> Float[np.ndarray, "items features"]:
     """Return features as the estimator at the end of a pipeline gets them."""
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         return np.asarray(model[:-1].transform(raw), dtype=float)
@@ -134,7 +134,7 @@ def _log_odds(model: Any, raw: pd.DataFrame) -> Callable[[np.ndarray], np.ndarra
         return None
 
     def log_odds(points: np.ndarray) -> np.ndarray:
-        seen = _seen(model, pd.DataFrame(points, columns=raw.columns))
+        seen = _prepare_features(model, pd.DataFrame(points, columns=raw.columns))
         return seen @ estimator.coef_.T + estimator.intercept_
 
     return log_odds

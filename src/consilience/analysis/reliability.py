@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from consilience.analysis.names import listed
+from consilience.analysis.names import join_names
 from consilience.annotations import Groupings, Labels
 from consilience.metrics.reliability import Reliability, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
@@ -48,4 +48,4 @@ def sentences_on_reliability(found: Mapping[str, Mapping[str, Any]], *, of_pairs
         return [figures["note"] for figures in found.values()][:1]
     each = [f"{NAMES[name]} {one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for name, one in known.items()]
     about = " on pairs, together or apart" if of_pairs else ""
-    return [f"Agreement beyond chance{about} (0: chance, 1: full): {listed(each)}."]
+    return [f"Agreement beyond chance{about} (0: chance, 1: full): {join_names(each)}."]

@@ -41,7 +41,7 @@ NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
-class Sorts:
+class SortTable:
     """Groupings as a table.
 
     annotator : of each grouping.
@@ -54,7 +54,7 @@ class Sorts:
     n_annotators: int
 
     @classmethod
-    def of(cls, groupings: Groupings) -> Sorts:
+    def of(cls, groupings: Groupings) -> SortTable:
         """Read groupings."""
         of_row = groupings.incidence.indices
         grouping = groupings.grouping_of_group
@@ -72,12 +72,12 @@ class Sorts:
         """Number of groups in each grouping."""
         return np.asarray(self.group.max(1, initial=-1) + 1)
 
-    def of_annotators(self, chosen: Int[np.ndarray, " chosen"]) -> Sorts:
+    def of_annotators(self, chosen: Int[np.ndarray, " chosen"]) -> SortTable:
         """Return those of some annotators, who are numbered anew."""
         place = np.full(self.n_annotators, -1)
         place[chosen] = np.arange(len(chosen))
         kept = place[self.annotator] >= 0
-        return Sorts(place[self.annotator[kept]], self.group[kept], len(chosen))
+        return SortTable(place[self.annotator[kept]], self.group[kept], len(chosen))
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ScalarProducts:
     seen: Bool[np.ndarray, "annotators items"]
 
     @classmethod
-    def of(cls, sorts: Sorts) -> ScalarProducts:
+    def of(cls, sorts: SortTable) -> ScalarProducts:
         """Add up the groupings of each annotator."""
         held = sorts.group >= 0
         both = held[:, :, None] & held[:, None, :]
@@ -240,7 +240,7 @@ def scalar_products(groupings: Groupings, function: str) -> tuple[Groupings, Sca
             f"{groupings.n_items:,} items and {groupings.n_annotators:,} annotators (the limit is items² × annotators "
             f"= {MOST_NUMBERS:,}). Restrict the groupings to some of them."
         )
-    return groupings, ScalarProducts.of(Sorts.of(groupings))
+    return groupings, ScalarProducts.of(SortTable.of(groupings))
 
 
 def fits(groupings: Groupings) -> bool:

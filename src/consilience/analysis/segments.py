@@ -33,13 +33,13 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from consilience.analysis.one_panel import OnePanel, mean_rv
-from consilience.analysis.rv import ScalarProducts, Sorts, scalar_products
+from consilience.analysis.rv import ScalarProducts, SortTable, scalar_products
 from consilience.annotations import Groupings
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.annotations.types import Integer, Literal, RandomSource
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
@@ -154,10 +154,10 @@ def panel_segments(
     speaking = np.flatnonzero(np.isfinite(products.rv.diagonal()))
     with one_blas_thread():
         if isinstance(n_segments, str):
-            members, tests = _tested(groupings, products, speaking, int(n_simulations), rng)
+            members, tests = _split_branches(groupings, products, speaking, int(n_simulations), rng)
         else:
             members, tests = _cut(products, speaking, int(n_segments)), []
-    return _described(groupings, products, members, tests, _panel_clusters(groupings, clusters))
+    return _describe_segments(groupings, products, members, tests, _panel_clusters(groupings, clusters))
 
 
 def _check(groupings: Groupings, n_segments: Any, n_simulations: Any) -> None:
@@ -216,7 +216,7 @@ def _sum_of_squares(squares: Float[np.ndarray, "annotators annotators"], members
     return float(squares[np.ix_(members, members)].sum() / (2 * len(members)))
 
 
-def _tested(
+def _split_branches(
     groupings: Groupings,
     products: ScalarProducts,
     speaking: Int[np.ndarray, " speaking"],
@@ -224,7 +224,7 @@ def _tested(
     rng: np.random.Generator,
 ) -> tuple[list[np.ndarray], list[dict[str, Any]]]:
     """Split branches as far as tests allow; return the members of each segment, and the tests."""
-    sorts = Sorts.of(groupings)
+    sorts = SortTable.of(groupings)
     waiting, members, tests = [speaking], list[np.ndarray](), list[dict[str, Any]]()
     while waiting:
         branch = waiting.pop(0)
@@ -233,7 +233,7 @@ def _tested(
         if found is None:
             members.append(branch)
             continue
-        drawn = simulated(sorts.of_annotators(branch), own, n_simulations, rng)
+        drawn = simulate_shares(sorts.of_annotators(branch), own, n_simulations, rng)
         p_value = (1 + int((drawn >= found.explained).sum())) / (1 + n_simulations)
         level = LEVEL * (len(branch) - 1) / max(len(speaking) - 1, 1)
         split = p_value <= level
@@ -255,8 +255,8 @@ def _tested(
     return members, tests
 
 
-def simulated(
-    sorts: Sorts, products: ScalarProducts, n_simulations: int, rng: np.random.Generator
+def simulate_shares(
+    sorts: SortTable, products: ScalarProducts, n_simulations: int, rng: np.random.Generator
 ) -> Float[np.ndarray, " simulations"]:
     """Return the share that the top branch explains in simulated panels without segments; 0 if there is no branch."""
     panel = OnePanel.like(sorts, products, rng)
@@ -278,7 +278,7 @@ def _cut(products: ScalarProducts, speaking: Int[np.ndarray, " speaking"], n_seg
     return [speaking[part == number] for number in np.unique(part)]
 
 
-def _described(
+def _describe_segments(
     groupings: Groupings,
     products: ScalarProducts,
     members: list[np.ndarray],
@@ -313,7 +313,7 @@ def _described(
 def _panel_clusters(groupings: Groupings, clusters: Any) -> Int[np.ndarray, " items"]:
     """Return the clusters that were given, or those of a fusion."""
     if clusters is None:
-        return _fused(groupings)
+        return _fuse(groupings)
     found = np.asarray(clusters)
     if found.shape != (groupings.n_items,) or not np.issubdtype(found.dtype, np.integer):
         raise InputError(
@@ -327,11 +327,11 @@ def _clusters(groupings: Groupings, members: list[np.ndarray], panel: Int[np.nda
     """Clusters of the items in the panel, and in each segment if there are several."""
     items = pd.DataFrame({"panel": panel}, index=groupings.items.rename("item"))
     for number, each in enumerate(members if len(members) > 1 else []):
-        items[number] = _fused(_of_members(groupings, each))
+        items[number] = _fuse(_of_members(groupings, each))
     return items
 
 
-def _fused(groupings: Groupings) -> Int[np.ndarray, " items"]:
+def _fuse(groupings: Groupings) -> Int[np.ndarray, " items"]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnnotationWarning)  # that some items are in no grouping, for one
         return np.asarray(SubsetFusion(random_state=0).fit(groupings).labels_)
@@ -383,5 +383,5 @@ def _pairs(groupings: Groupings, members: list[np.ndarray]) -> pd.DataFrame:
 
 def _shares(memberships: Memberships, weights: Float[np.ndarray, " groupings"]) -> Float[np.ndarray, "items items"]:
     """Share of the presentations of two items in which they were put together, of the groupings of weight 1."""
-    counts, of = (count(memberships, weights).toarray() for count in (together, presented))
+    counts, of = (count(memberships, weights).toarray() for count in (together, count_presented))
     return np.divide(counts, of, out=np.full(of.shape, np.nan), where=of > 0)

@@ -264,10 +264,10 @@ def letters_of(n_items: int, separated: list[tuple[int, int]]) -> list[str] | No
     columns = [frozenset(range(n_items))]
     for i, j in separated:
         split = [part for column in columns for part in _without(column, i, j)]
-        columns = _absorbed(split)
+        columns = _drop_nested(split)
         if len(columns) > len(ascii_lowercase):
             return None
-    kept = _needed(columns)
+    kept = _keep_needed(columns)
     kept.sort(key=sorted)
     return [
         "".join(letter for letter, column in zip(ascii_lowercase, kept) if item in column) for item in range(n_items)
@@ -278,13 +278,13 @@ def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
     return [column - {i}, column - {j}] if i in column and j in column else [column]
 
 
-def _absorbed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
+def _drop_nested(columns: list[frozenset[int]]) -> list[frozenset[int]]:
     """Leave out columns that are within another."""
     unique = list(dict.fromkeys(columns))
     return [one for one in unique if not any(one < other for other in unique)]
 
 
-def _needed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
+def _keep_needed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
     """Leave out columns whose items and pairs of items are all in others."""
     kept = list(columns)
     for column in sorted(columns, key=len):

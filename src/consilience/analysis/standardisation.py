@@ -28,7 +28,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import folded, is_name, singular
+from consilience.analysis.folding import fold_name, is_name, singular
 from consilience.analysis.name_corrections import corrections_of, require_known
 from consilience.analysis.names import as_text
 from consilience.annotations import Groupings, Labels
@@ -191,8 +191,8 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     unit = written.merged()
     standard, why = _with_machine(written, unit)
     if changes:
-        standard, why = _corrected(written, standard, why, changes)
-    return _counted(given, written, standard, why)
+        standard, why = _apply_corrections(written, standard, why, changes)
+    return _count_people(given, written, standard, why)
 
 
 def written_names(groupings: Groupings) -> set[str]:
@@ -273,13 +273,13 @@ class _Written:
         code, texts = pd.factorize(np.array([as_text(name) for name in groupings.group_names], dtype=object))
         counts, by = _counts(groupings, code, len(texts))
         people = np.asarray(by.sum(1)).astype(int)
-        used = np.array([is_name(folded(text)) for text in texts], dtype=bool) & (people > 0)
+        used = np.array([is_name(fold_name(text)) for text in texts], dtype=bool) & (people > 0)
         order = np.array(sorted(np.flatnonzero(used), key=lambda name: (-people[name], texts[name])), dtype=int)
         place = np.full(len(texts) + 1, MISSING)
         place[order] = np.arange(len(order))
         known = [str(texts[name]) for name in order]
         n_items = (counts > 0).sum(0)
-        return cls(groupings, known, [folded(text) for text in known], place[code], people[order], n_items[order])
+        return cls(groupings, known, [fold_name(text) for text in known], place[code], people[order], n_items[order])
 
     def merged(self) -> _Merged:
         """Merge names by spelling, number and items."""
@@ -356,7 +356,7 @@ def _with_machine(written: _Written, merged: _Merged) -> tuple[list[str], list[s
     return [written.texts[place] for place in head], why.tolist()
 
 
-def _corrected(
+def _apply_corrections(
     written: _Written, standard: list[str], why: list[str], changes: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """Apply corrections: to the names with which one was merged, to its other spellings, to itself; the last counts."""
@@ -365,7 +365,7 @@ def _corrected(
     of_standard = {**changes, **implied}
     of_fold: dict[str, str] = {}
     for name, to in of_standard.items():
-        of_fold.setdefault(folded(name), to)
+        of_fold.setdefault(fold_name(name), to)
     found, reasons = [], []
     for name, fold, machine, reason in zip(written.texts, written.folds, standard, why, strict=True):
         to = of_standard.get(name, of_fold.get(fold, of_standard.get(machine, machine)))
@@ -374,7 +374,7 @@ def _corrected(
     return found, reasons
 
 
-def _counted(groupings: Groupings, written: _Written, standard: list[str], why: list[str]) -> StandardNames:
+def _count_people(groupings: Groupings, written: _Written, standard: list[str], why: list[str]) -> StandardNames:
     """Count people, and order standard names by them."""
     grid = pd.DataFrame(
         {

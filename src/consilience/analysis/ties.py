@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 
 MOST_NAMED = 8  # items of a sentence
@@ -27,8 +27,8 @@ def sentences_on_ties(number: int, names: Sequence[Any]) -> list[str]:
     if not number:
         return []
     shown = [name_text(name) for name in names[:MOST_NAMED]]
-    shown += [counted(number - len(shown), "other")] if number > len(shown) else []
+    shown += [quantify(number - len(shown), "other")] if number > len(shown) else []
     return [
         f"No class leads for {current_words().n_items(number)}; the first of the leading classes is told: "
-        f"{listed(shown)}."
+        f"{join_names(shown)}."
     ]

@@ -16,7 +16,7 @@ from typing import Any
 
 from consilience.analysis.names import width
 from consilience.annotations.files.vocabulary import WORDS as KNOWN
-from consilience.annotations.files.vocabulary import named, paired
+from consilience.annotations.files.vocabulary import pair_sides, role_of_name
 from consilience.annotations.files.vocabulary import plural as regular_plural
 from consilience.errors import InputError
 
@@ -171,7 +171,7 @@ class Words:
         if isinstance(words, Words):
             return words
         if words is None:
-            return _guessed(read_as)
+            return _guess_words(read_as)
         if not isinstance(words, str):
             raise InputError(f"The 'words' parameter must be text such as 'cards,participants'. Got {words!r} instead.")
         parts = words.split(",")
@@ -391,7 +391,7 @@ def _forms(part: str) -> tuple[str, str]:
 
 def _require_order(item: str, annotator: str) -> None:
     """Raise an InputError if the words are those of annotators and items, in this order."""
-    first, second = named(item), named(annotator)
+    first, second = role_of_name(item), role_of_name(annotator)
     if first and second and (first.role, second.role) == ("annotator", "item"):
         raise InputError(
             f"The word for items comes first, that for annotators second. Got {item!r} for items and {annotator!r} for "
@@ -405,15 +405,15 @@ def read_as(annotations: Any) -> str:
     return "" if reading is None else reading.how
 
 
-def _guessed(read_as: str) -> Words:
+def _guess_words(read_as: str) -> Words:
     """Return the words by which the columns of a file are named, as far as they say what is in it."""
     found, sides = _READ_AS.search(read_as), _SIDES.search(read_as)
     said = list(found.groups()) if found else []
     if said and sides:
-        said[0] = next((shared for _, _, shared in paired(list(sides.groups()))), "")
+        said[0] = next((shared for _, _, shared in pair_sides(list(sides.groups()))), "")
     given: dict[str, str] = {}
     for role, text in zip(("item", "annotator"), said):
-        seen = named(text)
+        seen = role_of_name(text)
         if seen is None or seen.role != role or seen.noun not in KNOWN or seen.noun in UNSAID or seen.noun in TAKEN:
             continue
         one = SPELLED_OUT.get(seen.noun, seen.noun)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from consilience.annotations.display import MOST_ROWS, facts, head_of
 from consilience.annotations.files.importer import Statements
 from consilience.annotations.files.table import Reading
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names
 from consilience.annotations.types import Names
 from consilience.errors import AnnotationError
@@ -294,7 +294,7 @@ class Annotations(ABC):
         cow  None
         ant     p
         """
-        names = unique_names(listed(items, "items"), "items")
+        names = unique_names(list_names(items, "items"), "items")
         place = names.get_indexer(self.items)
         left_out = (place == MISSING) & (np.diff(self._item_annotator().indptr) > 0)
         if left_out.any():
@@ -475,7 +475,7 @@ def _mask_of_items(mask: pd.Series, items: pd.Index) -> np.ndarray:
 
 
 def _positions(known: pd.Index, names: Any, what: str) -> np.ndarray:
-    wanted = unique_names(listed(names, what), what)
+    wanted = unique_names(list_names(names, what), what)
     positions = known.get_indexer(wanted)
     if (positions == MISSING).any():
         name = plain(wanted[int(np.argmax(positions == MISSING))])

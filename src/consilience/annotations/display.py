@@ -87,7 +87,7 @@ def sizes_in_short(sizes: Sequence[int]) -> str:
     return f"{len(sizes)}, of {', '.join(first)}{' and ' if first else ''}{last} items"
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Show a value in a message, however long it is.
 
     Examples

@@ -32,7 +32,7 @@ from consilience.annotations.names import (
     name_index,
 )
 from consilience.annotations.pairs import Pairs, pairs_within
-from consilience.annotations.tables import Cells, place_items, wide_cells, wide_rows
+from consilience.annotations.tables import WideCells, place_items, wide_cells, wide_rows
 from consilience.errors import AnnotationError
 
 
@@ -221,7 +221,7 @@ class Groupings(Annotations):
         return cls._from_cells(replace(cells, cell=without_missing(cells.cell, cells.columns, missing, "group")))
 
     @classmethod
-    def _from_cells(cls, cells: Cells) -> Groupings:
+    def _from_cells(cls, cells: WideCells) -> Groupings:
         item, annotator, name = wide_rows(cells)
         vocabulary, group = vocabulary_of(annotator, annotator, name)
         return cls.of_codes(Coded(item, cells.rows), group, vocabulary, cells.named, frame_row)

@@ -21,25 +21,27 @@ Codes = Int[np.ndarray, " wanted"]
 
 
 @dataclass(frozen=True)
-class Counts:
+class JudgementCounts:
     """Numbers of judgements, and of those that put both items together."""
 
     judged: Float[np.ndarray, " wanted"]
     together: Float[np.ndarray, " wanted"]
 
-    def __sub__(self, others: Counts) -> Counts:
-        return Counts(self.judged - others.judged, self.together - others.together)
+    def __sub__(self, others: JudgementCounts) -> JudgementCounts:
+        return JudgementCounts(self.judged - others.judged, self.together - others.together)
 
-    def of(self, places: Codes) -> Counts:
+    def of(self, places: Codes) -> JudgementCounts:
         """Return some of the counts, in this order."""
-        return Counts(self.judged[places], self.together[places])
+        return JudgementCounts(self.judged[places], self.together[places])
 
-    def total(self) -> Counts:
+    def total(self) -> JudgementCounts:
         """Return the sums, as arrays of one number."""
-        return Counts(self.judged.sum(keepdims=True), self.together.sum(keepdims=True))
+        return JudgementCounts(self.judged.sum(keepdims=True), self.together.sum(keepdims=True))
 
 
-def counts_of_pairs(annotations: Groupings | Pairs, a: Codes, b: Codes, annotator: Codes | None = None) -> Counts:
+def counts_of_pairs(
+    annotations: Groupings | Pairs, a: Codes, b: Codes, annotator: Codes | None = None
+) -> JudgementCounts:
     """Count the judgements of pairs of items.
 
     Parameters
@@ -73,7 +75,7 @@ def counts_of_pairs(annotations: Groupings | Pairs, a: Codes, b: Codes, annotato
         own = None if annotator is None else annotator[some]
         for place, (table, by_column) in enumerate([(seen, by), (groups, by[of_group])]):
             found[place, some] = _in_common(table, a[some], b[some], by_column, own)
-    return Counts(*np.where(a == b, 0.0, found))
+    return JudgementCounts(*np.where(a == b, 0.0, found))
 
 
 def counts_of_clusters(
@@ -82,7 +84,7 @@ def counts_of_clusters(
     one: Codes,
     other: Codes,
     annotator: Codes | None = None,
-) -> Counts:
+) -> JudgementCounts:
     """Count the judgements of one item of a cluster and another of a cluster, which may be the same.
 
     Parameters
@@ -115,10 +117,10 @@ def counts_of_clusters(
         pairs = np.concatenate([_in_common(table, one[some], other[some]) for some in _chunks(len(one))])
         own = np.asarray(table.sum(axis=1))[one]
         found.append(np.where(one == other, (pairs - own) / 2, pairs))
-    return Counts(*found)
+    return JudgementCounts(*found)
 
 
-def counts_of_annotators(annotations: Groupings | Pairs, cluster: Int[np.ndarray, " items"]) -> Counts:
+def counts_of_annotators(annotations: Groupings | Pairs, cluster: Int[np.ndarray, " items"]) -> JudgementCounts:
     """Count the judgements of each annotator of two items of one cluster.
 
     Parameters
@@ -134,7 +136,9 @@ def counts_of_annotators(annotations: Groupings | Pairs, cluster: Int[np.ndarray
     if isinstance(annotations, Pairs):
         within = cluster[annotations.item_a] == cluster[annotations.item_b]
         weights = (within.astype(float), (within & annotations.same).astype(float))
-        return Counts(*(np.bincount(annotations.annotator, weight, annotations.n_annotators) for weight in weights))
+        return JudgementCounts(
+            *(np.bincount(annotations.annotator, weight, annotations.n_annotators) for weight in weights)
+        )
     group = annotations.incidence.indices
     grouping = annotations.grouping_of_group[group]
     own, n_clusters = cluster[annotations.item_of_row], int(cluster.max(initial=0)) + 1
@@ -143,12 +147,12 @@ def counts_of_annotators(annotations: Groupings | Pairs, cluster: Int[np.ndarray
         distinct, sizes = np.unique(column * n_clusters + own, return_counts=True)
         by = annotations.annotator_of_grouping[of_column][distinct // n_clusters]
         found.append(np.bincount(by, sizes * (sizes - 1) / 2, annotations.n_annotators))
-    return Counts(*found)
+    return JudgementCounts(*found)
 
 
 def _of_rows(
     pairs: Pairs, code: Int[np.ndarray, " items"], n_codes: int, one: Codes, other: Codes, annotator: Codes | None
-) -> Counts:
+) -> JudgementCounts:
     """Count the rows whose items have two codes."""
     a, b = code[pairs.item_a], code[pairs.item_b]
     key = np.minimum(a, b) * n_codes + np.maximum(a, b)
@@ -159,7 +163,7 @@ def _of_rows(
     key = key[order]
     first, last = np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right")
     together = np.append(0, np.cumsum(pairs.same[order]))  # judgements of "same" before each row
-    return Counts((last - first).astype(float), (together[last] - together[first]).astype(float))
+    return JudgementCounts((last - first).astype(float), (together[last] - together[first]).astype(float))
 
 
 def _in_common(

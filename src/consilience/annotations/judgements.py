@@ -23,7 +23,7 @@ from consilience.errors import InputError
 
 
 @dataclass(frozen=True)
-class Rows:
+class AnnotationRows:
     """Rows of annotations, with their annotators and occasions, and their canonical order.
 
     Attributes
@@ -41,7 +41,7 @@ class Rows:
     rank_of_annotator: Int[np.ndarray, " annotators"]
 
     @classmethod
-    def of(cls, annotations: Annotations, of_items: np.ndarray | None = None) -> Rows:
+    def of(cls, annotations: Annotations, of_items: np.ndarray | None = None) -> AnnotationRows:
         """Read the rows of annotations of any kind; the order of items also depends on their features, if given."""
         if isinstance(annotations, Labels):
             annotations = annotations.to_groupings()  # whose rows are in the same order, except within a cell
@@ -72,7 +72,9 @@ class Judgements:
     same: Bool[np.ndarray, " judgements"]
 
 
-def draw(annotations: Annotations, rows: Rows, max_pairs: int, rng: np.random.Generator) -> tuple[Judgements, int]:
+def draw(
+    annotations: Annotations, rows: AnnotationRows, max_pairs: int, rng: np.random.Generator
+) -> tuple[Judgements, int]:
     """Draw at most `max_pairs` judgements, "same" and "different" in proportion; also return how many there are."""
     if isinstance(annotations, Pairs):
         same = annotations.same[rows.order]
@@ -84,7 +86,7 @@ def draw(annotations: Annotations, rows: Rows, max_pairs: int, rng: np.random.Ge
     groupings = annotations.to_groupings() if isinstance(annotations, Labels) else annotations
     if not isinstance(groupings, Groupings):
         raise InputError(f"Annotations must be Groupings, Pairs or Labels. Got {type(annotations).__name__}.")
-    order, first_of_group, first_of_grouping = _sorted(groupings, rows)
+    order, first_of_group, first_of_grouping = _sort_rows(groupings, rows)
     place = np.arange(len(order))
     counts = [place - first_of_group, first_of_group - first_of_grouping]  # earlier rows of the group; of other groups
     totals = [int(count.sum()) for count in counts]
@@ -110,7 +112,7 @@ def _decode(
     return first[late] + number - (ends[late] - count[late]), late
 
 
-def _sorted(groupings: Groupings, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sort_rows(groupings: Groupings, rows: AnnotationRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows by grouping, group and item, and where the group and the grouping of each row begin.
 
     Groups are ordered by their first items, since their names mean nothing.

@@ -26,12 +26,12 @@ def in_python(keywords: Mapping[str, Any]) -> str:
     >>> in_python({"missing": -1, "item": ..., "sheet": None, "settings": {"tol": ...}})
     "missing=-1, item=…, sheet, settings={'tol': …}"
     """
-    return ", ".join(name if value is None else f"{name}={_shown(value)}" for name, value in keywords.items())
+    return ", ".join(name if value is None else f"{name}={_show(value)}" for name, value in keywords.items())
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key!r}: {_shown(of)}' for key, of in value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {_show(of)}' for key, of in value.items())}}}"
     return "…" if isinstance(value, EllipsisType) else repr(plain(value))
 
 
@@ -58,7 +58,7 @@ PYTHON = Writer()
 _WRITER: ContextVar[Writer] = ContextVar("_WRITER", default=PYTHON)
 
 
-def written(**keywords: Any) -> str:
+def spell(**keywords: Any) -> str:
     """Write keywords as the reader of the message would give them.
 
     Examples
@@ -92,7 +92,7 @@ def no_rows() -> str:
     >>> no_rows()
     'The table has no rows; give items=… if there are items without annotations.'
     """
-    remedy = written(items=...)
+    remedy = spell(items=...)
     return f"The table has no rows{f'; give {remedy} if there are items without annotations' if remedy else ''}."
 
 
@@ -106,8 +106,8 @@ def columns_of_a_long_table(item: Any = ..., annotator: Any = ..., value: Any = 
     """
     kind = kind or wanted_kind()
     if kind is not None:
-        return written(**{"item": item, "annotator": annotator, VALUES[kind]: value})
-    return f"{written(item=item, annotator=annotator, group=value)} or {written(label=value)}"
+        return spell(**{"item": item, "annotator": annotator, VALUES[kind]: value})
+    return f"{spell(item=item, annotator=annotator, group=value)} or {spell(label=value)}"
 
 
 def if_every_column() -> str:
@@ -153,7 +153,7 @@ def of_frames(kind: str) -> Writer:
         if keywords.keys() == {"missing"}:
             return in_python(keywords)
         if keywords.keys() == {"ignore"} and keywords["ignore"] is not ...:
-            return f"frame.drop(columns={_shown(keywords['ignore'])})"
+            return f"frame.drop(columns={_show(keywords['ignore'])})"
         kinds = [of for of, value in VALUES.items() if value in keywords]
         return _from_frame(keywords.get("kind", kinds[0] if kinds else kind), keywords)
 

@@ -22,7 +22,7 @@ from consilience.annotations.names import (
     MISSING,
     Coded,
     Where,
-    duplicated,
+    find_duplicates,
     frame_row,
     inverse,
     outside,
@@ -33,7 +33,7 @@ from consilience.annotations.names import (
 )
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.shared_names import own_names
-from consilience.annotations.tables import Cells, place_items, recode, wide_cells, wide_rows
+from consilience.annotations.tables import WideCells, place_items, recode, wide_cells, wide_rows
 from consilience.errors import AnnotationError, AnnotationWarning
 
 PARALLEL = ("item", "annotator", "label")
@@ -223,7 +223,7 @@ class Labels(Annotations):
         return cls._from_cells(replace(cells, cell=cell), classes)
 
     @classmethod
-    def _from_cells(cls, cells: Cells, classes: Iterable[Any] | None = None) -> Labels:
+    def _from_cells(cls, cells: WideCells, classes: Iterable[Any] | None = None) -> Labels:
         item, annotator, label = wide_rows(cells)
         own = own_names(Coded(item, cells.rows), annotator, label)
         if own is not None:
@@ -395,7 +395,7 @@ class Labels(Annotations):
 
     def _warn_of_duplicates(self, where: Where) -> None:
         columns = [self.item, self.annotator, self.label]
-        repeated = duplicated(columns)
+        repeated = find_duplicates(columns)
         again = int(np.argmax(repeated))
         first = int(np.argmax(np.logical_and.reduce([column == column[again] for column in columns])))
         warn_of_duplicates(

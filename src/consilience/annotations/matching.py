@@ -30,7 +30,7 @@ from consilience.errors import MatchingError
 Kind = TypeVar("Kind", bound=Annotations)
 
 
-def matched(annotations: Kind, X: Any) -> Kind:
+def match_items(annotations: Kind, X: Any) -> Kind:
     """Return annotations of the items of X, in their order: matched by name, or by position if neither side has names.
 
     Raises

@@ -11,14 +11,14 @@ import pandas as pd
 from jaxtyping import Int, Shaped
 from scipy.sparse import csr_array
 
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import (
     MISSING,
     Coded,
     Where,
     code,
     compress,
-    duplicated,
+    find_duplicates,
     first_repeat,
     name_index,
     plain,
@@ -98,12 +98,12 @@ def nested_lists(groupings: Any) -> list[list[list[Any]]]:
         There are fewer levels, or a dict, a table or a text instead of a list.
     """
     return [
-        [_listed(group, f"group {j} of grouping {i}") for j, group in enumerate(_listed(grouping, f"grouping {i}"))]
-        for i, grouping in enumerate(_listed(groupings, "the whole"))
+        [_as_list(group, f"group {j} of grouping {i}") for j, group in enumerate(_as_list(grouping, f"grouping {i}"))]
+        for i, grouping in enumerate(_as_list(groupings, "the whole"))
     ]
 
 
-def _listed(given: Any, what: str) -> list[Any]:
+def _as_list(given: Any, what: str) -> list[Any]:
     """Return a list; refuse a name, and a dict or table, which would be reduced to its keys."""
     if isinstance(given, Mapping):
         remedy = f"; give {'list(d.values()), annotators=list(d)' if what == 'the whole' else 'list(d.values())'}"
@@ -173,7 +173,7 @@ def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: 
 
 
 def _without_duplicates(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> csr_array:
-    repeated = duplicated([item.codes, group])
+    repeated = find_duplicates([item.codes, group])
     kept = np.flatnonzero(~repeated)
     _require_one_group(item.take(kept), group[kept], vocabulary, lambda row: where(int(kept[row])))
     again = int(np.argmax(repeated))
@@ -192,7 +192,7 @@ def _without_duplicates(item: Coded, group: np.ndarray, vocabulary: Vocabulary, 
 
 def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, where: Where) -> None:
     grouping = vocabulary.grouping_of_group[group]
-    if not duplicated([grouping, item.codes]).any():
+    if not find_duplicates([grouping, item.codes]).any():
         return
     first, again = first_repeat(grouping * len(item.names) + item.codes)
     annotator = plain(vocabulary.annotators[vocabulary.annotator_of_grouping[grouping[again]]])
@@ -200,5 +200,5 @@ def _require_one_group(item: Coded, group: np.ndarray, vocabulary: Vocabulary, w
         f"The item {item.name(again)!r} occurs twice in the grouping {vocabulary.grouping_names[grouping[again]]!r} of "
         f"the annotator {annotator!r}: {where(first)} (group {vocabulary.group_names[group[first]]!r}) and "
         f"{where(again)} (group {vocabulary.group_names[group[again]]!r}); keep one, or distinguish the groupings in a "
-        f"column, {written(grouping=...)}."
+        f"column, {spell(grouping=...)}."
     )

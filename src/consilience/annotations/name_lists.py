@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.errors import AnnotationError
 
 
-def listed(names: Any, what: str) -> list[Any]:
+def list_names(names: Any, what: str) -> list[Any]:
     """Return names as a list; one name, such as a text or a number, becomes a list of one.
 
     Parameters
@@ -41,7 +41,7 @@ def require_list(names: Any, what: str) -> Any:
     Raises
     ------
     AnnotationError
-        As in `listed`, or a single name.
+        As in `list_names`, or a single name.
     """
     require_names(names, what)
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):

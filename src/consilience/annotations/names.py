@@ -84,10 +84,10 @@ def name_index(names: Any) -> pd.Index:
     """Return names as an index, in which a tuple is a single name."""
     if isinstance(names, list) and _rounds(names):
         return pd.Index(names, dtype=object)
-    return _inferred(pd.Index(names, tupleize_cols=False))
+    return _infer_type(pd.Index(names, tupleize_cols=False))
 
 
-def _inferred(names: pd.Index) -> pd.Index:
+def _infer_type(names: pd.Index) -> pd.Index:
     """Return names in the type that holds them exactly."""
     found = names.infer_objects()
     return names if names.dtype == object and pd.api.types.is_float_dtype(found) and _rounds(names) else found
@@ -161,7 +161,7 @@ def without(column: Coded, unwanted: Bool[np.ndarray, " names"]) -> Coded:
     if not unwanted.any():
         return column
     kept = np.flatnonzero(~unwanted)
-    return column.renamed(inverse(kept, len(column.names)), _inferred(column.names.take(kept)))
+    return column.renamed(inverse(kept, len(column.names)), _infer_type(column.names.take(kept)))
 
 
 def _without_blanks(column: Coded) -> Coded:
@@ -250,11 +250,11 @@ def compress(keys: Int[np.ndarray, " rows"], n_keys: int) -> tuple[np.ndarray, n
 
 def first_repeat(keys: Int[np.ndarray, " rows"]) -> tuple[int, int]:
     """Return the first row whose key occurred before, and where it did: (earlier, later)."""
-    later = int(np.argmax(duplicated([keys])))
+    later = int(np.argmax(find_duplicates([keys])))
     return int(np.argmax(keys == keys[later])), later
 
 
-def duplicated(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
+def find_duplicates(columns: Sequence[np.ndarray]) -> Bool[np.ndarray, " rows"]:
     """Return the rows that equal an earlier row in all columns."""
     return pd.DataFrame(dict(enumerate(columns))).duplicated().to_numpy()
 

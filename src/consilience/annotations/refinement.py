@@ -115,14 +115,14 @@ def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndar
     rounds = max(LEAST_ROUNDS, WORK // max(sum(link.ends.shape[1] for link in links), 1))
     everyone = np.arange(len(structure.kind), dtype=np.uint64)
     company = _company(mix(everyone), links)
-    colour, rounds = _settled(mix(structure.colour + mix(structure.kind.astype(np.uint64))), links, rounds)
+    colour, rounds = _settle_colours(mix(structure.colour + mix(structure.kind.astype(np.uint64))), links, rounds)
     places = _dense(colour)
     while rounds > 0:
         alike = _alike(places, company, structure.kind)
         if not len(alike):
             break
         places = _put_first(places, alike, company, ranks, one_by_one=2 * len(alike) <= rounds)
-        colour, rounds = _settled(mix(places.astype(np.uint64)), links, rounds)
+        colour, rounds = _settle_colours(mix(places.astype(np.uint64)), links, rounds)
         places = _dense(places, colour)
     return places
 
@@ -136,7 +136,7 @@ def _dense(*keys: np.ndarray) -> Int[np.ndarray, " nodes"]:
     return places
 
 
-def _settled(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Colours, int]:
+def _settle_colours(colour: Colours, links: tuple[Links, ...], rounds: int) -> tuple[Colours, int]:
     """Return colours after as many rounds as distinguish nodes, and the number of rounds left."""
     n_colours = len(pd.unique(colour))
     while rounds > 0:

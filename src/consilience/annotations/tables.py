@@ -97,7 +97,7 @@ def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) 
 
 
 @dataclass(frozen=True)
-class Cells:
+class WideCells:
     """The cells of a wide table row by row, and the names of its rows (items) and columns (annotators).
 
     `named` is whether the rows have names instead of mere numbers.
@@ -109,7 +109,7 @@ class Cells:
     named: bool
 
 
-def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str) -> Cells:
+def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str) -> WideCells:
     """Return the cells and names of a wide table.
 
     Raises
@@ -124,7 +124,7 @@ def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[An
         if len(names) != expected:
             raise AnnotationError(f"{caller} got {len(names)} names of {what} for a table with {expected} {what}.")
     named = not is_default(frame.index) if items is None else not are_row_numbers(items)
-    return Cells(code(frame.to_numpy().ravel()), rows, columns, named)
+    return WideCells(code(frame.to_numpy().ravel()), rows, columns, named)
 
 
 def _as_frame(matrix: Any, caller: str) -> pd.DataFrame:
@@ -153,7 +153,7 @@ def _array_as_frame(matrix: Any, caller: str) -> pd.DataFrame:
     return pd.DataFrame(array)
 
 
-def wide_rows(cells: Cells) -> tuple[np.ndarray, Coded, Coded]:
+def wide_rows(cells: WideCells) -> tuple[np.ndarray, Coded, Coded]:
     """Return the item, annotator and content of each filled cell."""
     filled = np.flatnonzero(~cells.cell.missing)
     item, annotator = np.divmod(filled, max(len(cells.columns), 1))

@@ -25,10 +25,10 @@ from consilience.cli.options import (
     KINDS,
     SOURCE,
     Between,
-    Jobs,
+    JobsNumber,
+    KeyValue,
     NameList,
-    Setting,
-    Whole,
+    WholeNumber,
     card_sort_options,
     certainty_option,
     clusters_option,
@@ -37,7 +37,7 @@ from consilience.cli.options import (
     features_option,
     given_labels_option,
     json_option,
-    merged,
+    merge_settings,
     out_option,
     pictures_option,
     reading_features,
@@ -122,7 +122,7 @@ def main() -> None:
 @click.option(
     "--set",
     "settings",
-    type=Setting(),
+    type=KeyValue(),
     multiple=True,
     shell_complete=complete_settings,
     help="Set a parameter of the model to a number, numbers separated by commas, true, false, none, a list in JSON "
@@ -150,7 +150,7 @@ def main() -> None:
 )
 @click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
 @seed_option
-@click.option("--jobs", type=Jobs(), help="Number of restarts to run in parallel; -1 uses all processors.")
+@click.option("--jobs", type=JobsNumber(), help="Number of restarts to run in parallel; -1 uses all processors.")
 @json_option
 def fit(
     *, settings: tuple[tuple[str, Any], ...], no_standardize: bool, seed: int | None, jobs: int | None, **asked: Any
@@ -184,7 +184,7 @@ def fit(
     Inputs are never overwritten, nor are files in the folder that no fit wrote; the files of an earlier fit are
     replaced all at once.
     """
-    chosen = merged(settings, random_state=("--seed", seed), n_jobs=("--jobs", jobs))
+    chosen = merge_settings(settings, random_state=("--seed", seed), n_jobs=("--jobs", jobs))
     say_fit(settings=chosen, standardize=not no_standardize, **asked)
 
 
@@ -208,7 +208,7 @@ def fit(
 @click.option(
     "--set",
     "settings",
-    type=Setting(),
+    type=KeyValue(),
     multiple=True,
     metavar="MODEL.KEY=VALUE",
     shell_complete=complete_settings_of_models,
@@ -229,7 +229,7 @@ def fit(
     "annotators for all; the model itself, which may know more or less about annotators; or its forecast for new "
     "people.",
 )
-@click.option("--folds", type=Whole(2), default=5, show_default=True, help="Number of fits of each model.")
+@click.option("--folds", type=WholeNumber(2), default=5, show_default=True, help="Number of fits of each model.")
 @click.option(
     "--hold-out",
     "level",
@@ -239,7 +239,11 @@ def fit(
     help="What is held out: whole groupings, or a part of each annotator's judgements.",
 )
 @click.option(
-    "--max-pairs", type=Whole(1), default=20_000, show_default=True, help="Largest number of judgements to predict."
+    "--max-pairs",
+    type=WholeNumber(1),
+    default=20_000,
+    show_default=True,
+    help="Largest number of judgements to predict.",
 )
 @click.option("--no-standardize", is_flag=True, help="Use features unscaled; by default each has variance 1.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV, Parquet or JSON file for the table.")
@@ -268,7 +272,7 @@ def compare(
     from consilience.workflows import compare as run
 
     standardize = not no_standardize
-    request = ComparisonRequest(settings=merged(settings), standardize=standardize, seed=seed or 0, **asked)
+    request = ComparisonRequest(settings=merge_settings(settings), standardize=standardize, seed=seed or 0, **asked)
     say_result(run(request), as_json=as_json)
 
 

@@ -14,7 +14,7 @@ from consilience.cli.messages import say_result
 from consilience.cli.options import (
     FILE,
     SOURCE,
-    Whole,
+    WholeNumber,
     clusters_option,
     example,
     json_option,
@@ -48,14 +48,14 @@ from consilience.cli.program import Command
 @clusters_option
 @click.option(
     "--permutations",
-    type=Whole(99, 100_000),
+    type=WholeNumber(99, 100_000),
     default=999,
     show_default=True,
     help="Number of times that people are exchanged between the studies at random.",
 )
 @click.option(
     "--certainty-draws",
-    type=Whole(0, 10_000),
+    type=WholeNumber(0, 10_000),
     default=100,
     show_default=True,
     help="Number of times that the clusters of each study are found again, for the probabilities of moves; 0 for none.",

@@ -33,7 +33,7 @@ def judge(
     title, n_questions = given.pop("title") or "", given.pop("n_questions")
     settings = read_texts({name: value for name, value in given.items() if value not in (None, ())})
     with opened_store(db, new=study_id is None) as store:
-        from consilience.collect.creation.cards import decoded
+        from consilience.collect.creation.cards import decode_text
         from consilience.collect.creation.judging import judge_consensus, judge_table
 
         asking: dict[str, Any] = {"n_questions": n_questions, "settings": settings}
@@ -41,7 +41,7 @@ def judge(
             study = judge_consensus(store, store.study(study_id), title=title, **asking)
         else:
             files = {} if images is None else pictures_in(images)
-            study, notes = judge_table(store, title or table.stem, decoded(table.read_bytes()), files, **asking)
+            study, notes = judge_table(store, title or table.stem, decode_text(table.read_bytes()), files, **asking)
             for text in notes:
                 note(text)
         if opened:

@@ -40,7 +40,7 @@ def as_options(keywords: Mapping[str, Any]) -> str:
 
 
 def _as_option(name: str, value: Any) -> str:
-    declared = _declared(name)
+    declared = _find_declared(name)
     if isinstance(declared, click.Argument) and value is None:
         return declared.human_readable_name
     if name in WITHOUT and declared is None:
@@ -63,7 +63,7 @@ def _as_option(name: str, value: Any) -> str:
     return " ".join(f"{option} {shlex.quote(str(one))}" for one in values or [""])
 
 
-def _declared(name: str) -> click.Parameter | None:
+def _find_declared(name: str) -> click.Parameter | None:
     """Return the parameter of the command that runs, None if it has none of this name or no command runs."""
     context = click.get_current_context(silent=True)
     declared = () if context is None else context.command.params

@@ -79,7 +79,7 @@ def as_click(error: Exception) -> click.ClickException:
 
 def _of_file(error: OSError) -> click.ClickException:
     paths = [name for name in (error.filename, error.filename2) if isinstance(name, str | bytes | os.PathLike)]
-    named = " or ".join(shortened(os.fsdecode(path)) for path in paths) or "the output"
+    named = " or ".join(shorten_middle(os.fsdecode(path)) for path in paths) or "the output"
     code, text = OF_FILES.get(error.errno or 0, (FAILED, "{} cannot be read or written."))
     return (BadInputError if code == BAD_INPUT else FailedError)(_capital(text.format(named)))
 
@@ -88,7 +88,7 @@ def _capital(text: str) -> str:
     return text if not text.startswith("the ") else f"T{text[1:]}"
 
 
-def shortened(text: str) -> str:
+def shorten_middle(text: str) -> str:
     """Shorten a long name in the middle."""
     half = LONGEST_NAME // 2
     return text if len(text) <= LONGEST_NAME else f"{text[:half]}…{text[-half:]}"

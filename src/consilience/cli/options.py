@@ -37,7 +37,7 @@ LONGEST = 40  # digits of an integer, letters of a value in a message
 WORDS = {"none": None, "true": True, "false": False}
 
 
-class Setting(click.ParamType):
+class KeyValue(click.ParamType):
     """KEY=VALUE, the value read as an integer, a number, true, false, none, a list in JSON or else text."""
 
     name = "KEY=VALUE"
@@ -50,7 +50,7 @@ class Setting(click.ParamType):
         return key.strip(), parse_value(text.strip())
 
 
-class Whole(click.ParamType):
+class WholeNumber(click.ParamType):
     """An integer within bounds."""
 
     name = "integer"
@@ -68,7 +68,7 @@ class Whole(click.ParamType):
         return number
 
 
-class Jobs(Whole):
+class JobsNumber(WholeNumber):
     """The number of restarts to run in parallel; -1 for as many as there are processors, -2 for one less."""
 
     def __init__(self) -> None:
@@ -336,7 +336,7 @@ scores_option = click.option(
 )
 certainty_option = click.option(
     "--certainty-draws",
-    type=Whole(0, 10_000),
+    type=WholeNumber(0, 10_000),
     default=CERTAINTY_DRAWS,
     show_default=True,
     help="Number of times that the fit is repeated as if another group of people had been asked, to say what they "
@@ -393,7 +393,7 @@ out_option = click.option(
 )
 seed_option = click.option(
     "--seed",
-    type=Whole(0, SEEDS),
+    type=WholeNumber(0, SEEDS),
     help="Random seed; the same seed gives the same result.  [default: 0]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
@@ -406,7 +406,7 @@ clusters_option = click.option(
 )
 
 
-def merged(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
+def merge_settings(settings: tuple[tuple[str, Any], ...], **options: tuple[str, Any]) -> dict[str, Any]:
     """Merge --set with the options that stand for some settings; each may be given once."""
     all_settings: dict[str, Any] = {}
     for key, value in settings:

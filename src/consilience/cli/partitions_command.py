@@ -15,13 +15,13 @@ from consilience.cli.messages import say_result
 from consilience.cli.options import (
     FILE,
     READING,
-    Jobs,
+    JobsNumber,
+    KeyValue,
     NameList,
-    Setting,
-    Whole,
+    WholeNumber,
     example,
     json_option,
-    merged,
+    merge_settings,
     out_option,
     seed_option,
 )
@@ -55,7 +55,7 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
 @click.option(
     "--set",
     "settings",
-    type=Setting(),
+    type=KeyValue(),
     multiple=True,
     shell_complete=complete_settings,
     help="Set a parameter of the model; may be repeated.",
@@ -74,11 +74,11 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
 )
 @seed_option
 @click.option(
-    "--jobs", type=Jobs(), help="Number of threads, each of which holds one partition; -1 uses all processors."
+    "--jobs", type=JobsNumber(), help="Number of threads, each of which holds one partition; -1 uses all processors."
 )
 @click.option(
     "--workers",
-    type=Whole(1, MOST_WORKERS),
+    type=WholeNumber(1, MOST_WORKERS),
     help="Number of processes of a Dask cluster to start on this machine; each keeps its partitions in memory.",
 )
 @click.option(
@@ -123,5 +123,5 @@ def fit_partitions(
     from consilience.workflows import fit_partitions as run
 
     reading = {"item": item, "annotator": annotator, "label": label, "missing": missing}
-    chosen = merged(settings, random_state=("--seed", seed))
+    chosen = merge_settings(settings, random_state=("--seed", seed))
     say_result(run(PartitionsRequest(reading=reading, settings=chosen, **asked)), as_json=as_json)

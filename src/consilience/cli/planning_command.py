@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from consilience.cli.messages import say_result
-from consilience.cli.options import FILE, SOURCE, Real, Whole, example, reading_options, seed_option, words_option
+from consilience.cli.options import FILE, SOURCE, Real, WholeNumber, example, reading_options, seed_option, words_option
 from consilience.cli.program import Command
 
 MOST = 10_000
@@ -26,9 +26,12 @@ MOST = 10_000
     ),
 )
 @click.argument("pilot", type=SOURCE, required=False)
-@click.option("--items", "n_items", type=Whole(3, 3000), help="Number of items, without a PILOT.")
+@click.option("--items", "n_items", type=WholeNumber(3, 3000), help="Number of items, without a PILOT.")
 @click.option(
-    "--clusters", "n_clusters", type=Whole(2), help="Groups that a person would make of all items, without a PILOT."
+    "--clusters",
+    "n_clusters",
+    type=WholeNumber(2),
+    help="Groups that a person would make of all items, without a PILOT.",
 )
 @click.option(
     "--agreement",
@@ -37,9 +40,13 @@ MOST = 10_000
     ".1 to .3 for smells and tastes.",
 )
 @click.option(
-    "--subset-size", type=Whole(2), help="Items that are sorted at a time.  [default: all, or as many as in PILOT]"
+    "--subset-size",
+    type=WholeNumber(2),
+    help="Items that are sorted at a time.  [default: all, or as many as in PILOT]",
 )
-@click.option("--subsets-each", type=Whole(1, 1000), default=1, show_default=True, help="Subsets that a person sorts.")
+@click.option(
+    "--subsets-each", type=WholeNumber(1, 1000), default=1, show_default=True, help="Subsets that a person sorts."
+)
 @click.option(
     "--target",
     type=Real(0, 1),
@@ -48,9 +55,13 @@ MOST = 10_000
     help="Agreement with the clusters of a second study by other people: adjusted mutual information.",
 )
 @click.option(
-    "--max-annotators", type=Whole(2, MOST), default=300, show_default=True, help="Largest number of people to try."
+    "--max-annotators",
+    type=WholeNumber(2, MOST),
+    default=300,
+    show_default=True,
+    help="Largest number of people to try.",
 )
-@click.option("--draws", type=Whole(1, 1000), default=10, show_default=True, help="Simulations of each number.")
+@click.option("--draws", type=WholeNumber(1, 1000), default=10, show_default=True, help="Simulations of each number.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="CSV, TSV, Parquet or JSON file for the table.")
 @click.option("--plot", type=FILE, metavar="FILE", help="SVG, PNG or PDF file for the curve.")
 @words_option

@@ -111,11 +111,11 @@ class Program(click.Group):
             click.echo("Interrupted.", err=True)
             code = INTERRUPTED
         except Exception as error:
-            code = _ended(error, (args[0] if args else options.get("args")) or sys.argv[1:])
+            code = _report_error(error, (args[0] if args else options.get("args")) or sys.argv[1:])
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _ended(error: Exception, arguments: Sequence[str]) -> int:
+def _report_error(error: Exception, arguments: Sequence[str]) -> int:
     """Report an error in one line, after its traceback if requested; return the exit code."""
     found = as_click(error)
     if TRACEBACK in arguments and not isinstance(error, click.ClickException):

@@ -18,7 +18,7 @@ WAITING = 128  # connections that may wait to be accepted
 
 def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
     """Open the database and serve it."""
-    with needed():
+    with require_server():
         import uvicorn
 
         from consilience.collect import Store, create_app
@@ -37,7 +37,7 @@ def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
 
 
 @contextmanager
-def needed() -> Iterator[None]:
+def require_server() -> Iterator[None]:
     """Say how to install what serving needs, where it is missing."""
     try:
         yield

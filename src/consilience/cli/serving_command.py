@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from consilience.cli.options import Whole, example
+from consilience.cli.options import WholeNumber, example
 from consilience.cli.program import Command
 
 DATABASE = "sqlite:///consilience.db"
@@ -37,7 +37,7 @@ DATABASE = "sqlite:///consilience.db"
     help="Address to listen at; by default this machine alone can reach it, with 0.0.0.0 all of its network.",
 )
 @click.option(
-    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="Port to listen at; 0 for a free one."
+    "--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="Port to listen at; 0 for a free one."
 )
 @click.option("--password", is_flag=True, help="Ask for a new password of the administration before serving.")
 @click.option("--demo", is_flag=True, help="Make the demo study first, if there is no study.")

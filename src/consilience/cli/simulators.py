@@ -10,7 +10,7 @@ import click
 
 from consilience.cli.completion import complete_sources
 from consilience.cli.messages import say
-from consilience.cli.options import FILE, SEEDS, Between, Function, Numbers, Real, Whole, example
+from consilience.cli.options import FILE, SEEDS, Between, Function, Numbers, Real, WholeNumber, example
 from consilience.cli.program import Program, show_help
 
 MOST_SIMULATED = 1_000_000  # annotators, items, subsets and so on
@@ -37,7 +37,7 @@ def simulation_options(function: Function) -> Function:
         click.option(
             "--class-column", default="class", show_default=True, help="Column of classes, if SOURCE is a file."
         ),
-        click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Random seed."),
+        click.option("--seed", type=WholeNumber(0, SEEDS), default=0, show_default=True, help="Random seed."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -49,7 +49,9 @@ def simulation_options(function: Function) -> Function:
     epilog=example("consilience simulate experts iris --observed 0.3 --out experts.csv --features-out iris.csv"),
 )
 @simulation_options
-@click.option("--annotators", type=Whole(1, MOST_SIMULATED), default=10, show_default=True, help="Number of experts.")
+@click.option(
+    "--annotators", type=WholeNumber(1, MOST_SIMULATED), default=10, show_default=True, help="Number of experts."
+)
 @click.option("--observed", type=Real(0, 1), default=1.0, show_default=True, help="Share of each expert's labels kept.")
 @click.option(
     "--flip", type=Real(0, 1), default=0.1, show_default=True, help="Share of each expert's labels that are wrong."
@@ -92,10 +94,10 @@ def experts(
 )
 @simulation_options
 @click.option(
-    "--annotators", type=Whole(1, MOST_SIMULATED), default=20, show_default=True, help="Number of annotators."
+    "--annotators", type=WholeNumber(1, MOST_SIMULATED), default=20, show_default=True, help="Number of annotators."
 )
 @click.option(
-    "--items-each", type=Whole(1, MOST_SIMULATED), help="Number of items that each of them sees.  [default: all]"
+    "--items-each", type=WholeNumber(1, MOST_SIMULATED), help="Number of items that each of them sees.  [default: all]"
 )
 @click.option(
     "--accuracy",
@@ -155,19 +157,27 @@ def crowd(
     help="Features of the items: a table, or a data set listed by 'consilience datasets'.  [default: drawn at random]",
 )
 @click.option("--classes", metavar="COLUMN", help="Column of the table of features that holds the true clusters.")
-@click.option("--items", type=Whole(1, MOST_SIMULATED), help="Number of items to draw.  [default: 200]")
-@click.option("--clusters", type=Whole(1, MOST_SIMULATED), help="Number of clusters to draw them from.  [default: 10]")
-@click.option("--dimensions", type=Whole(1, MOST_SIMULATED), help="Number of features to draw.  [default: 8]")
+@click.option("--items", type=WholeNumber(1, MOST_SIMULATED), help="Number of items to draw.  [default: 200]")
+@click.option(
+    "--clusters", type=WholeNumber(1, MOST_SIMULATED), help="Number of clusters to draw them from.  [default: 10]"
+)
+@click.option("--dimensions", type=WholeNumber(1, MOST_SIMULATED), help="Number of features to draw.  [default: 8]")
 @click.option(
     "--separation", type=Real(0.1, 20), help="Distance between clusters, from 0.1 (none) to 20.  [default: 5]"
 )
-@click.option("--subsets", type=Whole(1, MOST_SIMULATED), default=500, show_default=True, help="Number of subsets.")
 @click.option(
-    "--subset-size", type=Whole(1, MOST_SIMULATED), default=8, show_default=True, help="Number of items per subset."
+    "--subsets", type=WholeNumber(1, MOST_SIMULATED), default=500, show_default=True, help="Number of subsets."
+)
+@click.option(
+    "--subset-size",
+    type=WholeNumber(1, MOST_SIMULATED),
+    default=8,
+    show_default=True,
+    help="Number of items per subset.",
 )
 @click.option(
     "--annotators",
-    type=Whole(1, MOST_SIMULATED),
+    type=WholeNumber(1, MOST_SIMULATED),
     help="Number of agents, who take turns.  [default: a new one for each subset]",
 )
 @click.option("--groups", type=Between(), default="3-6", show_default=True, help="Number of groups per subset.")
@@ -183,7 +193,7 @@ def crowd(
     show_default=True,
     help="Clustering algorithm of the agents; may be repeated.",
 )
-@click.option("--seed", type=Whole(0, SEEDS), default=0, show_default=True, help="Random seed.")
+@click.option("--seed", type=WholeNumber(0, SEEDS), default=0, show_default=True, help="Random seed.")
 def agents(
     out: Path,
     truth_out: Path | None,

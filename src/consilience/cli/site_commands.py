@@ -14,7 +14,7 @@ from consilience.cli.messages import say, say_result
 from consilience.cli.options import (
     FILE,
     Real,
-    Whole,
+    WholeNumber,
     clusters_option,
     cut,
     example,
@@ -93,7 +93,7 @@ def site() -> None:
 )
 @click.option(
     "--min-group-size",
-    type=Whole(1),
+    type=WholeNumber(1),
     default=5,
     show_default=True,
     help="Smaller groups join the nearest one.",

@@ -42,14 +42,14 @@ def backup(file: Path, db: str) -> None:
     FILE is compressed, ends with a checksum, and holds what people answered: keep it as safe as the database. Tables of
     an earlier version are written as they are; the database is not changed.
     """
-    from consilience.cli.serving import needed
+    from consilience.cli.serving import require_server
 
-    with needed():
+    with require_server():
         from consilience.collect.store import Store
         from consilience.collect.store.backup import backup as run
     with closing(Store.open(db, new=False, as_it_is=True)) as opened:
         made = run(opened, file)
-    click.echo(f"Backed up to {file} ({_said(made)}).")
+    click.echo(f"Backed up to {file} ({_describe_sizes(made)}).")
 
 
 @store.command(
@@ -63,12 +63,12 @@ def verify(file: Path) -> None:
     FILE is read to its end, its checksum is compared, and it is restored into a temporary file of SQLite, which is
     removed again: that takes as much room as the database.
     """
-    from consilience.cli.serving import needed
+    from consilience.cli.serving import require_server
 
-    with needed():
+    with require_server():
         from consilience.collect.store.backup import verify as run
     found = run(file)
-    click.echo(f"{file} is whole: {_made(found)} ({_said(found)}).")
+    click.echo(f"{file} is whole: {_when_made(found)} ({_describe_sizes(found)}).")
 
 
 @store.command(
@@ -83,20 +83,20 @@ def restore(file: Path, db: str) -> None:
     It makes no difference whether FILE came from SQLite or PostgreSQL, nor which of them it fills. Everything is as it
     was when FILE was made: withdrawals and deletions made since have to be made again.
     """
-    from consilience.cli.serving import needed
+    from consilience.cli.serving import require_server
 
-    with needed():
+    with require_server():
         from consilience.collect.store.backup import restore as run
     found = run(db, file)
-    click.echo(f"Restored from {file} ({_said(found)}).")
-    click.echo(f"B{_made(found)[1:]}; withdrawals and deletions made since have to be made again.")
+    click.echo(f"Restored from {file} ({_describe_sizes(found)}).")
+    click.echo(f"B{_when_made(found)[1:]}; withdrawals and deletions made since have to be made again.")
 
 
-def _made(backup: Any) -> str:
+def _when_made(backup: Any) -> str:
     return f"backed up on {backup.created:%Y-%m-%d %H:%M} UTC by version {backup.version}"
 
 
-def _said(backup: Any) -> str:
+def _describe_sizes(backup: Any) -> str:
     """Return the sizes of the tables that people ask about."""
     shown = {"studies": "studies", "people": "participants", "assignments": "assignments"}
     return ", ".join(f"{name}: {backup.counts.get(table, 0):,}" for name, table in shown.items())

@@ -109,12 +109,12 @@ def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db
     """Write what was sorted to a file."""
     kind = out.suffix.lower().removeprefix(".")
     with opened_store(db) as store:
-        from consilience.collect.results.exporting import MIMES, exported
+        from consilience.collect.results.exporting import MIMES, export_study
 
         if kind not in MIMES:
             raise InputError(f"The file name must end in {', '.join(f'.{name}' for name in MIMES)}. Got {out.name!r}.")
         require_outputs([out], [])
-        data = exported(store, store.study(study_id), kind, table, identifiers=identifiers).data
+        data = export_study(store, store.study(study_id), kind, table, identifiers=identifiers).data
 
         def write(file: IO[bytes]) -> None:
             file.write(data)
@@ -125,9 +125,9 @@ def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db
 
 def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any]]:
     """Read cards and pictures, and note what was not used, and cards that look the same."""
-    from consilience.collect.creation.cards import decoded, items_of, read_cards
+    from consilience.collect.creation.cards import decode_text, items_of, read_cards
 
-    read = None if cards is None else read_cards(decoded(cards.read_bytes()))
+    read = None if cards is None else read_cards(decode_text(cards.read_bytes()))
     files = {} if images is None else pictures_in(images)
     items, pictures, notes = items_of(read, files)
     for text in notes:

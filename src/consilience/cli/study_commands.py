@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from consilience.cli.options import FILE, SOURCE, Function, Real, Whole, example, json_option, reading_options
+from consilience.cli.options import FILE, SOURCE, Function, Real, WholeNumber, example, json_option, reading_options
 from consilience.cli.program import Program, show_help
 from consilience.cli.serving_command import DATABASE
 from consilience.collect.settings import kinds
@@ -73,7 +73,7 @@ def _option(name: str, kind: kinds.Setting, default: Any) -> Callable[[Any], Any
     unset, about = kind.unset, kind.help
     match kind:
         case kinds.Whole():
-            more = {"type": Whole(kind.least, kind.most)}
+            more = {"type": WholeNumber(kind.least, kind.most)}
         case kinds.Number():
             more = {"type": Real(kind.least, kind.most)}
         case kinds.Choice():
@@ -174,7 +174,7 @@ def create(
     help="Folder of the pictures that the table names.",
 )
 @click.option("--title", help="Title, which judges see.  [default: that of STUDY]")
-@click.option("--questions", "n_questions", type=Whole(1, 1000), help="Questions.  [default: 8 for each cluster]")
+@click.option("--questions", "n_questions", type=WholeNumber(1, 1000), help="Questions.  [default: 8 for each cluster]")
 @setting_options(OF_JUDGES, {})
 @texts_option
 @click.option("--open", "opened", is_flag=True, help="Open the study at once.")

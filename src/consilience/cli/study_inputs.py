@@ -81,11 +81,11 @@ def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any,
 
 
 def _right_sort(path: Path, files: Mapping[str, bytes]) -> tuple[Any, list[Any]]:
-    from consilience.collect.creation.cards import decoded
+    from consilience.collect.creation.cards import decode_text
     from consilience.collect.creation.training import read_right_sort
 
     try:
-        return read_right_sort(decoded(path.read_bytes()), files)
+        return read_right_sort(decode_text(path.read_bytes()), files)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 

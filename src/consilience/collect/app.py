@@ -168,7 +168,7 @@ def _most_bytes(path: str) -> int:
 # ---- errors, each one sentence
 
 
-def _refused(request: Request, error: Any) -> Response:
+def _refuse(request: Request, error: Any) -> Response:
     return refusal(request, error)
 
 
@@ -178,7 +178,7 @@ def _bad_input(request: Request, error: Any) -> Response:
     return refusal(request, RefusedError(status, str(error)))
 
 
-def _malformed(request: Request, error: Any) -> Response:
+def _refuse_malformed(request: Request, error: Any) -> Response:
     """Say what is wrong with the first wrong part of a request."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "The request"
@@ -194,8 +194,8 @@ def _of_http(request: Request, error: Any) -> Response:
 
 
 HANDLERS: dict[Any, Any] = {
-    RefusedError: _refused,
+    RefusedError: _refuse,
     InputError: _bad_input,
-    RequestValidationError: _malformed,
+    RequestValidationError: _refuse_malformed,
     HTTPException: _of_http,
 }

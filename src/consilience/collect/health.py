@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from consilience.collect.serving import served
+from consilience.collect.serving import served_by
 from consilience.collect.store import Store, schema
 
 logger = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ router = APIRouter()
 @router.get("/healthz")
 def show_health(request: Request) -> Response:
     """Say whether the database is there, its tables are those of this version, and the worker runs."""
-    found = _of_database(served(request).store)
+    found = _of_database(served_by(request).store)
     worker = request.app.state.worker
     if worker is not None:
         found["worker"] = worker.state

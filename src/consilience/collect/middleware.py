@@ -92,7 +92,7 @@ class Guarded:
                 require_own_page(scope["method"], headers, scope.get("scheme", "http"))
             if has_body(headers):
                 await self.admit(scope, headers)
-            await self.app(scope, bounded(receive, headers, self.most_bytes(scope["path"])), sent)
+            await self.app(scope, bound_body(receive, headers, self.most_bytes(scope["path"])), sent)
         except Exception as error:
             refused = refusal_in(error)
             if refused is None:
@@ -145,7 +145,7 @@ def has_body(headers: dict[str, str]) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def bounded(receive: Receive, headers: dict[str, str], most: int) -> Receive:
+def bound_body(receive: Receive, headers: dict[str, str], most: int) -> Receive:
     """Return a way to receive a body that refuses one that says that it is too large, or is."""
     sentence = f"The request is too large; at most {most:,} bytes are allowed."
     stated = headers.get("content-length", "0")

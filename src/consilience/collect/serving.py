@@ -14,7 +14,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from consilience.collect.creation.pictures import Picture, small
+from consilience.collect.creation.pictures import CheckedPicture, small
 from consilience.collect.instructions import as_html
 from consilience.collect.security import Rate, RateLimit, RefusedError, visitor
 from consilience.collect.store import Store
@@ -67,7 +67,7 @@ class Served:
     notices: dict[str, str] = field(default_factory=dict)
     counters: dict[str, RateLimit] = field(init=False)
     pages: Environment = field(init=False)
-    small_picture: Callable[[str, str], Picture] = field(init=False)
+    small_picture: Callable[[str, str], CheckedPicture] = field(init=False)
 
     def __post_init__(self) -> None:
         sentences = {
@@ -81,7 +81,7 @@ class Served:
         self.pages = environment()
         self.small_picture = lru_cache(MOST_SMALL)(self._small_picture)
 
-    def _small_picture(self, study: str, picture: str) -> Picture:
+    def _small_picture(self, study: str, picture: str) -> CheckedPicture:
         """Return a picture of a study in the size of a card; the last ones are remembered."""
         return small(self.store.picture(study, picture).data)
 
@@ -90,7 +90,7 @@ class Served:
         self.counters[limit].count(who)
 
 
-def served(request: Request) -> Served:
+def served_by(request: Request) -> Served:
     """Return what the application of a request uses."""
     found: Served = request.app.state.served
     return found
@@ -131,7 +131,7 @@ def page(request: Request, name: str, *, status: int = 200, **context: Any) -> H
     """Return a page of the administration, from its template."""
     usual: dict[str, Any] = {"here": None, "error": None, "problems": {}}
     given = usual | {"signed_in": getattr(request.state, "signed_in", False)} | context
-    return HTMLResponse(served(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
+    return HTMLResponse(served_by(request).pages.get_template(f"admin/{name}.html.j2").render(given), status)
 
 
 def see(path: str) -> RedirectResponse:
@@ -171,12 +171,12 @@ def wants_json(request: Request) -> bool:
     )
 
 
-def tagged(request: Request, answer: Response) -> Response:
+def tag_answer(request: Request, answer: Response) -> Response:
     """Return an answer with an ETag of its content, or 304 if the sender has it already."""
-    return versioned(request, bytes(answer.body).decode(), lambda: answer)
+    return answer_version(request, bytes(answer.body).decode(), lambda: answer)
 
 
-def versioned(request: Request, version: str, made: Callable[[], Response]) -> Response:
+def answer_version(request: Request, version: str, made: Callable[[], Response]) -> Response:
     """Return an answer that is made only if the sender does not have this version of it; else 304."""
     tag = f'"{zlib.crc32(version.encode()):x}"'
     if request.headers.get("if-none-match") == tag:

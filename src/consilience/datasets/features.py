@@ -227,7 +227,7 @@ def load_digits() -> Bunch:
     ((1797, 64), (1797, 8, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     raw = sklearn_datasets.load_digits(as_frame=True)
-    return _bundled("digits", raw, images=raw.images)
+    return _load_bundled("digits", raw, images=raw.images)
 
 
 def load_iris() -> Bunch:
@@ -245,7 +245,7 @@ def load_iris() -> Bunch:
     >>> iris.data.shape, iris.target_names.tolist()
     ((150, 4), ['setosa', 'versicolor', 'virginica'])
     """
-    return _bundled("iris", sklearn_datasets.load_iris(as_frame=True))
+    return _load_bundled("iris", sklearn_datasets.load_iris(as_frame=True))
 
 
 def load_wine() -> Bunch:
@@ -262,7 +262,7 @@ def load_wine() -> Bunch:
     >>> load_wine().data.shape
     (178, 13)
     """
-    return _bundled("wine", sklearn_datasets.load_wine(as_frame=True))
+    return _load_bundled("wine", sklearn_datasets.load_wine(as_frame=True))
 
 
 def load_uci(name: str) -> Bunch:
@@ -391,7 +391,7 @@ def load_cmu_faces() -> Bunch:
     )
 
 
-def _bundled(name: str, raw: Bunch, **others: Any) -> Bunch:
+def _load_bundled(name: str, raw: Bunch, **others: Any) -> Bunch:
     result = bundle(
         BUNDLED[name],
         items=np.arange(len(raw.data)),

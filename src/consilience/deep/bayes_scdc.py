@@ -67,7 +67,7 @@ from jaxtyping import Bool, Float, PRNGKeyArray
 
 from consilience.deep import exponential_family as families
 from consilience.deep.exponential_family import ExpectedGaussian, Gaussian, NormalWishart
-from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements, right_and_wrong
 from consilience.deep.linear_algebra import cholesky, inverse_and_log_determinant
 from consilience.deep.networks import Encoder, Likelihood, Potential, apply
 
@@ -78,7 +78,7 @@ SWEEP_TOL = 1e-4  # mean change of the items' responsibilities, relative to the 
 Responsibilities = Float[Array, "items components"]
 
 
-class Prior(NamedTuple):
+class BayesSCDCPrior(NamedTuple):
     """concentration : α₀ of each component. component : of one component. reliability : τ, right and wrong."""
 
     concentration: Float[Array, ""]
@@ -86,7 +86,7 @@ class Prior(NamedTuple):
     reliability: Float[Array, " 2"]
 
 
-class Parameters(eqx.Module):
+class BayesSCDCParameters(eqx.Module):
     """φ and γ."""
 
     encoder: Encoder
@@ -129,7 +129,7 @@ class Statistics(NamedTuple):
     outer: Float[Array, "components dims dims"]
 
 
-class Local(NamedTuple):
+class BayesSCDCLocal(NamedTuple):
     """q of items.
 
     bound : contribution of each to the bound, with all its messages: every judged pair counts at both of its items.
@@ -148,12 +148,12 @@ Evidence = tuple[Potential, ExpectedGaussian, Responsibilities]
 
 def prior_of(
     n_latent: int, *, concentration: float, count: float, scale: float, reliability: tuple[float, float]
-) -> Prior:
+) -> BayesSCDCPrior:
     """Prior with m = 0, κ = count, ν = d + κ, S = scale · I."""
     component = families.normal_wishart(
         jnp.zeros(n_latent), jnp.float32(count), scale * jnp.eye(n_latent), jnp.float32(n_latent + count)
     )
-    return Prior(jnp.float32(concentration), component, jnp.array(reliability, jnp.float32))
+    return BayesSCDCPrior(jnp.float32(concentration), component, jnp.array(reliability, jnp.float32))
 
 
 # --- items: (12), (14) -----------------------------------------------------------------------------------------------
@@ -214,13 +214,13 @@ def transposed_sweep(
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
-def settled(start: Responsibilities, evidence: Evidence, max_sweeps: int = MAX_SWEEPS) -> Responsibilities:
+def settle(start: Responsibilities, evidence: Evidence, max_sweeps: int = MAX_SWEEPS) -> Responsibilities:
     """E[z] at the fixed point of `sweep`, with the derivative of the fixed point."""
     return _repeat(lambda responsibilities: sweep(responsibilities, evidence), start, max_sweeps)
 
 
 def _settled_forward(start: Responsibilities, evidence: Evidence, max_sweeps: int) -> tuple[Responsibilities, tuple]:
-    found = settled(start, evidence, max_sweeps)
+    found = settle(start, evidence, max_sweeps)
     return found, (found, evidence)
 
 
@@ -242,7 +242,7 @@ def _settled_backward(max_sweeps: int, kept: tuple, pull: Responsibilities) -> t
     return jnp.zeros_like(found), *of_evidence(jnp.where(calm[:, None], u, pull))
 
 
-settled.defvjp(_settled_forward, _settled_backward)
+settle.defvjp(_settled_forward, _settled_backward)
 
 
 def _repeat(step: Callable[[Array], Array], start: Array, max_sweeps: int) -> Array:
@@ -266,14 +266,14 @@ def _repeat(step: Callable[[Array], Array], start: Array, max_sweeps: int) -> Ar
 
 
 def local(
-    parameters: Parameters,
+    parameters: BayesSCDCParameters,
     posterior: Posterior,
     observed: Array,
     messages: Float[Array, "items clusters"],
     key: PRNGKeyArray,
     within: Expected | None = None,
     max_sweeps: int = MAX_SWEEPS,
-) -> Local:
+) -> BayesSCDCLocal:
     """q of items, and their contribution to the bound at one draw of each position.
 
     within : expected statistics in the fixed point of (12) and (14), for the derivative in these; by default those of
@@ -285,14 +285,14 @@ def local(
     inner, inner_offsets = (expected, offsets) if within is None else (within.gaussians, within.log_shares + said)
     potential = apply(parameters.encoder, observed)
     start = jax.nn.softmax(log_densities(_alone(potential), expected) + offsets, axis=1)
-    responsibilities = settled(jax.lax.stop_gradient(start), (potential, inner, inner_offsets), max_sweeps)
+    responsibilities = settle(jax.lax.stop_gradient(start), (potential, inner, inner_offsets), max_sweeps)
     latent = positions(responsibilities, potential, inner)
     logits = log_densities(latent, expected) + offsets
     root = cholesky(latent.covariance)
     drawn = latent.mean + jnp.einsum("nij,nj->ni", root, jax.random.normal(key, latent.mean.shape))
     bound = parameters.likelihood.log_probability(observed, drawn) + latent.entropy + logsumexp(logits, axis=1)
     components = jax.nn.softmax(logits, axis=1)
-    return Local(bound, components @ posterior.joined, latent, components)
+    return BayesSCDCLocal(bound, components @ posterior.joined, latent, components)
 
 
 def expected_statistics(posterior: Posterior) -> Expected:
@@ -324,9 +324,9 @@ def statistics(responsibilities: Responsibilities, latent: Gaussian, weight: Flo
 
 
 def mixture_step(
-    prior: Prior,
+    prior: BayesSCDCPrior,
     posterior: Posterior,
-    found: Local,
+    found: BayesSCDCLocal,
     weight: Float[Array, " items"],
     rate: Any,
     *,
@@ -344,7 +344,7 @@ def mixture_step(
     target = Mixture(prior.concentration + totals.size, with_statistics(prior.component, totals))
     if slope is not None:
         target = jax.tree.map(jnp.add, target, second_term(slope))
-    return _driven(prior, posterior, target, rate, momentum, convex)
+    return _step_towards(prior, posterior, target, rate, momentum, convex)
 
 
 def second_term(slope: Expected) -> Mixture:
@@ -358,8 +358,8 @@ def second_term(slope: Expected) -> Mixture:
     return Mixture(slope.log_shares, NormalWishart(slope.gaussians.linear, outer, of_constant, of_constant))
 
 
-def _driven(
-    prior: Prior, posterior: Posterior, target: Mixture, rate: Any, momentum: float, convex: Posterior
+def _step_towards(
+    prior: BayesSCDCPrior, posterior: Posterior, target: Mixture, rate: Any, momentum: float, convex: Posterior
 ) -> Posterior:
     """Step with velocity towards a target; `convex` for components that this would make invalid."""
     ours = Mixture(posterior.concentration, posterior.components)
@@ -374,7 +374,7 @@ def _driven(
     return posterior._replace(concentration=kept.concentration, components=kept.components, velocity=velocity)
 
 
-def _are_valid(prior: Prior, before: Mixture, after: Mixture) -> Bool[Array, " components"]:
+def _are_valid(prior: BayesSCDCPrior, before: Mixture, after: Mixture) -> Bool[Array, " components"]:
     """Whether S is positive definite, and α, κ and ν have neither fallen below the prior's nor, if there, fallen."""
     ours, earlier, least = after.components, before.components, prior.component
     _, log_determinant = inverse_and_log_determinant(families.standard(ours)[2])
@@ -402,7 +402,7 @@ def at_rest(posterior: Posterior) -> Posterior:
     return posterior._replace(velocity=still)
 
 
-def towards_statistics(prior: Prior, posterior: Posterior, found: Statistics, rate: Any) -> Posterior:
+def towards_statistics(prior: BayesSCDCPrior, posterior: Posterior, found: Statistics, rate: Any) -> Posterior:
     """(26) and (27) from statistics of all items."""
     target = with_statistics(prior.component, found)
     return posterior._replace(
@@ -422,7 +422,7 @@ def with_statistics(prior: NormalWishart, found: Statistics) -> NormalWishart:
 
 
 def reliability_step(
-    prior: Prior, posterior: Posterior, judged: Judgements, agreement: Agreement, rate: Any
+    prior: BayesSCDCPrior, posterior: Posterior, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
 ) -> Posterior:
     """(28) and (29): a step of size `rate`."""
     sensitivity, specificity = right_and_wrong(judged, agreement)
@@ -439,7 +439,11 @@ def pair_weights(posterior: Posterior) -> tuple[Float[Array, " annotators"], Flo
 
 
 def start(
-    prior: Prior, first: Responsibilities, joined: Float[Array, "components clusters"], latent: Gaussian, right: Array
+    prior: BayesSCDCPrior,
+    first: Responsibilities,
+    joined: Float[Array, "components clusters"],
+    latent: Gaussian,
+    right: Array,
 ) -> Posterior:
     """q of the global variables, from the items' first components and the clusters of these.
 
@@ -451,7 +455,9 @@ def start(
     return towards_statistics(prior, empty, statistics(first, latent, jnp.ones(len(first))), 1.0)
 
 
-def random_start(prior: Prior, n_components: int, right: Array, key: PRNGKeyArray, *, variance: float) -> Posterior:
+def random_start(
+    prior: BayesSCDCPrior, n_components: int, right: Array, key: PRNGKeyArray, *, variance: float
+) -> Posterior:
     """The paper's start: components with random means around 0, one item each, and almost equal shares."""
     of_shares, of_means = jax.random.split(key)
     n_latent = prior.component.linear.shape[-1]
@@ -467,7 +473,9 @@ def _towards(ours: Array, target: Array, rate: Any) -> Array:
     return (1 - rate) * ours + rate * target
 
 
-def lower_bound(prior: Prior, posterior: Posterior, found: Local, messages: Array, judged: Any) -> Array:
+def lower_bound(
+    prior: BayesSCDCPrior, posterior: Posterior, found: BayesSCDCLocal, messages: Array, judged: Any
+) -> Array:
     """Bound on ln p(O, L), nats, (A.5); `found` is of all items, `messages` and `judged` of the annotated, last."""
     items = found.bound.sum()
     divergence = families.kl_dirichlet(posterior.concentration, prior.concentration)

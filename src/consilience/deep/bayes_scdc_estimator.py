@@ -17,7 +17,7 @@ from consilience.deep import bayes_scdc, exponential_family, joining, merging
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.exponential_family import Gaussian
-from consilience.deep.judgements import Agreement, Judgements, first_reliability
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.pretraining import teach_positions
 from consilience.deep.training import survey
@@ -299,7 +299,7 @@ class BayesSCDC(DeepClustering):
             start_variance=float(self.start_variance),
         )
 
-    def _prior(self) -> bayes_scdc.Prior:
+    def _prior(self) -> bayes_scdc.BayesSCDCPrior:
         return bayes_scdc.prior_of(
             self._n_latent,
             concentration=float(self.concentration),
@@ -319,7 +319,7 @@ class BayesSCDC(DeepClustering):
 
 
 class BayesModel(DeepModel):
-    """The model of `bayes_scdc`; its prior is a `bayes_scdc.Prior`.
+    """The model of `bayes_scdc`; its prior is a `bayes_scdc.BayesSCDCPrior`.
 
     rate_momentum : of the steps of the mixture. full_gradient : whether these have the second term of (17).
     max_sweeps : of the items' fixed point. start_variance : of the means of random first components.
@@ -332,10 +332,10 @@ class BayesModel(DeepModel):
 
     mixes: ClassVar[bool] = True
 
-    def untrained(self, key: PRNGKeyArray) -> bayes_scdc.Parameters:
+    def untrained(self, key: PRNGKeyArray) -> bayes_scdc.BayesSCDCParameters:
         """See `DeepModel.untrained`."""
         of_encoder, of_decoder = jax.random.split(key)
-        return bayes_scdc.Parameters(self.encoder_of(of_encoder), self.likelihood_of(of_decoder))
+        return bayes_scdc.BayesSCDCParameters(self.encoder_of(of_encoder), self.likelihood_of(of_decoder))
 
     def start(
         self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
@@ -356,7 +356,7 @@ class BayesModel(DeepModel):
         messages: Array,
         key: PRNGKeyArray,
         within: PyTree = None,
-    ) -> bayes_scdc.Local:
+    ) -> bayes_scdc.BayesSCDCLocal:
         """See `DeepModel.local`."""
         return bayes_scdc.local(parameters, posterior, observed, messages, key, within, self.max_sweeps)
 
@@ -373,7 +373,7 @@ class BayesModel(DeepModel):
         )
 
     def reliability_step(
-        self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any
+        self, posterior: PyTree, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
     ) -> bayes_scdc.Posterior:
         """See `DeepModel.reliability_step`."""
         return bayes_scdc.reliability_step(self.prior, posterior, judged, agreement, rate)

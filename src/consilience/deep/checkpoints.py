@@ -30,7 +30,7 @@ def to_arrays(tree: PyTree) -> Arrays:
 def from_arrays(template: PyTree, arrays: Arrays) -> PyTree:
     """Tree with the template's structure and these leaves."""
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
-    found = [_typed(leaf, arrays[jax.tree_util.keystr(path)]) for path, leaf in leaves]
+    found = [_set_type(leaf, arrays[jax.tree_util.keystr(path)]) for path, leaf in leaves]
     return jax.tree_util.tree_unflatten(structure, found)
 
 
@@ -90,7 +90,7 @@ def _plain(leaf: Any) -> np.ndarray:
     return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
 
 
-def _typed(leaf: Any, array: np.ndarray) -> Any:
+def _set_type(leaf: Any, array: np.ndarray) -> Any:
     return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else jnp.asarray(array, leaf.dtype)
 
 

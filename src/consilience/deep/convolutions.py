@@ -33,7 +33,7 @@ class ConvolutionalEncoder(eqx.Module):
             eqx.nn.Conv2d(n_in, n_out, kernel_size=3, stride=2, padding=1, key=one)
             for n_in, n_out, one in zip(channels[:-1], channels[1:], of_convolutions, strict=True)
         )
-        self.perceptron = Perceptron([prod(_reduced(self.shape)), *hidden, n_outputs], key=of_perceptron)
+        self.perceptron = Perceptron([prod(_reduced_shape(self.shape)), *hidden, n_outputs], key=of_perceptron)
 
     def __call__(self, value: Float[Array, " features"]) -> Float[Array, " outputs"]:
         picture = value.reshape(self.shape).transpose(2, 0, 1)
@@ -57,7 +57,7 @@ class ConvolutionalDecoder(eqx.Module):
         self.shape, self.n_each = with_channels(shape), n_each
         *of_convolutions, of_perceptron = jax.random.split(key, len(CHANNELS) + 1)
         channels = (*reversed(CHANNELS), n_each * self.shape[2])
-        self.perceptron = Perceptron([n_latent, *hidden, prod(_reduced(self.shape))], key=of_perceptron)
+        self.perceptron = Perceptron([n_latent, *hidden, prod(_reduced_shape(self.shape))], key=of_perceptron)
         self.convolutions = tuple(
             eqx.nn.ConvTranspose2d(n_in, n_out, kernel_size=4, stride=2, padding=1, key=one)
             for n_in, n_out, one in zip(channels[:-1], channels[1:], of_convolutions, strict=True)
@@ -65,7 +65,7 @@ class ConvolutionalDecoder(eqx.Module):
 
     def __call__(self, value: Float[Array, " dims"]) -> Float[Array, " outputs"]:
         height, width, channels = self.shape
-        picture = self.perceptron(value).reshape(_reduced(self.shape))
+        picture = self.perceptron(value).reshape(_reduced_shape(self.shape))
         for convolution in self.convolutions:
             picture = convolution(jax.nn.relu(picture))
         return picture[:, :height, :width].reshape(self.n_each, channels, height, width).transpose(0, 2, 3, 1).ravel()
@@ -77,7 +77,7 @@ def with_channels(shape: tuple[int, ...]) -> tuple[int, int, int]:
     return height, width, *(channels or [1])  # type: ignore[return-value]
 
 
-def _reduced(shape: tuple[int, int, int]) -> tuple[int, int, int]:
+def _reduced_shape(shape: tuple[int, int, int]) -> tuple[int, int, int]:
     """Channels, height and width after the convolutions of the encoder."""
     height, width, _ = shape
     for _ in CHANNELS:

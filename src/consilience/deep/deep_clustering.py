@@ -28,7 +28,7 @@ from consilience.annotations.names import outside
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing, RandomSource, Self
 from consilience.deep import automatic, checkpoints, pictures, restarts
 from consilience.deep.components import Components, moments_of_clusters, owned_components
-from consilience.deep.judgements import Judgements, annotated_items, judgements
+from consilience.deep.judgements import NumberedJudgements, annotated_items, judgements
 from consilience.deep.model import DESCENTS, Data, DeepModel, Fit
 from consilience.deep.networks import LIKELIHOODS, Same
 from consilience.deep.notes import notes
@@ -194,7 +194,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         file = None if self.checkpoint is None else Path(self.checkpoint)
         mark = "" if file is None else checkpoints.fingerprint(self._identity(seed), data)
         with self._progress(), counting("epochs", n_warm + n_epochs) as epochs:
-            course = None if file is None else _resumed(file, mark, model, data)
+            course = None if file is None else _resume(file, mark, model, data)
             if course is None:
                 course = restarts.begin(model, data, keys, n_warm, epochs.update)
             else:
@@ -202,7 +202,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             while course.n_epochs < n_epochs and not self._has_settled(model, data, course):
                 course = restarts.advance(model, data, course, n_epochs)
                 if file is not None:
-                    checkpoints.write(file, _packed(course) | {"fingerprint": np.array(mark)})
+                    checkpoints.write(file, _pack(course) | {"fingerprint": np.array(mark)})
                 epochs.say(f"loss {course.losses[-1].round(3).tolist()}, clusters {course.left[-1].tolist()}")
                 epochs.update()
         self._finish(model, data, arranged, course)
@@ -511,7 +511,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         self.components_ = pd.DataFrame({"cluster": kept.cluster, "weight": kept.weight})
         self.component_means_, self.component_covariances_ = kept.mean, kept.covariance
         self.weights_, self.means_, self.covariances_ = moments_of_clusters(kept)
-        self._trained_annotators = _trained(arranged)
+        self._trained_annotators = _training_order(arranged)
         self.annotators_ = _annotators(self._trained_annotators, data.judgements, *map(np.asarray, right))
         self.notes_ = notes(data, self.annotators_, self.n_clusters_, int(self.n_clusters))
         self._restore(arranged)
@@ -545,9 +545,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
 
     def _continued(self, model: DeepModel, data: Data, arranged: Arrangement[Any]) -> Course:
         """State of training, continued on these data."""
-        if list(_trained(arranged)) != list(self._trained_annotators):
+        if list(_training_order(arranged)) != list(self._trained_annotators):
             raise InputError("partial_fit needs the annotators that were fitted before. Call fit for others.")
-        fits = restarts.continued(model, data, self._fit())
+        fits = restarts.continue_fit(model, data, self._fit())
         return Course(fits, self.losses_[:, None], self.clusters_left_[:, None])
 
     def _identity(self, seed: int) -> dict[str, Any]:
@@ -582,7 +582,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
             yield "_owned"
 
 
-def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:
+def _resume(file: Path, mark: str, model: DeepModel, data: Data) -> Course | None:
     arrays = checkpoints.read(file, mark)
     if arrays is None:
         return None
@@ -591,12 +591,12 @@ def _resumed(file: Path, mark: str, model: DeepModel, data: Data) -> Course | No
     return Course(checkpoints.from_arrays(template, arrays), losses, left)
 
 
-def _trained(arranged: Arrangement[Any]) -> pd.Index:
+def _training_order(arranged: Arrangement[Any]) -> pd.Index:
     """Annotators in the order of training."""
     return pd.Index([], name="annotator") if arranged.ordered is None else arranged.ordered.annotators
 
 
-def _packed(course: Course) -> checkpoints.Arrays:
+def _pack(course: Course) -> checkpoints.Arrays:
     return checkpoints.to_arrays(course.fits) | {"losses": course.losses, "left": course.left}
 
 
@@ -609,7 +609,7 @@ def _locate(model: DeepModel, fit: Fit, observed: Array, unowned: Array) -> tupl
 
 
 def _annotators(
-    names: pd.Index, judged: Judgements | None, sensitivity: np.ndarray, specificity: np.ndarray
+    names: pd.Index, judged: NumberedJudgements | None, sensitivity: np.ndarray, specificity: np.ndarray
 ) -> pd.DataFrame:
     """Tabulate judgements, sensitivity and specificity with credible intervals, and weight of a judgement in nats."""
     n_pairs = np.empty(0) if judged is None else np.asarray(judged.n_pairs)

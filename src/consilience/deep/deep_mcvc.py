@@ -46,7 +46,7 @@ from jax.scipy.special import entr
 from jaxtyping import Float, PRNGKeyArray, PyTree
 
 from consilience.deep.exponential_family import expected_log, kl_dirichlet
-from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements, right_and_wrong
 from consilience.deep.networks import Perceptron, apply
 from consilience.inference.progress import counting
 
@@ -54,7 +54,7 @@ NETWORK_STEPS = 5  # per sweep
 DAMPING = 0.5  # share of the old responsibilities: updates of all items at once can oscillate
 
 
-class Settings(NamedTuple):
+class DeepMCVCSettings(NamedTuple):
     """Hashable settings, on which compiled code depends. deviation : σ. stick : γ."""
 
     sizes: tuple[int, ...]
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
         return optax.adam(self.learning_rate)
 
 
-class State(NamedTuple):
+class DeepMCVCState(NamedTuple):
     """One restart; see the module docstring."""
 
     networks: Perceptron
@@ -82,7 +82,9 @@ class State(NamedTuple):
     right: Float[Array, "2 annotators 2"]
 
 
-def init(settings: Settings, features: Float[Array, "items features"], n_annotators: int, key: PRNGKeyArray) -> State:
+def init(
+    settings: DeepMCVCSettings, features: Float[Array, "items features"], n_annotators: int, key: PRNGKeyArray
+) -> DeepMCVCState:
     """Start with untrained networks, and random views of annotators."""
     of_networks, of_phi = jax.random.split(key)
     keys = jax.random.split(of_networks, settings.n_views)
@@ -91,7 +93,7 @@ def init(settings: Settings, features: Float[Array, "items features"], n_annotat
     right = jnp.broadcast_to(jnp.array(settings.reliability), (2, n_annotators, 2))
     sticks = jnp.tile(jnp.array([1.0, settings.stick]), (settings.n_views - 1, 1))
     eta = jax.nn.softmax(scores(networks, features), axis=2)
-    return State(networks, settings.optimiser.init(networks), eta, phi, sticks, right)
+    return DeepMCVCState(networks, settings.optimiser.init(networks), eta, phi, sticks, right)
 
 
 def scores(networks: Perceptron, features: Float[Array, "items features"]) -> Float[Array, "views items clusters"]:
@@ -99,7 +101,9 @@ def scores(networks: Perceptron, features: Float[Array, "items features"]) -> Fl
     return jax.nn.log_softmax(jax.vmap(lambda one: apply(one, features))(networks), axis=2)
 
 
-def sweep(settings: Settings, features: Array, judged: Judgements, state: State) -> State:
+def sweep(
+    settings: DeepMCVCSettings, features: Array, judged: NumberedJudgements, state: DeepMCVCState
+) -> DeepMCVCState:
     """η, f, then φ, ν, α, β."""
     same, apart = pair_weights(state)
     messages = jax.vmap(judged.messages)(state.eta, (same[:, None] * state.phi).T, (apart[:, None] * state.phi).T)
@@ -120,14 +124,14 @@ def sweep(settings: Settings, features: Array, judged: Judgements, state: State)
     followers = phi.sum(0)
     later = followers[::-1].cumsum()[::-1] - followers
     sticks = jnp.stack([followers, later], 1)[:-1] + jnp.array([1.0, settings.stick])
-    right = jnp.array(settings.reliability) + jnp.stack(right_and_wrong(judged, _held(phi, agreement)))
-    return State(networks, optimiser, eta, phi, sticks, right)
+    right = jnp.array(settings.reliability) + jnp.stack(right_and_wrong(judged, _hold(phi, agreement)))
+    return DeepMCVCState(networks, optimiser, eta, phi, sticks, right)
 
 
-def lower_bound(settings: Settings, features: Array, judged: Judgements, state: State) -> Array:
+def lower_bound(settings: DeepMCVCSettings, features: Array, judged: NumberedJudgements, state: DeepMCVCState) -> Array:
     """Bound on ln p(S, weights | X), nats."""
     agreement = jax.vmap(judged.agreement)(state.eta)
-    counts = jnp.stack(right_and_wrong(judged, _held(state.phi, agreement)))
+    counts = jnp.stack(right_and_wrong(judged, _hold(state.phi, agreement)))
     prior = jnp.array(settings.reliability)
     said = (counts * expected_log(state.right)).sum() - kl_dirichlet(state.right, prior).sum()
     choice = (state.phi * expected_log_sticks(state.sticks)).sum() + entr(state.phi).sum()
@@ -136,7 +140,7 @@ def lower_bound(settings: Settings, features: Array, judged: Judgements, state: 
     return said + choice + items + log_prior(settings, state.networks)
 
 
-def log_prior(settings: Settings, networks: Perceptron) -> Array:
+def log_prior(settings: DeepMCVCSettings, networks: Perceptron) -> Array:
     """ln p of the weights, nats."""
     leaves = jax.tree.leaves(networks)
     squares = sum((leaf**2).sum() for leaf in leaves) / settings.deviation**2
@@ -144,7 +148,9 @@ def log_prior(settings: Settings, networks: Perceptron) -> Array:
     return -(squares + constant) / 2
 
 
-def view_scores(sticks: Array, same: Array, apart: Array, agreement: Agreement) -> Float[Array, "annotators views"]:
+def view_scores(
+    sticks: Array, same: Array, apart: Array, agreement: JudgedAgreement
+) -> Float[Array, "annotators views"]:
     """ln φ up to a constant."""
     within_same, within_apart = agreement.same.T, (agreement.judged - agreement.same).T
     return expected_log_sticks(sticks) + same[:, None] * within_same + apart[:, None] * within_apart
@@ -156,13 +162,15 @@ def expected_log_sticks(sticks: Float[Array, "sticks 2"]) -> Float[Array, " view
     return logs[:, 0] + logs[:, 1].cumsum() - logs[:, 1]
 
 
-def pair_weights(state: State) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
+def pair_weights(state: DeepMCVCState) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
     """w_ij^m of a judgement "same", and of one "apart"."""
     alpha, beta = expected_log(state.right)
     return alpha[:, 0] - beta[:, 1], alpha[:, 1] - beta[:, 0]
 
 
-def run(settings: Settings, features: Array, judged: Judgements, keys: Array) -> tuple[State, Array]:
+def run(
+    settings: DeepMCVCSettings, features: Array, judged: NumberedJudgements, keys: Array
+) -> tuple[DeepMCVCState, Array]:
     """Run restarts in parallel; return their last states, and bounds (restarts, sweeps)."""
     states, bounds = _begin(settings, features, judged, keys), []
     with counting("sweeps", settings.n_sweeps) as sweeps:
@@ -174,16 +182,18 @@ def run(settings: Settings, features: Array, judged: Judgements, keys: Array) ->
 
 
 @partial(jax.jit, static_argnames="settings")
-def _begin(settings: Settings, features: Array, judged: Judgements, keys: Array) -> State:
+def _begin(settings: DeepMCVCSettings, features: Array, judged: NumberedJudgements, keys: Array) -> DeepMCVCState:
     return jax.vmap(lambda key: init(settings, features, len(judged.n_pairs), key))(keys)
 
 
 @partial(jax.jit, static_argnames="settings")
-def _advance(settings: Settings, features: Array, judged: Judgements, states: State) -> tuple[State, Array]:
+def _advance(
+    settings: DeepMCVCSettings, features: Array, judged: NumberedJudgements, states: DeepMCVCState
+) -> tuple[DeepMCVCState, Array]:
     after = jax.vmap(lambda state: sweep(settings, features, judged, state))(states)
     return after, jax.vmap(lambda state: lower_bound(settings, features, judged, state))(after)
 
 
-def _held(phi: Array, agreement: Agreement) -> Agreement:
+def _hold(phi: Array, agreement: JudgedAgreement) -> JudgedAgreement:
     """Expected agreement of annotators with their views."""
-    return Agreement((phi * agreement.judged.T).sum(1), (phi * agreement.same.T).sum(1))
+    return JudgedAgreement((phi * agreement.judged.T).sum(1), (phi * agreement.same.T).sum(1))

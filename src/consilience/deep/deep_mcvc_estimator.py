@@ -24,8 +24,16 @@ from consilience.annotations.types import (
     Reals,
 )
 from consilience.deep import checkpoints
-from consilience.deep.deep_mcvc import Settings, State, expected_log_sticks, init, pair_weights, run, scores
-from consilience.deep.judgements import Judgements, annotated_items, judgements
+from consilience.deep.deep_mcvc import (
+    DeepMCVCSettings,
+    DeepMCVCState,
+    expected_log_sticks,
+    init,
+    pair_weights,
+    run,
+    scores,
+)
+from consilience.deep.judgements import NumberedJudgements, annotated_items, judgements
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
@@ -199,7 +207,7 @@ class DeepMCVC(ViewEstimator):
         """Whether the learned arrays have the shapes that the parameters imply."""
         return checkpoints.fits(self._template(), self.state_)
 
-    def _read_annotators(self, state: State, judged: Judgements) -> None:
+    def _read_annotators(self, state: DeepMCVCState, judged: NumberedJudgements) -> None:
         same, apart = pair_weights(state)
         sensitivity, specificity = np.asarray(state.right[..., 0] / state.right.sum(-1), float)
         self.annotators_ = pd.DataFrame(
@@ -213,10 +221,10 @@ class DeepMCVC(ViewEstimator):
             index=self.view_probabilities_.index,
         )
 
-    def _settings(self, n_annotators: int) -> Settings:
+    def _settings(self, n_annotators: int) -> DeepMCVCSettings:
         most_views = self.max_views
         right, wrong = map(float, self.reliability_prior)
-        return Settings(
+        return DeepMCVCSettings(
             sizes=(self.n_features_in_, *map(int, self.hidden), self.n_clusters),
             n_views=min(math.ceil(n_annotators / 2), MOST_VIEWS) if isinstance(most_views, str) else most_views,
             n_sweeps=self.n_sweeps,

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from consilience.deep import deep_mcvc
-from consilience.deep.judgements import Judgements
+from consilience.deep.judgements import NumberedJudgements
 from consilience.deep.model import Data
 from consilience.inference.threads import one_blas_thread
 
@@ -28,7 +28,7 @@ Positions = Float[np.ndarray, "items dims"]
 
 def of_positions(positions: Positions, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
     """Clusters from a mixture of Gaussians."""
-    return _mixture(positions, n_clusters, _seed(key))
+    return _mixture(positions, n_clusters, _draw_seed(key))
 
 
 def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " items"]:
@@ -37,11 +37,14 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
     This is `deep_mcvc` with one view.
     """
     sizes = (data.observed.shape[1], *HIDDEN, n_clusters)
-    settings = deep_mcvc.Settings(
+    settings = deep_mcvc.DeepMCVCSettings(
         sizes, n_views=1, n_sweeps=N_SWEEPS, learning_rate=0.01, deviation=1.0, stick=1.0, reliability=(10.0, 1.0)
     )
     states, bounds = deep_mcvc.run(
-        settings, data.observed[data.annotated], cast(Judgements, data.judgements), jax.random.split(key, NETWORKS)
+        settings,
+        data.observed[data.annotated],
+        cast(NumberedJudgements, data.judgements),
+        jax.random.split(key, NETWORKS),
     )
     last = np.asarray(bounds[:, -1])
     if not np.isfinite(last).any():
@@ -52,7 +55,7 @@ def of_judgements(data: Data, n_clusters: int, key: Array) -> Int[np.ndarray, " 
     return np.asarray(jnp.concatenate([plain, judged[0]]).argmax(1))
 
 
-def divided(
+def divide_clusters(
     clusters: Int[np.ndarray, " items"], positions: Positions, n_components: int, key: Array
 ) -> tuple[Int[np.ndarray, " items"], Int[np.ndarray, " components"]]:
     """Divide each cluster into components by a mixture of Gaussians, their number by its size, and at least 1.
@@ -67,7 +70,7 @@ def divided(
     first = np.cumsum(counts) - counts
     component, cluster = np.empty(len(own), int), np.arange(n_components)
     for number, (start, count) in enumerate(zip(first, counts, strict=True)):
-        component[own == number] = start + _mixture(positions[own == number], int(count), _seed(key))
+        component[own == number] = start + _mixture(positions[own == number], int(count), _draw_seed(key))
         cluster[start : start + count] = start
     return component, cluster
 
@@ -85,5 +88,5 @@ def _mixture(positions: Positions, n_components: int, seed: int) -> Int[np.ndarr
         return np.asarray(mixture.fit(some).predict(points))
 
 
-def _seed(key: Array) -> int:
+def _draw_seed(key: Array) -> int:
     return int(np.asarray(jax.random.key_data(key)).ravel()[-1])

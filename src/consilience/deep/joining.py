@@ -172,7 +172,7 @@ def agree(mixtures: Sequence[Float[np.ndarray, "items _"]], n_clusters: int | No
     number = 1 + int(gaps.argmax()) if n_clusters is None else n_clusters
     joined = [one @ _one_hot(join_by_overlap(one, number).cluster) for one in mixtures]
     of_all = np.concatenate(joined, axis=1)
-    cluster = cut(_leading(_normalised(of_all.T @ of_all), number)[1])
+    cluster = cut(_leading(_normalise(of_all.T @ of_all), number)[1])
     votes = of_all @ _one_hot(cluster) / len(mixtures)
     owned = np.argsort(-votes.sum(0), kind="stable")
     return Agreement(votes[:, owned], gaps, np.array([one.n_clusters for one in alone]))
@@ -223,7 +223,7 @@ def normalised_overlap(responsibilities: Float[np.ndarray, "items counted"]) -> 
     """S of the module docstring."""
     overlap = responsibilities.T @ responsibilities
     np.fill_diagonal(overlap, ALONE * responsibilities.sum(0))
-    return _normalised(overlap)
+    return _normalise(overlap)
 
 
 def gaps_of(eigenvalues: Eigenvalues) -> Eigenvalues:
@@ -258,7 +258,7 @@ def _mixture(
         return np.asarray(mixture.fit(some).predict_proba(positions))
 
 
-def _normalised(overlap: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+def _normalise(overlap: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     root = np.sqrt(overlap.sum(1))
     return overlap / root[:, None] / root
 

@@ -22,14 +22,14 @@ from consilience.inference.memberships import Memberships
 FIRST_RELIABILITY = (10.0, 1.0)  # imagined right and wrong judgements of every annotator at the start
 
 
-class Agreement(NamedTuple):
+class JudgedAgreement(NamedTuple):
     """Expected number of judged pairs within clusters: all, and those judged "same"."""
 
     judged: Float[Array, " annotators"]
     same: Float[Array, " annotators"]
 
 
-class Judgements(eqx.Module):
+class NumberedJudgements(eqx.Module):
     """Judgements of pairs of items, numbered from 0; every item is judged.
 
     n_pairs, n_same : number of judgements of each annotator, and of those that are "same".
@@ -49,11 +49,11 @@ class Judgements(eqx.Module):
         """
 
     @abstractmethod
-    def agreement(self, eta: Float[Array, "items clusters"]) -> Agreement:
+    def agreement(self, eta: Float[Array, "items clusters"]) -> JudgedAgreement:
         """Expected number of pairs within clusters."""
 
 
-class PairJudgements(Judgements):
+class PairJudgements(NumberedJudgements):
     """Judgements that list their pairs."""
 
     item_a: Int[Array, " pairs"]
@@ -67,16 +67,16 @@ class PairJudgements(Judgements):
         there = segment_sum(weight * eta[self.item_b], self.item_a, len(eta))
         return there + segment_sum(weight * eta[self.item_a], self.item_b, len(eta))
 
-    def agreement(self, eta: Array) -> Agreement:
+    def agreement(self, eta: Array) -> JudgedAgreement:
         """See `Judgements.agreement`."""
         within = (eta[self.item_a] * eta[self.item_b]).sum(1)
         n = len(self.n_pairs)
-        return Agreement(
+        return JudgedAgreement(
             segment_sum(within, self.annotator, n), segment_sum(within * self.said_same, self.annotator, n)
         )
 
 
-class GroupedJudgements(Judgements):
+class GroupedJudgements(NumberedJudgements):
     """Judgements implied by groupings, one row for each membership."""
 
     item: Int[Array, " rows"]
@@ -98,7 +98,7 @@ class GroupedJudgements(Judgements):
         # the item itself is in its group and grouping
         return segment_sum(said - own * of_same[self.grouping, None], self.item, len(eta))
 
-    def agreement(self, eta: Array) -> Agreement:
+    def agreement(self, eta: Array) -> JudgedAgreement:
         """See `Judgements.agreement`."""
         own = eta[self.item]
         squares = (own**2).sum(1)
@@ -106,7 +106,7 @@ class GroupedJudgements(Judgements):
         presented = self._pairs_within(own, squares, self.grouping, len(self.weight))
         n, by = len(self.n_pairs), self.annotator_of_grouping
         of_group = self.grouping_of_group
-        return Agreement(
+        return JudgedAgreement(
             segment_sum(presented * self.weight, by, n),
             segment_sum(together * self.weight[of_group], by[of_group], n),
         )
@@ -116,7 +116,9 @@ class GroupedJudgements(Judgements):
         return ((sums**2).sum(1) - segment_sum(squares, block, n_blocks)) / 2
 
 
-def judgements(annotations: Pairs | Groupings, items: Int[np.ndarray, " annotated"], *, implied: str) -> Judgements:
+def judgements(
+    annotations: Pairs | Groupings, items: Int[np.ndarray, " annotated"], *, implied: str
+) -> NumberedJudgements:
     """Build the judgements of these items, which must include all judged ones, renumbered in this order.
 
     Parameters
@@ -179,7 +181,7 @@ def first_reliability(n_annotators: int) -> Float[Array, "annotators 2"]:
     return jnp.tile(jnp.array(FIRST_RELIABILITY), (n_annotators, 1))
 
 
-def right_and_wrong(judged: Judgements, agreement: Agreement) -> tuple[Array, Array]:
+def right_and_wrong(judged: NumberedJudgements, agreement: JudgedAgreement) -> tuple[Array, Array]:
     """Expected right and wrong judgements of each annotator: of pairs within clusters, and of others."""
     within_apart = agreement.judged - agreement.same
     sensitivity = jnp.stack([agreement.same, within_apart], 1)

@@ -79,19 +79,19 @@ cholesky.defvjp(_cholesky_forward, _cholesky_backward)
 
 def inverse_of_lower(lower: Matrices) -> Matrices:
     """Inverse of lower triangular matrices."""
-    pivots, inverse = _eliminated(lower)
+    pivots, inverse = _eliminate(lower)
     return inverse / _diagonal(pivots)[..., None]
 
 
 def _root_and_inverse(matrix: Array) -> tuple[Array, Array]:
     """L of A = L Lᵀ, and L⁻¹."""
-    upper, inverse = _eliminated(matrix)
+    upper, inverse = _eliminate(matrix)
     scale = jnp.sqrt(_diagonal(upper))[..., None]
     return jnp.swapaxes(jnp.triu(upper / scale), -1, -2), inverse / scale
 
 
 @jax.jit
-def _eliminated(matrix: Array) -> tuple[Array, Array]:
+def _eliminate(matrix: Array) -> tuple[Array, Array]:
     """A and I after elimination of the entries below the diagonal of A."""
     dims = matrix.shape[-1]
     places = jnp.arange(dims)[:, None]

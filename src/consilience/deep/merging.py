@@ -30,8 +30,8 @@ from jaxtyping import Bool, Float
 
 from consilience.deep import exponential_family as families
 from consilience.deep.bayes_scdc import (
+    BayesSCDCPrior,
     Posterior,
-    Prior,
     Statistics,
     at_rest,
     pair_weights,
@@ -61,7 +61,7 @@ def merge(model: DeepModel, data: Data, fit: Fit) -> Fit:
     totals = statistics(found.components, found.latent, weight)
     gain = gains(prior, totals, lost_entropy(found.components, weight))
     least = SUGGESTED * share_of_unjudged(found.components.sum(0), annotated.sum(0))
-    into = chosen(jnp.where(affinity > least, gain, -jnp.inf), joined)
+    into = choose_merges(jnp.where(affinity > least, gain, -jnp.inf), joined)
     merged = jax.tree.map(lambda total: jnp.einsum("kl,k...->l...", into, total), totals)
     posterior = towards_statistics(prior, fit.posterior, merged, 1.0)._replace(joined=joined)
     posterior = posterior if posterior.velocity is None else at_rest(posterior)
@@ -122,7 +122,7 @@ def share_of_unjudged(size: Float[Array, " components"], judged: Float[Array, " 
     return 1 - (judged[:, None] + judged[None, :]) / total
 
 
-def gains(prior: Prior, found: Statistics, entropy: Pairs) -> Pairs:
+def gains(prior: BayesSCDCPrior, found: Statistics, entropy: Pairs) -> Pairs:
     """Gain of the bound if two components of a cluster are merged, for each two; −inf if one of them is empty.
 
     entropy : see `lost_entropy`.
@@ -136,7 +136,7 @@ def gains(prior: Prior, found: Statistics, entropy: Pairs) -> Pairs:
     return jnp.where(possible, gain, -jnp.inf)
 
 
-def evidence(prior: Prior, found: Statistics) -> Float[Array, "*components"]:
+def evidence(prior: BayesSCDCPrior, found: Statistics) -> Float[Array, "*components"]:
     """ln Z(η⁰ + s) + lnΓ(α₀ + n), nats."""
     natural = with_statistics(prior.component, found)
     return families.log_partition(natural) + gammaln(prior.concentration + found.size)
@@ -153,12 +153,14 @@ def lost_entropy(responsibilities: Float[Array, "items components"], weight: Flo
     def add(total: Array, chunk: tuple[Array, Array]) -> tuple[Array, None]:
         values, counts = chunk
         # one component at a time: in memory are chunk × components, not their square
-        return total + jax.lax.map(lambda k: counts @ _lost(values[:, k, None], values), jnp.arange(n_components)), None
+        return total + jax.lax.map(
+            lambda k: counts @ _lost_entropy(values[:, k, None], values), jnp.arange(n_components)
+        ), None
 
     return jax.lax.scan(add, jnp.zeros((n_components, n_components), eta.dtype), (eta, share))[0]
 
 
-def chosen(gain: Pairs, joined: Joined) -> Pairs:
+def choose_merges(gain: Pairs, joined: Joined) -> Pairs:
     """Component that each becomes, as one-hot rows: of each cluster, the two of highest positive gain are merged."""
     together = joined @ joined.T > 0
 
@@ -181,7 +183,7 @@ def _within(joined: Joined, affinity: Pairs) -> Array:
     return jnp.einsum("kc,kl,lc->", joined, affinity, joined)
 
 
-def _lost(one: Array, other: Array) -> Array:
+def _lost_entropy(one: Array, other: Array) -> Array:
     """Entropy of two shares in excess of that of their sum."""
     both = one + other
 

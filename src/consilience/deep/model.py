@@ -21,9 +21,9 @@ from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 
 from consilience.deep.convolutions import ConvolutionalDecoder, ConvolutionalEncoder
 from consilience.deep.exponential_family import Gaussian
-from consilience.deep.judgements import Agreement, Judgements
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements
 from consilience.deep.module_checks import check_module
-from consilience.deep.networks import LIKELIHOODS, Encoder, Given, Likelihood, Perceptron, Same
+from consilience.deep.networks import LIKELIHOODS, Encoder, Likelihood, Perceptron, Same, UserModule
 
 DESCENTS: dict[str, Callable[[float], optax.GradientTransformation]] = {
     "adam": optax.adam,
@@ -42,7 +42,7 @@ class Data(eqx.Module):
     observed: Float[Array, "items features"]
     plain: Int[Array, " plain"]
     annotated: Int[Array, " annotated"]
-    judgements: Judgements | None
+    judgements: NumberedJudgements | None
 
     @property
     def n_items(self) -> int:
@@ -167,7 +167,9 @@ class DeepModel(eqx.Module):
         """
 
     @abstractmethod
-    def reliability_step(self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any) -> PyTree:
+    def reliability_step(
+        self, posterior: PyTree, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
+    ) -> PyTree:
         """One step of the annotators' reliabilities."""
 
     @abstractmethod
@@ -210,7 +212,7 @@ class DeepModel(eqx.Module):
     def encoder_of(self, key: PRNGKeyArray) -> Encoder:
         """Untrained encoder, or one with the user's module."""
         if self.encoder.module is not None:
-            return Encoder(Given(self.encoder.module, self.image_shape))
+            return Encoder(UserModule(self.encoder.module, self.image_shape))
         if self.networks == "convolutional":
             return Encoder(ConvolutionalEncoder(self.image_shape, self.hidden, 2 * self.n_latent, key=key))
         return Encoder(Perceptron([self.n_features, *self.hidden, 2 * self.n_latent], key=key))
@@ -220,7 +222,7 @@ class DeepModel(eqx.Module):
         kind, hidden = LIKELIHOODS[self.likelihood], tuple(reversed(self.hidden))
         n_outputs = kind.n_outputs(self.n_features)
         if self.decoder.module is not None:
-            return kind(Given(self.decoder.module))
+            return kind(UserModule(self.decoder.module))
         if self.networks == "convolutional":
             each = n_outputs // self.n_features
             return kind(ConvolutionalDecoder(self.n_latent, hidden, self.image_shape, each, key=key))

@@ -55,7 +55,7 @@ class Perceptron(eqx.Module):
         return self.layers[-1](value)
 
 
-class Given(eqx.Module):
+class UserModule(eqx.Module):
     """A module of the user's, with its arrays separated from the rest.
 
     shape : of its input, if that is a picture. key : for dropout, during training only.
@@ -89,7 +89,7 @@ def in_training(networks: PyTree, key: PRNGKeyArray) -> PyTree:
     """Networks, of which the user's modules have keys for dropout."""
 
     def with_key(number: int, network: Any) -> Any:
-        if not isinstance(network, Given):
+        if not isinstance(network, UserModule):
             return network
         own = jax.random.fold_in(key, number)
         return eqx.tree_at(lambda one: one.key, network, own, is_leaf=lambda part: part is None)
@@ -104,7 +104,7 @@ def with_new_start(networks: PyTree, key: PRNGKeyArray, restart: Int[Array, ""])
     """
 
     def shuffled(number: int, network: Any) -> Any:
-        if not isinstance(network, Given):
+        if not isinstance(network, UserModule):
             return network
         leaves, structure = jax.tree.flatten(network.arrays)
         keys = jax.random.split(jax.random.fold_in(key, number), len(leaves))
@@ -121,7 +121,7 @@ def with_new_start(networks: PyTree, key: PRNGKeyArray, restart: Int[Array, ""])
 
 def _by_network(change: Callable[[int, Any], Any], networks: PyTree) -> PyTree:
     """Change each of the user's modules, given its number and itself."""
-    parts, structure = jax.tree.flatten(networks, is_leaf=lambda part: isinstance(part, Given))
+    parts, structure = jax.tree.flatten(networks, is_leaf=lambda part: isinstance(part, UserModule))
     return jax.tree.unflatten(structure, [change(number, part) for number, part in enumerate(parts)])
 
 

@@ -60,7 +60,7 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
         change, optimiser = model.optimiser.update(gradient, optimiser, parameters)
         weight = jnp.full(len(rows), data.n_items / len(rows))
         posterior = bayes_scdc.mixture_step(
-            model.prior, posterior, _restricted(posterior, found, known), weight, model.first_rate(data)
+            model.prior, posterior, _restrict(posterior, found, known), weight, model.first_rate(data)
         )
         return (optax.apply_updates(parameters, change), optimiser, posterior), None
 
@@ -69,7 +69,9 @@ def teach_positions(model: DeepModel, data: Data, fit: Fit, clusters: Int[Array,
     return fit._replace(parameters=parameters, optimiser=optimiser, posterior=posterior)
 
 
-def _restricted(posterior: bayes_scdc.Posterior, found: bayes_scdc.Local, clusters: Array) -> bayes_scdc.Local:
+def _restrict(
+    posterior: bayes_scdc.Posterior, found: bayes_scdc.BayesSCDCLocal, clusters: Array
+) -> bayes_scdc.BayesSCDCLocal:
     """Local result with items restricted to the components of these clusters."""
     within = (found.components + LEAST_PROBABILITY) * posterior.joined.T[clusters]
     return found._replace(components=within / within.sum(1, keepdims=True))

@@ -42,7 +42,7 @@ class Course(NamedTuple):
 def begin(model: DeepModel, data: Data, keys: Array, n_epochs: int, tick: Callable[[], object]) -> Course:
     """Run a warm start, then find first clusters, for one restart per key; call `tick` after each epoch."""
     split = _split(keys)
-    parameters, optimiser = _untrained(model, split[:, 0])
+    parameters, optimiser = _start_untrained(model, split[:, 0])
     for epoch in range(n_epochs):
         parameters, optimiser = jax.block_until_ready(_warm_up(model, data, parameters, optimiser, split[:, 1], epoch))
         tick()
@@ -87,7 +87,7 @@ def finish(model: DeepModel, data: Data, course: Course) -> tuple[Fit, Any, floa
     return joined, found, bound, bounds
 
 
-def continued(model: DeepModel, data: Data, fit: Fit) -> Fit:
+def continue_fit(model: DeepModel, data: Data, fit: Fit) -> Fit:
     """Return the fit as one restart on these data, remembering annotated items as their features predict."""
     unjudged = Data(data.observed, data.rows, jnp.empty(0, int), None)
     found = survey(model, unjudged, fit._replace(remembered=jnp.empty((0, model.n_clusters))))
@@ -114,7 +114,7 @@ def _split(keys: Array) -> Array:
 
 
 @jax.jit
-def _untrained(model: DeepModel, keys: Array) -> tuple[PyTree, PyTree]:
+def _start_untrained(model: DeepModel, keys: Array) -> tuple[PyTree, PyTree]:
     parameters = jax.vmap(model.untrained)(keys)
     parameters = jax.vmap(with_new_start)(parameters, keys, jnp.arange(len(keys)))
     return parameters, jax.vmap(model.optimiser.init)(parameters)
@@ -175,7 +175,7 @@ def _first(model: DeepModel, data: Data, positions: Float[np.ndarray, "items dim
     else:
         component, cluster = first_clusters.of_judgements(data, n, key), np.arange(n)
         if model.mixes:
-            component, cluster = first_clusters.divided(component, positions, n, key)
+            component, cluster = first_clusters.divide_clusters(component, positions, n, key)
     return jax.nn.one_hot(component, n), jax.nn.one_hot(cluster, n)
 
 

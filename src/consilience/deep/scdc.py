@@ -49,7 +49,7 @@ from jax import Array
 from jaxtyping import Float, PRNGKeyArray
 
 from consilience.deep.exponential_family import Gaussian
-from consilience.deep.judgements import Agreement, Judgements, right_and_wrong
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements, right_and_wrong
 from consilience.deep.linear_algebra import cholesky, inverse_of_lower
 from consilience.deep.networks import Likelihood, Perceptron, Potential, apply, potential
 
@@ -83,7 +83,7 @@ class ConditionalEncoder(eqx.Module):
         return potential(self.rest(jax.nn.relu(hidden)))
 
 
-class Parameters(eqx.Module):
+class SCDCParameters(eqx.Module):
     """Parameters that gradients update; see the module docstring."""
 
     classifier: Perceptron
@@ -101,7 +101,7 @@ class Reliability(NamedTuple):
     specificity: Float[Array, "annotators 2"]
 
 
-class Prior(NamedTuple):
+class SCDCPrior(NamedTuple):
     """reliability : imagined right and wrong judgements, added to those of every annotator."""
 
     reliability: Float[Array, " 2"]
@@ -113,8 +113,8 @@ class Position(NamedTuple):
     mean: Float[Array, "items dims"]
 
 
-class Local(NamedTuple):
-    """q of items; see `bayes_scdc.Local`."""
+class SCDCLocal(NamedTuple):
+    """q of items; see `bayes_scdc.BayesSCDCLocal`."""
 
     bound: Float[Array, " items"]
     responsibilities: Responsibilities
@@ -122,14 +122,14 @@ class Local(NamedTuple):
 
 
 def local(
-    parameters: Parameters,
+    parameters: SCDCParameters,
     posterior: Reliability,
     observed: Array,
     messages: Responsibilities,
     key: PRNGKeyArray,
     *,
     n_candidates: int | None = None,
-) -> Local:
+) -> SCDCLocal:
     """q of items, and their contribution to the objective."""
     n_clusters = len(parameters.log_shares)
     log_q = jax.nn.log_softmax(apply(parameters.classifier, observed), axis=1)
@@ -147,11 +147,11 @@ def local(
     bound = (share * (within + offsets - among)).sum(1)
     rows = jnp.arange(len(observed))[:, None]
     responsibilities = jnp.zeros_like(log_q).at[rows, clusters].set(share)
-    return Local(bound, responsibilities, Position((share[:, :, None] * mean).sum(1)))
+    return SCDCLocal(bound, responsibilities, Position((share[:, :, None] * mean).sum(1)))
 
 
 def divergences(
-    mean: Float[Array, "items candidates dims"], variance: Array, parameters: Parameters, clusters: Array
+    mean: Float[Array, "items candidates dims"], variance: Array, parameters: SCDCParameters, clusters: Array
 ) -> Float[Array, "items candidates"]:
     """KL(N(mean, diag variance) ‖ N(μ_k, Σ_k)) for each item and each of its clusters, nats."""
     roots = lower_roots(parameters.roots)
@@ -168,7 +168,9 @@ def lower_roots(roots: Float[Array, "clusters dims dims"]) -> Float[Array, "clus
     return jnp.tril(roots, -1) + diagonal[:, :, None] * jnp.eye(roots.shape[1])
 
 
-def start(parameters: Parameters, responsibilities: Responsibilities, latent: Gaussian, shrinkage: float) -> Parameters:
+def start(
+    parameters: SCDCParameters, responsibilities: Responsibilities, latent: Gaussian, shrinkage: float
+) -> SCDCParameters:
     """Gaussians of first clusters, shrunk towards a common one."""
     sizes = responsibilities.sum(0)
     second = latent.covariance + latent.mean[:, :, None] * latent.mean[:, None, :]
@@ -196,7 +198,7 @@ def pair_weights(posterior: Reliability) -> tuple[Float[Array, " annotators"], F
 
 
 def reliability_step(
-    prior: Prior, posterior: Reliability, judged: Judgements, agreement: Agreement, rate: Any
+    prior: SCDCPrior, posterior: Reliability, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
 ) -> Reliability:
     """α and β: a step of size `rate` towards their optimum."""
     found = right_and_wrong(judged, agreement)
@@ -205,7 +207,9 @@ def reliability_step(
     )
 
 
-def lower_bound(posterior: Reliability, found: Local, messages: Responsibilities, judged: Judgements | None) -> Array:
+def lower_bound(
+    posterior: Reliability, found: SCDCLocal, messages: Responsibilities, judged: NumberedJudgements | None
+) -> Array:
     """The objective, nats; `found` is of all items, `messages` and `judged` of the last, annotated ones."""
     items = found.bound.sum()
     if judged is None:

@@ -16,7 +16,7 @@ from consilience.deep import scdc
 from consilience.deep.components import Components
 from consilience.deep.deep_clustering import DeepClustering
 from consilience.deep.exponential_family import Gaussian
-from consilience.deep.judgements import Agreement, Judgements, first_reliability
+from consilience.deep.judgements import JudgedAgreement, NumberedJudgements, first_reliability
 from consilience.deep.model import Data, DeepModel, Fit
 from consilience.deep.networks import Perceptron
 from consilience.deep.pretraining import teach_classifier
@@ -218,8 +218,8 @@ class SCDC(DeepClustering):
     def _model(self, n_features: int) -> SCDCModel:
         return SCDCModel(**self._settings(n_features), merges=False, n_candidates=self.n_candidates)
 
-    def _prior(self) -> scdc.Prior:
-        return scdc.Prior(jnp.array(self.reliability_prior, jnp.float32))
+    def _prior(self) -> scdc.SCDCPrior:
+        return scdc.SCDCPrior(jnp.array(self.reliability_prior, jnp.float32))
 
     def _describe(self, model: DeepModel, fit: Fit) -> tuple[Components, Array, Array]:
         parameters, right = fit.parameters, fit.posterior
@@ -230,15 +230,15 @@ class SCDC(DeepClustering):
 
 
 class SCDCModel(DeepModel):
-    """The model of `scdc`; its prior is a `scdc.Prior`."""
+    """The model of `scdc`; its prior is a `scdc.SCDCPrior`."""
 
     n_candidates: int | None = eqx.field(static=True)
 
-    def untrained(self, key: PRNGKeyArray) -> scdc.Parameters:
+    def untrained(self, key: PRNGKeyArray) -> scdc.SCDCParameters:
         """See `DeepModel.untrained`."""
         of_classifier, of_encoder, of_decoder = jax.random.split(key, 3)
         n_clusters, n_latent, hidden = self.n_clusters, self.n_latent, self.hidden
-        return scdc.Parameters(
+        return scdc.SCDCParameters(
             classifier=Perceptron([self.n_features, *hidden, n_clusters], key=of_classifier),
             encoder=scdc.ConditionalEncoder(self.n_features, hidden, n_latent, n_clusters, key=of_encoder),
             likelihood=self.likelihood_of(of_decoder),
@@ -249,7 +249,7 @@ class SCDCModel(DeepModel):
 
     def start(
         self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
-    ) -> tuple[scdc.Parameters, scdc.Reliability]:
+    ) -> tuple[scdc.SCDCParameters, scdc.Reliability]:
         """See `DeepModel.start`."""
         right = first_reliability(n_annotators)
         return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.Reliability(right, right)
@@ -262,7 +262,7 @@ class SCDCModel(DeepModel):
         messages: Array,
         key: PRNGKeyArray,
         within: PyTree = None,
-    ) -> scdc.Local:
+    ) -> scdc.SCDCLocal:
         """See `DeepModel.local`."""
         return scdc.local(parameters, posterior, observed, messages, key, n_candidates=self.n_candidates)
 
@@ -273,7 +273,7 @@ class SCDCModel(DeepModel):
         return posterior
 
     def reliability_step(
-        self, posterior: PyTree, judged: Judgements, agreement: Agreement, rate: Any
+        self, posterior: PyTree, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
     ) -> scdc.Reliability:
         """See `DeepModel.reliability_step`."""
         return scdc.reliability_step(self.prior, posterior, judged, agreement, rate)

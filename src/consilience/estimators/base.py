@@ -19,8 +19,8 @@ from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.display import facts, sizes_in_short
 from consilience.annotations.fit_arguments import as_groupings, read_beside
-from consilience.annotations.matching import matched
-from consilience.annotations.name_lists import listed
+from consilience.annotations.matching import match_items
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import outside, plain
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
@@ -261,7 +261,7 @@ class CrowdEstimator(BaseEstimator):
         one = _is_name(item_a)
         if one != _is_name(item_b):
             raise InputError(TWO_NAMES)
-        names_a, names_b = ([item_a], [item_b]) if one else (listed(item_a, "item_a"), listed(item_b, "item_b"))
+        names_a, names_b = ([item_a], [item_b]) if one else (list_names(item_a, "item_a"), list_names(item_b, "item_b"))
         if len(names_a) != len(names_b):
             raise InputError(TWO_NAMES)
         return self._places(names_a), self._places(names_b), one
@@ -273,7 +273,7 @@ class CrowdEstimator(BaseEstimator):
         return int(places_of_fitted([annotator], self.annotators_.index, "Annotator")[0])
 
     def _places(self, names: Any) -> Int[np.ndarray, " names"]:
-        return places_of_fitted(listed(names, "items"), self.items_, "Item")
+        return places_of_fitted(list_names(names, "items"), self.items_, "Item")
 
     def _features(self, X: Any, *, reset: bool) -> Float[np.ndarray, "items features"]:
         """Return features as a finite float array; in `fit`, warn of very different scales."""
@@ -368,13 +368,13 @@ class CrowdEstimator(BaseEstimator):
 
     def _groupings(self, X: Any, annotations: Any, missing: Any = None) -> Groupings:
         """Annotations as groupings of the items of X, in their order."""
-        return matched(as_groupings(annotations, X, type(self).__name__, missing), X)
+        return match_items(as_groupings(annotations, X, type(self).__name__, missing), X)
 
     def _judgements(self, X: Any, annotations: Any, missing: Any = None) -> Pairs | Groupings:
         """Annotations as judgements of pairs of the items of X, in their order."""
         if annotations is not None:
             annotations = read_beside(annotations, X, "groupings", type(self).__name__, missing)
-        return matched(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
+        return match_items(annotations, X) if isinstance(annotations, Pairs) else self._groupings(X, annotations)
 
     def _labels_beside(self, X: Any, annotations: Any, missing: Any = None) -> Labels:
         """Annotations as labels of the items of X, in their order."""
@@ -385,7 +385,7 @@ class CrowdEstimator(BaseEstimator):
                 f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
                 f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
             )
-        return matched(annotations, X)
+        return match_items(annotations, X)
 
     def _contradictions(self) -> Iterator[str]:
         """Yield the names of learned attributes that contradict another, as in no fit; shapes are checked before."""

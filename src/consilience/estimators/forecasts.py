@@ -17,11 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.types import Names
 from consilience.errors import InputError
-from consilience.inference.forecast import Clustered, Evidence, Settings, learned
+from consilience.inference.forecast import Clustered, ForecastEvidence, ForecastSettings, learn_weights
 
 FAR = 2.0  # ratio of the numbers of groups and of clusters at which a note says so
 
-_SETTINGS: WeakKeyDictionary[Any, tuple[Any, Settings]] = WeakKeyDictionary()  # with the responsibilities they are for
+_SETTINGS: WeakKeyDictionary[Any, tuple[Any, ForecastSettings]] = (
+    WeakKeyDictionary()
+)  # with the responsibilities they are for
 
 
 def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np.ndarray, " pairs"]:
@@ -49,8 +51,8 @@ def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np
     clustered = Clustered(given_to(self), np.nan_to_num(self.responsibilities_))
     known = _SETTINGS.get(self)
     if known is None or known[0] is not self.responsibilities_:  # another fit, another array
-        known = _SETTINGS[self] = self.responsibilities_, learned(clustered)
-    same = np.where(a == b, 1.0, Evidence.of(clustered, a, b).probability(known[1]))
+        known = _SETTINGS[self] = self.responsibilities_, learn_weights(clustered)
+    same = np.where(a == b, 1.0, ForecastEvidence.of(clustered, a, b).probability(known[1]))
     return float(same[0]) if one else same
 
 

@@ -17,7 +17,7 @@ from consilience.inference.memberships import Memberships
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadGroupings:
     """Groupings, and what a model reads of them.
 
     given : of all annotators.
@@ -49,10 +49,10 @@ class Read:
         return place
 
 
-def read_once(estimator: Any, groupings: Groupings) -> Read:
+def read_once(estimator: Any, groupings: Groupings) -> ReadGroupings:
     """Read annotators who weigh together by the `copies` parameter as one, and set `copies_`."""
     group = copies_of(estimator, groupings).group
-    return Read(groupings, weighing_together(groupings, group), group)
+    return ReadGroupings(groupings, weighing_together(groupings, group), group)
 
 
 def copies_of(estimator: Any, groupings: Groupings) -> Copies[Evidence]:

@@ -173,7 +173,7 @@ class LabelAggregator(CrowdEstimator):
     def tell_classes(self, labels: Labels) -> tuple[np.ndarray, Float[np.ndarray, "items classes"]]:
         """Return the most probable class of each item, missing without labels, and the probability of each class."""
         probabilities = self._probabilities(labels)
-        return self._named(labels, probabilities, _labelled(labels)), probabilities
+        return self._named(labels, probabilities, _drop_unlabelled(labels)), probabilities
 
     def predict_proba(
         self, annotations: AnnotationsLike, *, missing: Missing | None = None
@@ -360,7 +360,7 @@ class LabelAggregator(CrowdEstimator):
         self.keep_annotators(classes, labels.classes, confusion, quality)
         self.items_ = labels.items
         self.responsibilities_ = responsibilities if told is None else told
-        labelled = _labelled(labels) if known is None else _labelled(labels) | (known >= 0)
+        labelled = _drop_unlabelled(labels) if known is None else _drop_unlabelled(labels) | (known >= 0)
         self.labels_ = self._named(labels, self.responsibilities_, labelled)
 
     def keep_annotators(
@@ -413,7 +413,7 @@ class LabelAggregator(CrowdEstimator):
                 yield name
 
 
-def _labelled(labels: Labels) -> Bool[np.ndarray, " items"]:
+def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
     return np.diff(labels.indptr) > 0
 
 

@@ -74,7 +74,7 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
-def named(rows: Length, index: pd.Index, sizes: Sizes) -> bool:
+def are_named(rows: Length, index: pd.Index, sizes: Sizes) -> bool:
     """Whether an index has the names of the things, in order; new names are stored."""
     if not (_is_names(index) and fits(rows, len(index), sizes)):
         return False
@@ -219,7 +219,7 @@ def names(length: Length, *, array: bool = False) -> Check:
         if array:
             right = type(value) is np.ndarray and value.ndim == 1
             value = pd.Index(value, tupleize_cols=False) if right else value
-        return isinstance(value, pd.Index) and named(length, value, sizes)
+        return isinstance(value, pd.Index) and are_named(length, value, sizes)
 
     return Check(words, holds)
 
@@ -259,7 +259,7 @@ def table(rows: Length, columns: Columns | Length = None, *, keys: tuple[str, ..
     def holds(value: Any, sizes: Sizes) -> bool:
         if type(value) is not pd.DataFrame or not fits(rows, len(value), sizes):
             return False
-        if not (_is_keys(value.index, keys) if keys else rows is None or named(rows, value.index, sizes)):
+        if not (_is_keys(value.index, keys) if keys else rows is None or are_named(rows, value.index, sizes)):
             return False
         if isinstance(columns, Mapping):
             named_once = value.columns.is_unique
@@ -304,7 +304,7 @@ def series(kind: type, rows: Length) -> Check:
 
     def holds(value: Any, sizes: Sizes) -> bool:
         right = type(value) is pd.Series and isinstance(value.dtype, np.dtype) and value.dtype.kind in KINDS[kind]
-        return right and named(rows, value.index, sizes)
+        return right and are_named(rows, value.index, sizes)
 
     return Check(words, holds)
 

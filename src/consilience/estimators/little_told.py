@@ -23,14 +23,14 @@ def notes_on_little_told(groupings: Groupings) -> list[str]:
     n_items = np.bincount(by, memberships.grouping_sizes, n)
     fine = 2 * alone > n_items
     kinds = [
-        (f"put nearly all items into one group: {_named(groupings, little & ~fine)}", (little & ~fine).any()),
-        (f"leave nearly all items alone in a group: {_named(groupings, little & fine)}", (little & fine).any()),
+        (f"put nearly all items into one group: {_name(groupings, little & ~fine)}", (little & ~fine).any()),
+        (f"leave nearly all items alone in a group: {_name(groupings, little & fine)}", (little & fine).any()),
     ]
     which = "; ".join(text for text, occurs in kinds if occurs)
     return [f"{little.sum():,} of {n:,} annotators tell next to nothing. They {which}."]
 
 
-def _named(groupings: Groupings, chosen: np.ndarray) -> str:
+def _name(groupings: Groupings, chosen: np.ndarray) -> str:
     names = groupings.annotators[chosen]
     shown = [repr(name) for name in names[:MOST_NAMED].tolist()]
     return ", ".join([*shown, *([f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else [])])

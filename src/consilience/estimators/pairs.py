@@ -323,7 +323,7 @@ def read_pairs(
         )
     if max_pairs is not None and n_pairs > max_pairs:
         ranks = np.sort(rng.choice(n_pairs, int(max_pairs), replace=False))  # drawn judgements keep their order
-        annotations = annotations._rows(ranks) if isinstance(annotations, Pairs) else _drawn(annotations, ranks)
+        annotations = annotations._rows(ranks) if isinstance(annotations, Pairs) else _draw_pairs(annotations, ranks)
         return annotations, [f"Of {n_pairs} judgements of pairs, {max_pairs} were drawn at random."]
     return annotations if isinstance(annotations, Pairs) else annotations.to_pairs(max_pairs=n_pairs), []
 
@@ -338,7 +338,7 @@ def _n_pairs(groupings: Groupings) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _drawn(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
+def _draw_pairs(groupings: Groupings, ranks: Int[np.ndarray, " drawn"]) -> Pairs:
     """Pairs of groupings by their ranks among all pairs, without listing all."""
     group = groupings.incidence.indices.astype(np.int64)
     # rows of a grouping together, as pairs_of_ranks counts them

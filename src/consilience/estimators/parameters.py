@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.errors import InputError
 from consilience.inference.randomness import LARGEST_SEED, is_random_state
 
@@ -120,7 +120,7 @@ def require(estimator: Any, name: str, expected: str, holds: bool) -> None:
         value = getattr(estimator, name)
         limit = _limit(value, expected)
         raise InputError(
-            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}{limit}. Got {shown(value)} "
+            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}{limit}. Got {show_value(value)} "
             "instead."
         )
 

@@ -26,7 +26,7 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations
-from consilience.annotations.judgements import Rows, draw
+from consilience.annotations.judgements import AnnotationRows, draw
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Missing
 from consilience.errors import InputError
 from consilience.metrics.clusterings import same_log_loss
@@ -78,7 +78,7 @@ def rates(
     annotations : annotations of the items
     of_item : probability of each cluster of each item
     """
-    rows = Rows.of(annotations)
+    rows = AnnotationRows.of(annotations)
     drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     together = (of_item[drawn.item_a] * of_item[drawn.item_b]).sum(1)
     annotator, n = rows.annotator[drawn.row_a], annotations.n_annotators
@@ -129,7 +129,7 @@ def score_of_pairs(
     InputError
         No two of the items were judged.
     """
-    rows = Rows.of(annotations)
+    rows = AnnotationRows.of(annotations)
     drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     if not len(drawn.same):
         raise InputError("No two of these items were judged, so there is nothing to score.")

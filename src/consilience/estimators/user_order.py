@@ -38,11 +38,11 @@ def restore(estimator: Any, arrangement: Arrangement[Any]) -> None:
         places["annotators"] = np.concatenate([places["annotators"], further])
     for attribute, axes in estimator._axes.items():
         if attribute in learned:
-            learned[attribute] = restored(learned[attribute], axes, places)
+            learned[attribute] = restore_order(learned[attribute], axes, places)
     estimator.items_ = arrangement.names
 
 
-def restored(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.ndarray, " places"]]) -> Any:
+def restore_order(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.ndarray, " places"]]) -> Any:
     """Return an array, a table, or a list of these, with reordered axes.
 
     Parameters
@@ -52,10 +52,10 @@ def restored(value: Any, axes: Sequence[str | None], places: dict[str, Int[np.nd
     places : for each kind, the old position of each new row
     """
     if isinstance(value, list):
-        return [restored(part, axes, places) for part in value]
+        return [restore_order(part, axes, places) for part in value]
     for axis, kind in enumerate(axes):
         if kind is not None:
-            value = _taken(value, axis, _of_blocks(places[kind], value.shape[axis]))
+            value = _take(value, axis, _of_blocks(places[kind], value.shape[axis]))
     return value
 
 
@@ -65,6 +65,6 @@ def _of_blocks(places: Int[np.ndarray, " places"], length: int) -> Int[np.ndarra
     return (places[:, None] * width + np.arange(width)).ravel()
 
 
-def _taken(value: Any, axis: int, rows: Int[np.ndarray, " rows"]) -> Any:
+def _take(value: Any, axis: int, rows: Int[np.ndarray, " rows"]) -> Any:
     tables = isinstance(value, pd.DataFrame | pd.Series)
     return value.take(rows, axis=axis) if tables else np.take(value, rows, axis=axis)

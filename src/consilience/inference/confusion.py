@@ -20,7 +20,7 @@ BLOCK_GROUPS = 1 << 16  # groups that Cells.products gathers at a time
 
 
 @dataclass(frozen=True)
-class Cells:
+class ConfusionCells:
     """Pairs (j, l) of groups of one grouping, ordered by j, then l: the entries of all confusion matrices.
 
     row, column : (cells,) the groups j and l.
@@ -34,7 +34,7 @@ class Cells:
     first_group: Int[np.ndarray, " groupings"]
 
     @classmethod
-    def of(cls, grouping_of_group: Int[np.ndarray, " groups"]) -> Cells:
+    def of(cls, grouping_of_group: Int[np.ndarray, " groups"]) -> ConfusionCells:
         """Pair the groups of each grouping; the groups of a grouping are contiguous."""
         first = np.flatnonzero(np.diff(grouping_of_group, prepend=-1))
         sizes = segment_sizes(first, len(grouping_of_group))
@@ -109,7 +109,7 @@ class ConfusionPrior:
     n_annotators : some may have no grouping.
     """
 
-    cells: Cells
+    cells: ConfusionCells
     strength: Float[np.ndarray, " groups"]
     chance: Float[np.ndarray, " groups"]
     most: Float[np.ndarray, " groups"]
@@ -119,7 +119,7 @@ class ConfusionPrior:
     @classmethod
     def of(
         cls,
-        cells: Cells,
+        cells: ConfusionCells,
         annotator: Int[np.ndarray, " groups"],
         n_annotators: int,
         diagonal: float,

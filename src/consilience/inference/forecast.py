@@ -53,12 +53,12 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.annotations.groupings import Groupings
 from consilience.annotations.judgement_counts import (
-    Counts,
+    JudgementCounts,
     counts_of_annotators,
     counts_of_clusters,
     counts_of_pairs,
 )
-from consilience.annotations.judgements import Rows, draw
+from consilience.annotations.judgements import AnnotationRows, draw
 from consilience.annotations.pairs import Pairs
 from consilience.inference.losses import log_losses
 from consilience.inference.pair_evidence import PairEvidence
@@ -79,7 +79,7 @@ Rates = Float[np.ndarray, " pairs"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class ForecastSettings:
     """What is learned: a, c and λ."""
 
     amount: float
@@ -110,7 +110,7 @@ class Clustered:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ForecastEvidence:
     """What is known of some pairs of items.
 
     Attributes
@@ -124,23 +124,23 @@ class Evidence:
     """
 
     same: Rates
-    of_pair: Counts
-    of_clusters: Counts
-    within: Counts
-    everything: Counts
+    of_pair: JudgementCounts
+    of_clusters: JudgementCounts
+    within: JudgementCounts
+    everything: JudgementCounts
 
     @classmethod
-    def of(cls, clustered: Clustered, a: Places, b: Places) -> Evidence:
+    def of(cls, clustered: Clustered, a: Places, b: Places) -> ForecastEvidence:
         """Return what all judgements say of pairs of items."""
         return cls(_same(clustered, a, b), *_counts(clustered, a, b))
 
     @classmethod
-    def of_others(cls, clustered: Clustered, a: Places, b: Places, annotator: Places) -> Evidence:
+    def of_others(cls, clustered: Clustered, a: Places, b: Places, annotator: Places) -> ForecastEvidence:
         """Return what the judgements of all but one annotator, given for each pair, say of it."""
         own = _counts(clustered, a, b, annotator)
         return cls(_same(clustered, a, b), *(one - other for one, other in zip(_counts(clustered, a, b), own)))
 
-    def probability(self, settings: Settings) -> Rates:
+    def probability(self, settings: ForecastSettings) -> Rates:
         """Return f_ij."""
         base = _shrunk(self.everything, 0.5, 2.0)  # two imagined judgements: no rate is 0 or 1
         within, between = (_shrunk(counts, base, 2.0) for counts in (self.within, self.everything - self.within))
@@ -154,14 +154,14 @@ def _same(clustered: Clustered, a: Places, b: Places) -> Rates:
     return (clustered.of_item[a] * clustered.of_item[b]).sum(axis=1)
 
 
-def _shrunk(counts: Counts, mean: Rates | float, amount: float) -> Rates:
+def _shrunk(counts: JudgementCounts, mean: Rates | float, amount: float) -> Rates:
     if np.isinf(amount):
         return np.broadcast_to(mean, counts.judged.shape)
     return np.asarray((counts.together + amount * mean) / (counts.judged + amount))
 
 
-def _counts(clustered: Clustered, a: Places, b: Places, annotator: Places | None = None) -> Iterator[Counts]:
-    """Yield the counts of `Evidence`: of all annotators, or of one for each pair."""
+def _counts(clustered: Clustered, a: Places, b: Places, annotator: Places | None = None) -> Iterator[JudgementCounts]:
+    """Yield the counts of `ForecastEvidence`: of all annotators, or of one for each pair."""
     given, cluster = clustered.annotations, clustered.cluster
     size, own = int(cluster.max(initial=0)) + 1, np.zeros_like(a) if annotator is None else annotator
     low, high = np.minimum(cluster[a], cluster[b]), np.maximum(cluster[a], cluster[b])
@@ -177,25 +177,25 @@ def _counts(clustered: Clustered, a: Places, b: Places, annotator: Places | None
 # ---- learning
 
 
-def learned(clustered: Clustered) -> Settings:
+def learn_weights(clustered: Clustered) -> ForecastSettings:
     """Choose a, c and λ by predicting the judgements of each person from those of the others."""
     given = clustered.annotations
-    rows = Rows.of(given)
+    rows = AnnotationRows.of(given)
     drawn, _ = draw(given, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call
     annotator, fold = rows.annotator[drawn.row_a], rows.rank_of_annotator % N_FOLDS
     if not len(annotator):
-        return Settings(1.0, np.inf, 0.0)
-    tried = [Settings(1.0, np.inf, 0.0)]
+        return ForecastSettings(1.0, np.inf, 0.0)
+    tried = [ForecastSettings(1.0, np.inf, 0.0)]
     if clustered.of_item.shape[1] > 1:
-        tried += [Settings(1.0, c, share) for c, share in product(CLUSTER_AMOUNTS, SHARES)]
+        tried += [ForecastSettings(1.0, c, share) for c, share in product(CLUSTER_AMOUNTS, SHARES)]
     tried = [replace(one, amount=float(amount)) for one in tried for amount in AMOUNTS]
     loss = np.empty((len(tried), len(annotator)))
     for some, others in _of_others(clustered, fold):
         here = np.flatnonzero(some[annotator])
-        evidence = Evidence.of_others(others, drawn.item_a[here], drawn.item_b[here], annotator[here])
+        evidence = ForecastEvidence.of_others(others, drawn.item_a[here], drawn.item_b[here], annotator[here])
         for own, settings in zip(loss, tried):
             own[here] = log_losses(drawn.same[here], evidence.probability(settings), NEAREST)
-    return tried[_chosen(_of_people(loss, annotator), np.array([one.share for one in tried]))]
+    return tried[_choose_settings(_of_people(loss, annotator), np.array([one.share for one in tried]))]
 
 
 def _of_others(
@@ -207,18 +207,18 @@ def _of_others(
         yield np.ones(len(fold), dtype=bool), clustered
         return
     evidence = PairEvidence.of(clustered.annotations)
-    of_all = assigned(evidence, np.ones(len(fold)), clustered.of_item)
+    of_all = assign_items(evidence, np.ones(len(fold)), clustered.of_item)
     unknown = clustered.of_item.mean(axis=0)
     for own in range(N_FOLDS):
         some = fold == own
-        of_others = assigned(evidence, 1.0 - some, clustered.of_item)
+        of_others = assign_items(evidence, 1.0 - some, clustered.of_item)
         moved = np.flatnonzero((of_others != of_all) & clustered.of_item.any(axis=1))
         of_item = clustered.of_item.copy()
         of_item[moved] = np.vstack([np.eye(n_clusters), unknown])[of_others[moved]]  # `NONE`, -1, is the last row
         yield some, replace(clustered, of_item=of_item)
 
 
-def assigned(
+def assign_items(
     evidence: PairEvidence, weight: Float[np.ndarray, " annotators"], of_item: Float[np.ndarray, "items clusters"]
 ) -> Int[np.ndarray, " items"]:
     """Return the cluster of each item that weighted judgements of it and of the items of all clusters make likeliest.
@@ -249,7 +249,7 @@ def _of_people(loss: Float[np.ndarray, "tried pairs"], annotator: Places) -> Flo
     return np.stack([np.bincount(person, own) for own in loss]) / n
 
 
-def _chosen(loss: Float[np.ndarray, "tried people"], share: Float[np.ndarray, " tried"]) -> int:
+def _choose_settings(loss: Float[np.ndarray, "tried people"], share: Float[np.ndarray, " tried"]) -> int:
     """Return the best settings of the smallest share that is at most `MARGIN` standard errors behind the best."""
     mean = loss.mean(axis=1)
     best = int(mean.argmin())

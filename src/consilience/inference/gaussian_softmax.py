@@ -73,7 +73,7 @@ class Weights:
         return Weights(mean, log_variance)
 
 
-class LogSums:
+class SoftmaxLogSums:
     """Base of Σ_i ln Σ_k exp(…), and sums of features, and of their squares, × the softmax inside."""
 
     log_sum: PerProblem
@@ -81,12 +81,12 @@ class LogSums:
     of_squares: Table
 
 
-Sums = TypeVar("Sums", bound=LogSums)
+Sums = TypeVar("Sums", bound=SoftmaxLogSums)
 
 
 @dataclass(frozen=True)
-class LogSumsInMemory(LogSums):
-    """See `LogSums`; the last two are not needed at the last weights, and are computed when they are asked for."""
+class LogSumsInMemory(SoftmaxLogSums):
+    """See `SoftmaxLogSums`; the last two are not needed at the last weights, and are computed when asked for."""
 
     design: Design
     log_sum: PerProblem
@@ -130,7 +130,7 @@ def log_sums(design: Design, weights: Weights) -> LogSumsInMemory:
 
 
 def bound_of_sums(drawn: Table, weights: Weights, log_sum: PerProblem) -> PerProblem:
-    """The bound, from `draw` and `LogSums`."""
+    """The bound, from `draw` and `SoftmaxLogSums`."""
     divergence = np.exp(weights.log_variance) + np.square(weights.mean) - 1 - weights.log_variance
     return np.asarray((drawn * weights.mean).sum((0, 1)) - log_sum - divergence.sum((0, 1)) / 2)
 
@@ -170,7 +170,7 @@ def climb(
     return weights, logs
 
 
-def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
+def weights_of_unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
     """Weights and η that maximise the bound plus the entropy of η, when nothing else is known about η: one problem.
 
     This objective has several maxima. The search starts from weights that give all items to one cluster: with
@@ -187,11 +187,11 @@ def unused(design: Design, n_clusters: int) -> tuple[Weights, Soft]:
 
 @dataclass(frozen=True)
 class UnusedSums(Additive):
-    """What the objective of `unused` needs of the items; η is the softmax of the scores.
+    """What the objective of `weights_of_unused` needs of the items; η is the softmax of the scores.
 
     of_scores : Σ_i ln Σ_k exp(x_i·μ_k).
-    log_sum, of_squares : as in `LogSums`.
-    excess : features × the difference of η and the softmax of `LogSums`.
+    log_sum, of_squares : as in `SoftmaxLogSums`.
+    excess : features × the difference of η and the softmax of `SoftmaxLogSums`.
     """
 
     of_scores: PerProblem
@@ -210,7 +210,7 @@ def unused_sums(design: Design, weights: Weights) -> UnusedSums:
 def best_unused(
     start: Float[np.ndarray, "2 columns clusters 1"], sums: Callable[[Weights], UnusedSums]
 ) -> tuple[Weights, float]:
-    """Climb from means and log variances to the weights of `unused`; return them, and the objective there."""
+    """Climb from means and log variances to the weights of `weights_of_unused`; return them with the objective."""
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         mean, log_variance = parameters.reshape(start.shape)

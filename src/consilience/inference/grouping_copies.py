@@ -180,7 +180,7 @@ class Evidence:
 
 def find_copies(memberships: Memberships) -> Copies[Evidence]:
     """Find groups of annotators who sort more alike than independent people would."""
-    memberships = _sampled(memberships)
+    memberships = _sample_items(memberships)
     comparable = _comparable(memberships)
     if not comparable.all() and not common_items(_of_annotators(memberships, comparable)).near.any():
         return given_copies(memberships, [])  # in a fraction of the time
@@ -206,7 +206,7 @@ def given_copies(memberships: Memberships, groups: Iterable[Sequence[int]]) -> C
     group = group_members(groups, memberships.n_annotators)
     if not (group >= 0).any():
         return Copies(group, Evidence(*np.empty((5, 0))))
-    sampled = _sampled(memberships)
+    sampled = _sample_items(memberships)
     return Copies(group, evidence_of(sampled, group, group, common_items(sampled)))
 
 
@@ -245,10 +245,10 @@ def _pairs_of_groupings(memberships: Memberships) -> tuple[np.ndarray, ...]:
     puts together with another.
     """
     owner, n = memberships.annotator_of_grouping, memberships.n_groupings
-    one, other, n_items = _shared(memberships.in_grouping, memberships.in_grouping, 2)
+    one, other, n_items = _share_items(memberships.in_grouping, memberships.in_grouping, 2)
     kept = owner[one] < owner[other]  # each pair once, and none of one annotator
     one, other, n_items = one[kept], other[kept], n_items[kept]
-    group, grouping, size = _shared(memberships.in_group, memberships.in_grouping, 2)
+    group, grouping, size = _share_items(memberships.in_group, memberships.in_grouping, 2)
     own = memberships.grouping_of_group[group]
     together, paired = _table(own, grouping, size * (size - 1) / 2, n), _table(own, grouping, size, n)
     return (
@@ -275,10 +275,10 @@ def _put_together_by_both(memberships: Memberships) -> Table:
         pair, place = np.unique(low * memberships.n_items + high, return_inverse=True)
         annotator = owner[memberships.group[order][first]]
         put = csr_array((np.ones(len(place)), (place, annotator)), shape=(len(pair), n))
-        return _table(*_shared(put, put, 1), n)
+        return _table(*_share_items(put, put, 1), n)
     counts = _table(np.zeros(0, int), np.zeros(0, int), np.zeros(0), n)
     for groups in _blocks(memberships):
-        one, other, size = _shared(memberships.in_group[:, groups], memberships.in_group, 2)
+        one, other, size = _share_items(memberships.in_group[:, groups], memberships.in_group, 2)
         counts = counts + _table(owner[groups][one], owner[other], size * (size - 1) / 2, n)
     return counts
 
@@ -290,7 +290,7 @@ def _blocks(memberships: Memberships) -> list[Int[np.ndarray, " groups"]]:
     return np.split(np.arange(memberships.n_groups), edges)
 
 
-def _shared(
+def _share_items(
     left: csr_array, right: csr_array, least: int
 ) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"], Float[np.ndarray, " cells"]]:
     """Columns of two matrices with at least so many items in common, and their number."""
@@ -309,13 +309,13 @@ def _n_common(
 ) -> Float[np.ndarray, " pairs"]:
     """Number of different items that both annotators group."""
     by = _by_annotator(memberships)
-    return _at(_table(*_shared(by, by, 1), memberships.n_annotators), first, second)
+    return _at(_table(*_share_items(by, by, 1), memberships.n_annotators), first, second)
 
 
 def _comparable(memberships: Memberships) -> Bool[np.ndarray, " annotators"]:
     """Whether each annotator has enough common items with any other one."""
     by = _by_annotator(memberships)
-    first, second, _ = _shared(by, by, LEAST)
+    first, second, _ = _share_items(by, by, LEAST)
     return np.bincount(first[first != second], minlength=memberships.n_annotators) > 0
 
 
@@ -369,7 +369,7 @@ def evidence_of(memberships: Memberships, group: Group, unit: Group, pairs: Pair
     n_groups = int(group.max(initial=ALONE)) + 1
     by = _by_annotator(memberships)
     n_items = [float((by @ (group == number).astype(float) > 1).sum()) for number in range(n_groups)]
-    explained = [_explained(group == number, unit, pairs) for number in range(n_groups)]
+    explained = [_explained_share(group == number, unit, pairs) for number in range(n_groups)]
     kappa, n_telling = _within(group, pairs)
     return Evidence(np.array(n_items), n_telling, kappa, *np.array(explained, dtype=float).reshape(n_groups, 2).T)
 
@@ -387,7 +387,7 @@ def _within(group: Group, pairs: Pairs) -> tuple[Float[np.ndarray, " groups"], F
     return ratio(excess, possible), n_items / np.maximum(np.bincount(number, minlength=n_groups), 1) * n_members / 2
 
 
-def _explained(member: Bool[np.ndarray, " annotators"], unit: Group, pairs: Pairs) -> tuple[float, float]:
+def _explained_share(member: Bool[np.ndarray, " annotators"], unit: Group, pairs: Pairs) -> tuple[float, float]:
     """E of one group, and its upper limit."""
     n_inside = member[pairs.first].astype(int) + member[pairs.second]
     across, outside = n_inside == 1, n_inside == 0
@@ -484,7 +484,7 @@ def memberships_read(memberships: Memberships, group: Group) -> Bool[np.ndarray,
     return read
 
 
-def _sampled(memberships: Memberships) -> Memberships:
+def _sample_items(memberships: Memberships) -> Memberships:
     """Evenly spaced items, if there are too many pairs of memberships."""
     share = MOST_PAIRS / max((memberships.times_seen.astype(float) ** 2).sum(), 1)
     if share >= 1:

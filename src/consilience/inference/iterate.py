@@ -120,14 +120,14 @@ def iterate(
             sweeps.update()
             if not math.isfinite(bounds[-1]):
                 # the state before is the last with a finite bound
-                return _ended(state, bounds, Outcome.NOT_FINITE, tol)
+                return _end(state, bounds, Outcome.NOT_FINITE, tol)
             if settled is None and falls(bounds):
-                return _ended(state, bounds[:-1], Outcome.FELL, tol, change=bounds[-2] - bounds[-1])
+                return _end(state, bounds[:-1], Outcome.FELL, tol, change=bounds[-2] - bounds[-1])
             state = following
             outcome = _outcome(bounds, tol) if settled is None else Outcome.SETTLED if settled(state) else None
             if outcome is not None:
-                return _ended(state, bounds, outcome, tol)
-    return _ended(state, bounds, Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED, tol)
+                return _end(state, bounds, outcome, tol)
+    return _end(state, bounds, Outcome.STILL_RISING if settled is None else Outcome.NOT_SETTLED, tol)
 
 
 def begin(
@@ -142,7 +142,7 @@ def falls(bounds: Sequence[float]) -> bool:
     return len(bounds) > 1 and bounds[-1] - bounds[-2] < -ROUNDING * max(abs(bounds[-1]), abs(bounds[-2]))
 
 
-def _ended(
+def _end(
     state: State, bounds: Sequence[float], outcome: Outcome, tol: float, *, change: float = math.nan
 ) -> Trace[State]:
     last = bounds[-1] if bounds else math.nan  # a run may have no sweep
@@ -188,7 +188,7 @@ def restarts(
     ):
         # a generator yields in order while other calls still run, so that the bar moves
         parallel = Parallel(n_jobs=n_threads(n_jobs, len(calls)), prefer="threads", return_as="generator")
-        for result in parallel(delayed(_joined)(bar, run, *call) for call in calls):
+        for result in parallel(delayed(_join_bar)(bar, run, *call) for call in calls):
             results.append(result)
             done.update()
     return results
@@ -199,6 +199,6 @@ def n_threads(n_jobs: int | None, n_calls: int) -> int:
     return max(min(effective_n_jobs(n_jobs), n_calls, MOST_THREADS * cpu_count()), 1)
 
 
-def _joined(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:
+def _join_bar(bar: Bar | None, run: Callable[..., Result], *call: Any) -> Result:
     with joining(bar):  # threads of a pool do not inherit context variables
         return run(*call)

@@ -117,7 +117,7 @@ def together(memberships: Memberships, weights: Float[np.ndarray, " groupings"] 
     return _without_diagonal(_gram(memberships.in_group, memberships.in_group, by_group))
 
 
-def presented(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
+def count_presented(memberships: Memberships, weights: Float[np.ndarray, " groupings"] | None = None) -> csr_array:
     """Sum of the weights of the groupings that contain both items; the diagonal is empty.
 
     Parameters and result as for `together`. The number of entries grows with the square of the size of each grouping.

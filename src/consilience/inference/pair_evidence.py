@@ -39,7 +39,7 @@ Soft = Float[np.ndarray, "items clusters views"]
 Weights = Float[np.ndarray, "annotators views"]
 
 
-class Agreement(NamedTuple):
+class PairAgreement(NamedTuple):
     """Expected number of judged pairs within clusters, for each annotator and view.
 
     judged : Σ_E a_ij. same : Σ_E a_ij S_ij.
@@ -90,7 +90,7 @@ class PairEvidence(ABC):
         """Σ_m Σ_j w_m(S_ij) η_j for every item."""
 
     @abstractmethod
-    def agreement(self, eta: Soft) -> Agreement:
+    def agreement(self, eta: Soft) -> PairAgreement:
         """Expected number of judged pairs within clusters, and of those judged "same"."""
 
 
@@ -141,14 +141,14 @@ class JudgedPairs(PairEvidence):
             total[item[first]] += np.add.reduceat(of_partners, first, axis=0)
         return total
 
-    def agreement(self, eta: Soft) -> Agreement:
+    def agreement(self, eta: Soft) -> PairAgreement:
         """See `PairEvidence.agreement`."""
         alike = np.empty((len(self.item), eta.shape[2]))
         for cells in self._chunks(eta):
             alike[cells] = (self._of_partners(cells, eta) * eta[self.item[cells]]).sum(1)
         by = self.annotator + self.n_annotators * self.same
         apart, same = np.split(_sums(alike, by, 2 * self.n_annotators) / 2, 2)  # every pair is listed from both ends
-        return Agreement(judged=apart + same, same=same)
+        return PairAgreement(judged=apart + same, same=same)
 
     def _of_partners(self, cells: slice, eta: Soft) -> Float[np.ndarray, "cells clusters views"]:
         """Sum of η over the partners in each cell."""
@@ -210,14 +210,14 @@ class GroupedItems(PairEvidence):
         # the item itself is in its group and grouping
         return total.reshape(eta.shape) - eta * (grouping @ of_same)[:, None, :]
 
-    def agreement(self, eta: Soft) -> Agreement:
+    def agreement(self, eta: Soft) -> PairAgreement:
         """See `PairEvidence.agreement`."""
         return self.agreement_of_sums(eta, np.square(eta).sum(1))
 
-    def agreement_of_sums(self, eta: Soft, squares: Float[np.ndarray, "items views"]) -> Agreement:
+    def agreement_of_sums(self, eta: Soft, squares: Float[np.ndarray, "items views"]) -> PairAgreement:
         """`agreement`, if what stands for items is sums of several: of their η, and of its squares."""
         by, of_group = self.memberships.annotator_of_grouping, self.memberships.grouping_of_group
-        return Agreement(
+        return PairAgreement(
             self._within(self.memberships.in_grouping, self.weight, by, eta, squares),
             self._within(self.memberships.in_group, self.weight[of_group], by[of_group], eta, squares),
         )

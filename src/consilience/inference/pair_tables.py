@@ -99,7 +99,7 @@ PairTables = DensePairs | ListedPairs
 
 
 @dataclass(frozen=True)
-class Pairs:
+class AnnotatorPairs:
     """Pairs of annotators, first < second, sorted."""
 
     first: Int[np.ndarray, " pairs"]
@@ -115,15 +115,15 @@ def common_items(labels: Labels) -> csr_array:
     return csr_array(triu(given.T @ given, 1))
 
 
-def kept_pairs(common: csr_array, least_common: int, n_labels: int) -> Pairs:
+def kept_pairs(common: csr_array, least_common: int, n_labels: int) -> AnnotatorPairs:
     """Pairs of annotators with enough common items; if too many, those with the most, and the first among equals."""
     ordered = common.sorted_indices().tocoo()
     first, second = ordered.coords
-    kept = _kept(ordered.data, least_common, n_labels)
-    return Pairs(first[kept].astype(int), second[kept].astype(int))
+    kept = _keep_pairs(ordered.data, least_common, n_labels)
+    return AnnotatorPairs(first[kept].astype(int), second[kept].astype(int))
 
 
-def tables_of_pairs(labels: Labels, pairs: Pairs, precision: Precision) -> PairTables:
+def tables_of_pairs(labels: Labels, pairs: AnnotatorPairs, precision: Precision) -> PairTables:
     """Tables of given pairs, from a list of co-labels or from dense one-hot labels, whichever is faster.
 
     Labels are sorted by item, then by annotator, without duplicates.
@@ -143,14 +143,14 @@ def is_dense(labels: Labels, precision: Precision) -> bool:
     return entries <= MOST_DENSE and seconds < _n_colabels(labels) / LISTED_SPEED
 
 
-def dense_pairs(labels: Labels, pairs: Pairs, precision: Precision) -> DensePairs:
+def dense_pairs(labels: Labels, pairs: AnnotatorPairs, precision: Precision) -> DensePairs:
     """Tables of given pairs from dense one-hot labels."""
     onehot = np.zeros((len(labels), labels.n_annotators * labels.n_classes), dtype=precision)
     onehot[labels.item, labels.annotator * labels.n_classes + labels.label] = 1.0
     return DensePairs(onehot, labels.n_classes, pairs.first, pairs.second)
 
 
-def listed_pairs(labels: Labels, pairs: Pairs) -> ListedPairs:
+def listed_pairs(labels: Labels, pairs: AnnotatorPairs) -> ListedPairs:
     """Tables of given pairs from a list of co-labels."""
     n_colabels = _n_colabels(labels)
     if n_colabels > MOST_COLABELS:
@@ -176,7 +176,7 @@ def _n_colabels(labels: Labels) -> int:
     return int((per_item * (per_item - 1) // 2).sum())
 
 
-def _kept(common: np.ndarray, least_common: int, n_labels: int) -> np.ndarray:
+def _keep_pairs(common: np.ndarray, least_common: int, n_labels: int) -> np.ndarray:
     """Mask of the pairs with enough common items; if too many, those with the most, and the first among equals."""
     kept = common >= max(least_common, 1)
     room = MOST_CELLS // n_labels**2

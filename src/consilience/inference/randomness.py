@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sklearn.utils
 
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.errors import InputError
 
 LARGEST_SEED = 2**32 - 1
@@ -54,7 +54,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
     except ValueError as error:
         raise InputError(
             "'random_state' must be None, an int from 0 to 2**32 - 1, or a RandomState or Generator of NumPy. Got "
-            f"{shown(random_state)} instead."
+            f"{show_value(random_state)} instead."
         ) from error
     return found
 

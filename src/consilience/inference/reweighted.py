@@ -53,7 +53,7 @@ def weights_of_another_group(person: Int[np.ndarray, " annotators"], rng: np.ran
     return np.asarray(n_people * rng.dirichlet(np.full(n_people, CONCENTRATION)))[person]
 
 
-def weighted(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) -> csr_array:
+def weight_entries(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) -> csr_array:
     """Return a sparse matrix with these values in the places of its entries."""
     return csr_array((of_entries, incidence.indices, incidence.indptr), shape=incidence.shape)
 
@@ -92,7 +92,7 @@ class WeightedEmbedding:
         edge = 0.0 if self.connected else WEAK_EDGE * degree.sum() / (n_items * used.sum())
         degree, sizes = degree + edge * used.sum(), sizes + edge * n_items
         entries = np.sqrt(of_entries / (degree[self.item] * sizes[memberships.group]))
-        scaled = weighted(memberships.in_group, entries)
+        scaled = weight_entries(memberships.in_group, entries)
         # an empty group, of size 0, has weight 0
         of_items, to_groups = 1 / np.sqrt(degree), edge * np.sqrt(used / np.maximum(sizes, 1e-300))
         if n_items <= DENSE_SIZE and n_items * len(sizes) <= MOST_DENSE:

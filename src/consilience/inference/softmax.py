@@ -43,7 +43,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Items:
+class SoftmaxItems:
     """A chunk of items: rows of the design and of the label matrix.
 
     design : (items, columns), the last column 1.
@@ -59,15 +59,15 @@ class Items:
         return float(np.sqrt(np.square(self.design).sum(1).max(initial=0)))
 
 
-def in_chunks(items: Items, n_clusters: int) -> list[Items]:
+def in_chunks(items: SoftmaxItems, n_clusters: int) -> list[SoftmaxItems]:
     """Cut items into chunks whose scores fit the cache."""
     size = max(CHUNK_ENTRIES // n_clusters, 1)
     starts = range(0, len(items.design), size)
-    return [Items(items.design[start : start + size], items.labels[start : start + size]) for start in starts]
+    return [SoftmaxItems(items.design[start : start + size], items.labels[start : start + size]) for start in starts]
 
 
 def scores(
-    items: Items,
+    items: SoftmaxItems,
     coefficients: Float[np.ndarray, "columns clusters"],
     evidence: Float[np.ndarray, "groups clusters"] | None = None,
 ) -> Float[np.ndarray, "items clusters"]:
@@ -79,7 +79,7 @@ def scores(
 
 
 def moments(
-    chunks: list[Items],
+    chunks: list[SoftmaxItems],
     coefficients: Float[np.ndarray, "columns clusters"],
     evidence: Float[np.ndarray, "groups clusters"] | None = None,
 ) -> Moments:
@@ -87,7 +87,7 @@ def moments(
     return reduce(add, (_chunk_moments(chunk, coefficients, evidence) for chunk in chunks))
 
 
-def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray | None) -> Moments:
+def _chunk_moments(chunk: SoftmaxItems, coefficients: np.ndarray, evidence: np.ndarray | None) -> Moments:
     # clusters × items: the largest score of each item is then found row by row, which is faster
     weight = coefficients.T @ chunk.design.T
     largest = np.zeros(1)
@@ -109,7 +109,7 @@ def _chunk_moments(chunk: Items, coefficients: np.ndarray, evidence: np.ndarray 
 
 
 def posteriors(
-    chunks: list[Items],
+    chunks: list[SoftmaxItems],
     coefficients: Float[np.ndarray, "columns clusters"],
     evidence: Float[np.ndarray, "groups clusters"] | None = None,
 ) -> Iterator[Float[np.ndarray, "items clusters"]]:

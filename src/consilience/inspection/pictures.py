@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.names import as_text, counted, listed
+from consilience.analysis.names import as_text, join_names, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations.names import plain
 from consilience.errors import InputError, MissingDependencyError
@@ -71,7 +71,7 @@ class Pictures:
         if missing := self.without:
             parts.append(f"{current_words().n_items(len(missing))} without a picture: {_some(missing)}")
         if self.unused:
-            parts.append(f"{counted(len(self.unused), 'picture')} of no {current_words().item}: {_some(self.unused)}")
+            parts.append(f"{quantify(len(self.unused), 'picture')} of no {current_words().item}: {_some(self.unused)}")
         return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -133,7 +133,7 @@ def _of_folder(items: pd.Index, folder: Path) -> Pictures:
         raise InputError(f"{folder}: There is no folder of this name for pictures.")
     places: dict[str, int] = {}
     for place, name in enumerate(items):
-        places.setdefault(_folded(str(name)), place)
+        places.setdefault(_fold(str(name)), place)
     found: dict[int, Path] = {}
     unused = []
     for name in sorted(os.listdir(folder)):
@@ -141,7 +141,7 @@ def _of_folder(items: pd.Index, folder: Path) -> Pictures:
         if name.startswith(".") or path.is_dir():
             continue
         ending = path.suffix.casefold()
-        place = places.get(_folded(name), places.get(_folded(path.stem), -1))
+        place = places.get(_fold(name), places.get(_fold(path.stem), -1))
         if place < 0 or (ending not in RASTER and ending != VECTOR):
             unused.append(name)
         elif place in found:
@@ -160,7 +160,7 @@ def _of_folder(items: pd.Index, folder: Path) -> Pictures:
         _of_file(found[place], folder, f"the item {plain(name)!r}") if place in found else None
         for place, name in enumerate(items)
     ]
-    return _checked(Pictures(items, tuple(thumbnails), tuple(unused)))
+    return _check_size(Pictures(items, tuple(thumbnails), tuple(unused)))
 
 
 def _of_mapping(items: pd.Index, source: Any, folder: Path) -> Pictures:
@@ -185,7 +185,7 @@ def _of_mapping(items: pd.Index, source: Any, folder: Path) -> Pictures:
             thumbnails[place] = _of_array(value, whose)
     if not any(thumbnails):
         raise InputError("None of the pictures is of an item.")
-    return _checked(Pictures(items, tuple(thumbnails), tuple(unused)))
+    return _check_size(Pictures(items, tuple(thumbnails), tuple(unused)))
 
 
 def _names(source: Mapping[Any, Any]) -> pd.Index:
@@ -200,7 +200,7 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def _checked(pictures: Pictures) -> Pictures:
+def _check_size(pictures: Pictures) -> Pictures:
     """Refuse drawings that together would make the page too large, since they cannot be made smaller."""
     total = sum(len(found.content) for found in pictures.thumbnails if found is not None and found.is_vector)
     if total > BUDGET:
@@ -304,10 +304,10 @@ def _thumbnail(image: Any) -> Thumbnail:
     if longest < SMALL:
         times = -(-SMALL // longest)
         image = image.resize((image.width * times, image.height * times), _pillow().Resampling.NEAREST)
-    return Thumbnail(_encoded(image, SIDES[0]))
+    return Thumbnail(_encode(image, SIDES[0]))
 
 
-def _encoded(image: Any, side: int) -> bytes:
+def _encode(image: Any, side: int) -> bytes:
     small = image.copy()
     small.thumbnail((side, side))
     found = []
@@ -331,7 +331,7 @@ def _smaller(found: Thumbnail, limit: int) -> Thumbnail:
         return found
     image = _pillow().open(io.BytesIO(found.content), formats=("WEBP",))
     for side in SIDES[1:]:
-        content = _encoded(image, side)
+        content = _encode(image, side)
         if len(content) <= limit:
             break
     return Thumbnail(content)
@@ -347,11 +347,11 @@ def _pillow() -> Any:
     return Image
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip().casefold()
 
 
 def _some(names: Any) -> str:
     texts = [as_text(name) for name in names[:NAMED]]
     left = len(names) - len(texts)
-    return listed([*texts, f"{left:,} more"] if left else texts)
+    return join_names([*texts, f"{left:,} more"] if left else texts)

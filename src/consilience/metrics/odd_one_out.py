@@ -37,7 +37,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.stats import beta, norm, t
 
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.metrics.odd_one_out_questions import N_SHOWN
@@ -130,8 +130,8 @@ def odd_one_out(questions: Any, answers: Any, *, level: float = 0.95, least_answ
     [30.0, 3.0, 0.925, 0.9]
     """
     if not 0 < level < 1:
-        raise InputError(f"'level' must be a number between 0 and 1. Got {shown(level)} instead.")
-    table = _scored(questions, answers)
+        raise InputError(f"'level' must be a number between 0 and 1. Got {show_value(level)} instead.")
+    table = _score_answers(questions, answers)
     by_annotator = table.groupby("annotator", sort=False)
     annotators = pd.DataFrame(
         {
@@ -154,8 +154,8 @@ def odd_one_out(questions: Any, answers: Any, *, level: float = 0.95, least_answ
     }
     return OddOneOut(
         _row(table, across, level),
-        _framed(clusters, ["cluster"]),
-        _framed(pairs, ["first", "second"]),
+        _frame_rows(clusters, ["cluster"]),
+        _frame_rows(pairs, ["first", "second"]),
         annotators,
         level,
     )
@@ -169,7 +169,7 @@ class _Correlations:
     question: float
 
 
-def _scored(questions: Any, answers: Any) -> pd.DataFrame:
+def _score_answers(questions: Any, answers: Any) -> pd.DataFrame:
     """Return one row an answer: annotator and question, cluster, the two clusters in order, score, whether unsure."""
     _require_columns(questions, "questions", ["odd", "cluster", "odd_cluster"])
     _require_columns(answers, "answers", ["question", "annotator", "answer"])
@@ -222,7 +222,7 @@ def _require_columns(table: Any, name: str, columns: list[str]) -> None:
 
 
 def _first(answers: pd.DataFrame, wrong: Any, column: str = "question") -> str:
-    return shown(plain(answers[column].iloc[int(np.asarray(wrong).argmax())]))
+    return show_value(plain(answers[column].iloc[int(np.asarray(wrong).argmax())]))
 
 
 def _correlations(table: pd.DataFrame, *, all_clusters: bool = False) -> _Correlations:
@@ -297,7 +297,7 @@ def _interval(part: pd.DataFrame, share: float, correlations: _Correlations, lev
     return low, high
 
 
-def _framed(rows: dict[Any, pd.Series], names: list[str]) -> pd.DataFrame:
+def _frame_rows(rows: dict[Any, pd.Series], names: list[str]) -> pd.DataFrame:
     """Return rows as a table, with whole numbers where something is counted."""
     index = pd.MultiIndex.from_tuples(rows, names=names) if len(names) > 1 else pd.Index(list(rows), name=names[0])
     table = pd.DataFrame(list(rows.values()), columns=COUNTS + SHARES + BEYOND)

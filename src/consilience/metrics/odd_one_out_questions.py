@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.annotations.types import ArrayLike
 from consilience.errors import InputError
 from consilience.inference.randomness import spawn_generator
@@ -70,9 +70,9 @@ def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: 
     >>> questions.shape, sorted(questions["cluster"])
     ((2, 7), [0, 1])
     """
-    series = _known(labels)
+    series = _items_of_clusters(labels)
     if not isinstance(n_questions, int | np.integer) or isinstance(n_questions, bool) or n_questions < 1:
-        raise InputError(f"'n_questions' must be a positive int. Got {shown(n_questions)} instead.")
+        raise InputError(f"'n_questions' must be a positive int. Got {show_value(n_questions)} instead.")
     codes, clusters = pd.factorize(series, sort=False)
     rng = spawn_generator(random_state)
     composer = _Composer(codes, rng)
@@ -89,7 +89,7 @@ def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: 
     return pd.DataFrame(rows, columns=[*ITEMS, "odd", "cluster", "odd_cluster"], index=index)
 
 
-def _known(labels: Any) -> pd.Series:
+def _items_of_clusters(labels: Any) -> pd.Series:
     """Return the clusters of the items that have one, by item."""
     try:
         series = labels if isinstance(labels, pd.Series) else pd.Series(np.asarray(labels))
@@ -97,7 +97,7 @@ def _known(labels: Any) -> pd.Series:
         raise InputError("'labels' must have one cluster for each item, in one dimension.") from error
     if not series.index.is_unique:
         twice = series.index[series.index.duplicated()][0]
-        raise InputError(f"The index of 'labels' names an item twice: {shown(twice)}.")
+        raise InputError(f"The index of 'labels' names an item twice: {show_value(twice)}.")
     return series[series.notna()]
 
 

@@ -50,7 +50,7 @@ def cluster_profile(features: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
     >>> profile["size", "mean"].tolist(), profile["items", ""].tolist()
     ([2.0, 8.0], [2, 1])
     """
-    numbers, cluster = _matched(features, labels, "features")
+    numbers, cluster = _match_rows(features, labels, "features")
     by_cluster = numbers.groupby(cluster)
     figures = by_cluster.agg(["mean", "std"]).rename(columns={"std": "sd"}, level=1)
     figures.insert(0, ("items", ""), by_cluster.size())
@@ -89,7 +89,7 @@ def association(scores: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
           n_items  statistic  p_value  adjusted_p_value
     risk        6      3.857     0.05              0.05
     """
-    numbers, cluster = _matched(scores, labels, "scores")
+    numbers, cluster = _match_rows(scores, labels, "scores")
     rows = [_kruskal(column, cluster) for column in numbers.to_numpy(dtype=float).T]
     table = pd.DataFrame(rows, index=numbers.columns, columns=["n_items", "statistic", "p_value"])
     table["adjusted_p_value"] = np.nan
@@ -99,7 +99,7 @@ def association(scores: FeaturesLike, labels: ArrayLike) -> pd.DataFrame:
     return table
 
 
-def _matched(values: Any, labels: Any, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def _match_rows(values: Any, labels: Any, name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Return columns of numbers, and the cluster of each row."""
     values, labels = in_order_of(values, labels, name, "labels")
     cluster = np.asarray(labels)

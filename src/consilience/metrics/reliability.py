@@ -167,7 +167,7 @@ def fleiss_kappa(annotations: Any, *, n_draws: Integer = 500, random_state: Rand
     equal = (votes * (votes - 1)).sum(1) / (n * (n - 1))
 
     def kappa(weights: Weights) -> Float[np.ndarray, " draws"]:
-        return _beyond_chance(weights @ equal / weights.sum(1), _expected(weights @ votes))
+        return _beyond_chance(weights @ equal / weights.sum(1), _expect(weights @ votes))
 
     return _with_interval(kappa, len(votes), n_draws, random_state, ONE_ANNOTATOR)
 
@@ -265,7 +265,7 @@ def _differences(
     return np.broadcast_to(one, (len(totals), *one.shape))
 
 
-def _expected(totals: Float[np.ndarray, "draws classes"]) -> Float[np.ndarray, " draws"]:
+def _expect(totals: Float[np.ndarray, "draws classes"]) -> Float[np.ndarray, " draws"]:
     return np.asarray(((totals / np.maximum(totals.sum(1, keepdims=True), 1)) ** 2).sum(1))
 
 
@@ -348,4 +348,4 @@ def _alpha_of_pairs(sums: PairSums) -> Float[np.ndarray, " draws"]:
 def _kappa_of_pairs(sums: PairSums) -> Float[np.ndarray, " draws"]:
     together, apart, _, of_pair, n_pairs = sums
     equal = of_pair / np.maximum(n_pairs, 1)
-    return _beyond_chance(equal, _expected(np.column_stack([together, apart])))
+    return _beyond_chance(equal, _expect(np.column_stack([together, apart])))

@@ -21,7 +21,7 @@ from consilience.partitions.models.label_parts import label_counts
 from consilience.partitions.models.registry import PartitionedModel, how_to_fit
 from consilience.partitions.survey import item_survey as items
 from consilience.partitions.survey.item_survey import ItemSurvey
-from consilience.partitions.survey.label_survey import Survey, read_own, recoded, require_items_apart, survey_of
+from consilience.partitions.survey.label_survey import Survey, read_own, recode_labels, require_items_apart, survey_of
 from consilience.partitions.tables.item_table import PartitionedItems
 from consilience.partitions.tables.label_table import PartitionedTable
 
@@ -120,7 +120,7 @@ def _fit_labels(model: Any, how: PartitionedModel, table: PartitionedTable, sour
     require_items_apart(survey.sketch, table.partitions, sources)
     _require_told(survey.classes, table)
     _warn_of_left_out(survey)
-    parts = own.map(recoded, survey.annotators, survey.classes)
+    parts = own.map(recode_labels, survey.annotators, survey.classes)
     own.forget()
     begin_fit(model, table.missing)
     how.fit(model, parts, survey, checkpoint, parts.total(label_counts))

@@ -105,7 +105,7 @@ def write_item_results(
         raise InputError(f"The folder {folder} holds the table itself; give another one for the results of items.")
     with parts_of(table, client, n_jobs) as sources:
         first = np.cumsum([0, *(sources.results(_size_of) if _is_numbered(table) else [])])
-        written = sources.results(_written, model, place, first, responsibilities)
+        written = sources.results(_write_items, model, place, first, responsibilities)
         return [path for path in written if path is not None]
 
 
@@ -117,7 +117,9 @@ def _size_of(numbered: tuple[int, ItemPartition]) -> int:
     return len(read_items(numbered[1]).features)
 
 
-def _written(numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool) -> Path | None:
+def _write_items(
+    numbered: tuple[int, Any], model: Any, folder: Path, first: Any, responsibilities: bool
+) -> Path | None:
     number = numbered[0]
     found = how_to_fit(model).results_of_items(numbered, model, first, responsibilities)
     if not len(found):

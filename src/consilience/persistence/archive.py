@@ -61,7 +61,7 @@ def _member(name: str) -> ZipInfo:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[ZipFile]:
+def open_plain(path: Path) -> Iterator[ZipFile]:
     """Open a file whose members are plain: names are unique, content is neither compressed nor encrypted.
 
     Raises

@@ -85,11 +85,11 @@ class Kind:
 
     tag: str
     holds: Callable[[Any], bool]
-    encode: Callable[[Any, Encoder], Json]
-    decode: Callable[[Json, Decoder], Any]
+    encode: Callable[[Any, ValueEncoder], Json]
+    decode: Callable[[Json, ValueDecoder], Any]
 
 
-class Encoder:
+class ValueEncoder:
     """Converts values to JSON and collects their arrays.
 
     Attributes
@@ -136,7 +136,7 @@ class Encoder:
         return len(self.arrays) - 1
 
 
-class Decoder:
+class ValueDecoder:
     """Converts JSON and arrays back to values.
 
     Attributes
@@ -157,7 +157,7 @@ class Decoder:
         Raises
         ------
         ContentError
-            No `Encoder` produces such JSON.
+            No `ValueEncoder` produces such JSON.
         """
         if not isinstance(node, list | dict):
             return node
@@ -191,6 +191,6 @@ class Decoder:
 
 
 def require(holds: bool) -> None:
-    """Raise an error, which `Decoder` turns into one about the kind of the value, unless `holds`."""
+    """Raise an error, which `ValueDecoder` turns into one about the kind of the value, unless `holds`."""
     if not holds:
         raise ValueError("invalid content")

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Pairs
 from consilience.annotations.files.table import Reading
 from consilience.estimators.learned import NOTES, array, codes, names
-from consilience.persistence.codec import Decoder, Encoder, Json, Kind, UnknownValueError, require
+from consilience.persistence.codec import Json, Kind, UnknownValueError, ValueDecoder, ValueEncoder, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays contain no pointers; arrays may also be of kind U
 BIT_GENERATORS: dict[str, Any] = {
@@ -39,11 +39,11 @@ def _is_scalar_type(value: Any) -> bool:
     return concrete and value in np.sctypeDict.values()  # abstract types, such as np.floating, are not among them
 
 
-def _encode_scalar(value: np.generic, encode: Encoder) -> Json:
+def _encode_scalar(value: np.generic, encode: ValueEncoder) -> Json:
     return [value.dtype.str, value.tobytes().hex()]
 
 
-def _decode_scalar(content: Json, decode: Decoder) -> np.generic:
+def _decode_scalar(content: Json, decode: ValueDecoder) -> np.generic:
     dtype, data = content
     (value,) = np.frombuffer(bytes.fromhex(data), dtype=_plain_dtype(dtype))
     return value
@@ -67,11 +67,11 @@ def _is_objects(value: Any) -> bool:
     return type(value) is np.ndarray and value.dtype.kind == "O"
 
 
-def _encode_objects(value: np.ndarray, encode: Encoder) -> Json:
+def _encode_objects(value: np.ndarray, encode: ValueEncoder) -> Json:
     return [list(value.shape), [encode(cell) for cell in value.ravel().tolist()]]
 
 
-def _decode_objects(content: Json, decode: Decoder) -> np.ndarray:
+def _decode_objects(content: Json, decode: ValueDecoder) -> np.ndarray:
     shape, cells = content
     require(isinstance(shape, list) and all(type(length) is int and length >= 0 for length in shape))
     require(isinstance(cells, list) and math.prod(shape) == len(cells))
@@ -85,13 +85,13 @@ def _is_column(value: Any) -> bool:
     return isinstance(value, pd.api.extensions.ExtensionArray)
 
 
-def _encode_strings(value: Any, encode: Encoder) -> Json:
+def _encode_strings(value: Any, encode: ValueEncoder) -> Json:
     missing = value.isna()
     cells = [None if gone else text for text, gone in zip(value.to_numpy(object).tolist(), missing.tolist())]
     return [value.dtype.storage, encode(value.dtype.na_value), cells]
 
 
-def _decode_strings(content: Json, decode: Decoder) -> Any:
+def _decode_strings(content: Json, decode: ValueDecoder) -> Any:
     storage, missing, cells = content
     require(isinstance(cells, list) and all(cell is None or isinstance(cell, str) for cell in cells))
     return pd.array(cells, dtype=_string_dtype(storage, decode(missing)))
@@ -105,10 +105,10 @@ def _string_dtype(storage: Any, missing: Any) -> Any:
         return pd.StringDtype("python", na_value=missing)
 
 
-def _encode_extension(value: Any, encode: Encoder) -> Json:
+def _encode_extension(value: Any, encode: ValueEncoder) -> Json:
     content = [str(value.dtype), [encode(cell) for cell in value.tolist()]]
     try:
-        same = _decode_extension(content, Decoder(KINDS, [])).equals(value)
+        same = _decode_extension(content, ValueDecoder(KINDS, [])).equals(value)
     except (TypeError, ValueError):
         same = False
     if not same:
@@ -116,7 +116,7 @@ def _encode_extension(value: Any, encode: Encoder) -> Json:
     return content
 
 
-def _decode_extension(content: Json, decode: Decoder) -> Any:
+def _decode_extension(content: Json, decode: ValueDecoder) -> Any:
     name, cells = content
     require(EXTENSIONS.fullmatch(name) is not None and isinstance(cells, list))
     dtype: Any = pd.api.types.pandas_dtype(name)
@@ -125,7 +125,7 @@ def _decode_extension(content: Json, decode: Decoder) -> Any:
     return pd.array(values, dtype=dtype)
 
 
-def _decode_categories(content: Json, decode: Decoder) -> Any:
+def _decode_categories(content: Json, decode: ValueDecoder) -> Any:
     categories, codes, is_ordered = decode(content[0]), decode(content[1]), content[2]
     require(_is_plain_column(codes) and isinstance(categories, pd.Index))
     require(not _is_longer_range(categories, len(codes)) and type(is_ordered) in (bool, type(None)))
@@ -136,14 +136,14 @@ def _is_plain_column(values: Any) -> bool:
     return type(values) is np.ndarray and values.ndim == 1
 
 
-def _decode_column(node: Json, decode: Decoder) -> Any:
+def _decode_column(node: Json, decode: ValueDecoder) -> Any:
     """Decode an index or column: a one-dimensional array, and nothing that would be converted to one."""
     column = decode(node)
     require(_is_plain_column(column) or _is_column(column))
     return column
 
 
-def _decode_labels(node: Json, decode: Decoder, length: int) -> pd.Index:
+def _decode_labels(node: Json, decode: ValueDecoder, length: int) -> pd.Index:
     """Decode an index of this length."""
     index = decode(node)
     require(isinstance(index, pd.Index) and len(index) == length)
@@ -155,26 +155,26 @@ def _contents(values: pd.Index | pd.Series) -> Any:
     return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
 
 
-def _encode_index(value: pd.Index, encode: Encoder) -> Json:
+def _encode_index(value: pd.Index, encode: ValueEncoder) -> Json:
     return [encode(_contents(value)), encode(value.name)]
 
 
-def _decode_index(content: Json, decode: Decoder) -> pd.Index:
+def _decode_index(content: Json, decode: ValueDecoder) -> pd.Index:
     column, name = _decode_column(content[0], decode), decode(content[1])
     return pd.Index(column, dtype=column.dtype, name=name, tupleize_cols=False)
 
 
-def _encode_range(value: pd.RangeIndex, encode: Encoder) -> Json:
+def _encode_range(value: pd.RangeIndex, encode: ValueEncoder) -> Json:
     return [value.start, value.stop, value.step, encode(value.name)]
 
 
-def _decode_range(content: Json, decode: Decoder) -> pd.RangeIndex:
+def _decode_range(content: Json, decode: ValueDecoder) -> pd.RangeIndex:
     start, stop, step, name = content
     require(all(type(part) is int and abs(part) < 2**62 for part in (start, stop, step)))
     return pd.RangeIndex(start, stop, step, name=decode(name))
 
 
-def _encode_levels(value: pd.MultiIndex, encode: Encoder) -> Json:
+def _encode_levels(value: pd.MultiIndex, encode: ValueEncoder) -> Json:
     levels = [_no_longer_range(level, len(value)) for level in value.levels]
     codes = [encode(np.asarray(codes)) for codes in value.codes]
     return [[encode(level) for level in levels], codes, [encode(name) for name in value.names]]
@@ -189,7 +189,7 @@ def _is_longer_range(names: pd.Index, length: int) -> bool:
     return isinstance(names, pd.RangeIndex) and len(names) > length
 
 
-def _decode_levels(content: Json, decode: Decoder) -> pd.MultiIndex:
+def _decode_levels(content: Json, decode: ValueDecoder) -> pd.MultiIndex:
     levels, codes, names = ([decode(part) for part in parts] for parts in content)
     require(all(isinstance(level, pd.Index) for level in levels) and all(map(_is_plain_column, codes)))
     require(all(code.dtype.kind in "iu" for code in codes))
@@ -197,11 +197,11 @@ def _decode_levels(content: Json, decode: Decoder) -> pd.MultiIndex:
     return pd.MultiIndex(levels, codes, names=names)
 
 
-def _encode_series(value: pd.Series, encode: Encoder) -> Json:
+def _encode_series(value: pd.Series, encode: ValueEncoder) -> Json:
     return [encode(_contents(value)), encode(value.index), encode(value.name)]
 
 
-def _decode_series(content: Json, decode: Decoder) -> pd.Series:
+def _decode_series(content: Json, decode: ValueDecoder) -> pd.Series:
     column, name = _decode_column(content[0], decode), decode(content[2])
     index = _decode_labels(content[1], decode, len(column))
     return pd.Series(column, index=index, name=name, dtype=column.dtype)
@@ -214,23 +214,23 @@ def _is_table(value: Any) -> bool:
     return isinstance(first, np.dtype) and bool((value.dtypes == first).all())
 
 
-def _encode_table(value: pd.DataFrame, encode: Encoder) -> Json:
+def _encode_table(value: pd.DataFrame, encode: ValueEncoder) -> Json:
     return [encode(value.to_numpy()), encode(value.index), encode(value.columns)]
 
 
-def _decode_table(content: Json, decode: Decoder) -> pd.DataFrame:
+def _decode_table(content: Json, decode: ValueDecoder) -> pd.DataFrame:
     values = decode(content[0])
     require(type(values) is np.ndarray and values.ndim == 2)
     index, columns = (_decode_labels(part, decode, n) for part, n in zip(content[1:], values.shape, strict=True))
     return pd.DataFrame(values, index=index, columns=columns, dtype=values.dtype, copy=False)
 
 
-def _encode_columns(value: pd.DataFrame, encode: Encoder) -> Json:
+def _encode_columns(value: pd.DataFrame, encode: ValueEncoder) -> Json:
     columns = [encode(_contents(value.iloc[:, place])) for place in range(value.shape[1])]
     return [columns, encode(value.index), encode(value.columns)]
 
 
-def _decode_columns(content: Json, decode: Decoder) -> pd.DataFrame:
+def _decode_columns(content: Json, decode: ValueDecoder) -> pd.DataFrame:
     contents = [_decode_column(part, decode) for part in content[0]]
     index = _decode_labels(content[1], decode, len(contents[0])) if contents else decode(content[1])
     columns = _decode_labels(content[2], decode, len(contents))
@@ -243,20 +243,20 @@ def _is_random_state(value: Any) -> bool:
     return type(value) is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937"
 
 
-def _decode_random_state(content: Json, decode: Decoder) -> np.random.RandomState:
+def _decode_random_state(content: Json, decode: ValueDecoder) -> np.random.RandomState:
     random_state = np.random.RandomState()
     random_state.set_state(decode(content))
     return random_state
 
 
-def _decode_generator(content: Json, decode: Decoder) -> np.random.Generator:
+def _decode_generator(content: Json, decode: ValueDecoder) -> np.random.Generator:
     state = decode(content)
     bit_generator = BIT_GENERATORS[state["bit_generator"]]()
     bit_generator.state = state
     return np.random.Generator(bit_generator)
 
 
-def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
+def _encode_groupings(value: Groupings, encode: ValueEncoder) -> Json:
     incidence = value.incidence
     annotators = _no_longer_range(value.annotators, value.n_groupings)
     parts = [value.items, annotators, not value.named, incidence.indices, incidence.indptr]
@@ -264,7 +264,7 @@ def _encode_groupings(value: Groupings, encode: Encoder) -> Json:
     return [encode(part) for part in [*parts, _as_read(value)]]
 
 
-def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
+def _decode_groupings(content: Json, decode: ValueDecoder) -> Groupings:
     items, annotators, unnamed, indices, indptr, *rest = (decode(part) for part in content)
     grouping_of_group, annotator_of_grouping, grouping_names, group_names, reading = rest
     _require_groupings(items, annotators, indices, indptr, grouping_of_group, annotator_of_grouping, rest[2:4])
@@ -283,14 +283,14 @@ def _decode_groupings(content: Json, decode: Decoder) -> Groupings:
     )
 
 
-def _encode_pairs(value: Pairs, encode: Encoder) -> Json:
+def _encode_pairs(value: Pairs, encode: ValueEncoder) -> Json:
     annotators = _no_longer_range(value.annotators, value.n_rows)
     groupings = _no_longer_range(value.groupings, value.n_rows)
     parts = [value.items, annotators, not value.named, value.item_a, value.item_b, value.annotator, value.same]
     return [encode(part) for part in [*parts, value.grouping, groupings, _as_read(value)]]
 
 
-def _decode_pairs(content: Json, decode: Decoder) -> Pairs:
+def _decode_pairs(content: Json, decode: ValueDecoder) -> Pairs:
     items, annotators, unnamed, item_a, item_b, annotator, same, grouping, groupings, reading = map(decode, content)
     sizes: dict[str, int] = {}
     for check, value in (
@@ -367,7 +367,7 @@ def _require_groupings(
     require(bool(rising.all()))
 
 
-def _decode_dict(content: Json, decode: Decoder) -> dict[Any, Any]:
+def _decode_dict(content: Json, decode: ValueDecoder) -> dict[Any, Any]:
     found = {decode(key): decode(part) for key, part in content}
     require(len(found) == len(content))
     return found

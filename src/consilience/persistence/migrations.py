@@ -19,7 +19,7 @@ A migration recognises earlier files by what they contain, and returns the conte
 """
 
 
-def migrated(name: str, parameters: Values, attributes: Values) -> tuple[Values, Values]:
+def migrate(name: str, parameters: Values, attributes: Values) -> tuple[Values, Values]:
     """Return the parameters and attributes of a file as this version stores them."""
     for migration in MIGRATIONS.get(name, ()):
         parameters, attributes = migration(parameters, attributes)

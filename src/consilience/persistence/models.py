@@ -17,12 +17,12 @@ from sklearn.pipeline import Pipeline
 
 import consilience
 from consilience import registry
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
 from consilience.persistence import archive
-from consilience.persistence.codec import ContentError, Decoder, Encoder, Kind, UnknownValueError
+from consilience.persistence.codec import ContentError, Kind, UnknownValueError, ValueDecoder, ValueEncoder
 from consilience.persistence.kinds import KINDS
-from consilience.persistence.migrations import migrated
+from consilience.persistence.migrations import migrate
 from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSION, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
@@ -79,7 +79,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     if problem:
         raise InputError(problem)
     path = _path(path)
-    encoder = Encoder(ALL_KINDS)
+    encoder = ValueEncoder(ALL_KINDS)
     tree = encoder(model)
     document = {
         "format": FORMAT,
@@ -117,13 +117,13 @@ def load(path: str | PathLike[str]) -> Any:
         A pipeline has steps of scikit-learn that were saved with another version of it.
     """
     path = _path(path)
-    with archive.opened(path) as members:
+    with archive.open_plain(path) as members:
         document = archive.read_document(path, members)
         saved_with = _require_format(path, document)
         arrays = archive.read_arrays(path, members, document.get("n_arrays"))
     by = saved_with["consilience"]
     by = "" if by == consilience.__version__ else f" (saved by consilience {by})"
-    decode = Decoder(ALL_KINDS, arrays)
+    decode = ValueDecoder(ALL_KINDS, arrays)
     try:
         model = decode(document.get("model"))
     except ContentError as error:
@@ -184,18 +184,18 @@ def _require_format(path: Path, document: Any) -> dict[str, str]:
         raise SavedModelError(f"{path} is not a saved model: its 'format' is not {FORMAT!r}.")
     version, saved_with = document.get("format_version"), document.get("versions")
     if type(version) is not int or version < 1:
-        raise SavedModelError(f"{path} is damaged: its format version is {shown(version)}.")
+        raise SavedModelError(f"{path} is damaged: its format version is {show_value(version)}.")
     found = saved_with if isinstance(saved_with, dict) else {}
     texts = all(isinstance(found.get(name), str) for name in VERSIONS)
     if version > FORMAT_VERSION:
-        later = shown(found["consilience"]).strip("'") if texts else "unknown"
+        later = show_value(found["consilience"]).strip("'") if texts else "unknown"
         raise SavedModelError(
             f"{path} was saved by a later version of consilience ({later}, format {version}) than this one "
             f"({consilience.__version__}, format {FORMAT_VERSION}); upgrade to load it."
         )
     if not texts:
         raise SavedModelError(f"{path} is damaged: its 'versions' are missing or invalid.")
-    return {name: shown(found[name]).strip("'") for name in VERSIONS}
+    return {name: show_value(found[name]).strip("'") for name in VERSIONS}
 
 
 def _problem(model: Any) -> str:
@@ -232,21 +232,21 @@ def _class(name: str) -> type[Any]:
     raise _UnknownPartError(f"contains a {name!r}, which this version of consilience does not know")
 
 
-def _encode_estimator(value: BaseEstimator, encode: Encoder) -> Any:
+def _encode_estimator(value: BaseEstimator, encode: ValueEncoder) -> Any:
     parameters = value.get_params(deep=False)
     state = value.__getstate__() if type(value).__name__ == SESSION else vars(value)
     attributes = {name: held for name, held in state.items() if name not in parameters}
     encoded = {
         "class": type(value).__name__,
-        "parameters": {name: _named(value, name, held, encode) for name, held in parameters.items()},
-        "attributes": {name: _named(value, name, held, encode) for name, held in attributes.items()},
+        "parameters": {name: _with_place(value, name, held, encode) for name, held in parameters.items()},
+        "attributes": {name: _with_place(value, name, held, encode) for name, held in attributes.items()},
     }
     if problem := problem_of(value, state):
         raise InputError(f"{type(value).__name__} cannot be saved: {problem}")
     return encoded
 
 
-def _named(owner: BaseEstimator, name: str, value: Any, encode: Encoder) -> Any:
+def _with_place(owner: BaseEstimator, name: str, value: Any, encode: ValueEncoder) -> Any:
     try:
         return encode(value)
     except UnknownValueError as error:
@@ -263,7 +263,7 @@ def _can_be_pickled(value: Any) -> bool:
     return True
 
 
-def _decode_estimator(content: Any, decode: Decoder) -> Any:
+def _decode_estimator(content: Any, decode: ValueDecoder) -> Any:
     if not (isinstance(content, dict) and content.keys() == {"class", "parameters", "attributes"}):
         raise ContentError("is not an estimator")
     name, parameters, attributes = content["class"], content["parameters"], content["attributes"]
@@ -272,8 +272,8 @@ def _decode_estimator(content: Any, decode: Decoder) -> Any:
     made = _class(name)
     if name in PARTS:
         parameters = {key: node for key, node in parameters.items() if node != DEPRECATED}
-    held = ({key: _decoded(name, key, node, decode) for key, node in part.items()} for part in (parameters, attributes))
-    given, learned = migrated(name, *held)
+    held = ({key: _decode(name, key, node, decode) for key, node in part.items()} for part in (parameters, attributes))
+    given, learned = migrate(name, *held)
     known = signature(made).parameters
     for key in given:
         if key not in known:
@@ -304,7 +304,7 @@ def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
     return session
 
 
-def _decoded(owner: str, name: str, node: Any, decode: Decoder) -> Any:
+def _decode(owner: str, name: str, node: Any, decode: ValueDecoder) -> Any:
     try:
         return decode(node)
     except ContentError as error:

@@ -28,7 +28,7 @@ from sklearn.base import clone
 
 from consilience import registry
 from consilience.annotations import Annotations, Groupings
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.errors import InputError, MatchingError, UnannotatedWarning
 from consilience.estimators.parameters import is_whole
 from consilience.selection.folds import HeldOut
@@ -87,7 +87,7 @@ def candidates(
     >>> list(candidates(labels, models=["SubsetFusion"], n_clusters=[2, 3]))
     ['SubsetFusion(n_clusters=2)', 'SubsetFusion(n_clusters=3)']
     """
-    models = None if models is None else listed(models, "models")
+    models = None if models is None else list_names(models, "models")
     numbers = None if n_clusters is None else _numbers_of_clusters(n_clusters)
     quick = [name for name, known in registry.ESTIMATORS.items() if known.module != "consilience.deep"]
     entries = [registry.entry(name) for name in (quick if models is None else models)]
@@ -115,7 +115,7 @@ def _numbers_of_clusters(n_clusters: Any) -> list[int]:
     return [int(number) for number in found]
 
 
-def named(models: Any) -> dict[str, Any]:
+def name_models(models: Any) -> dict[str, Any]:
     """Return models by name: those of a dict, or of a list by class, with parameters if classes repeat.
 
     Raises
@@ -182,12 +182,12 @@ class Candidate:
     def run(self, held: HeldOut, kept: Annotations, X: Any, fold: int, seed: int, *, by: str, memory: bool) -> None:
         """Fit to the annotations kept in a fold, and predict the held-out judgements; record a failure."""
         try:
-            model = seeded(clone(self.model), seed)
+            model = seed_model(clone(self.model), seed)
             readable = as_read(kept, final(model))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 warnings.simplefilter("ignore", UnannotatedWarning)  # all annotations of an item may be held out
-                seconds, megabytes = measured(lambda: fit(model, readable, X), memory=memory)
+                seconds, megabytes = measure_work(lambda: fit(model, readable, X), memory=memory)
             there = np.flatnonzero(held.fold == fold)
             self.probability[there] = predict(final(model), held, kept, there, by)
         except MatchingError:  # all models that take features would fail in the same way
@@ -270,14 +270,14 @@ def _needs_no_features(made: Callable[..., Any], reads: tuple[str, ...]) -> bool
     return True
 
 
-def seeded(model: Any, seed: int) -> Any:
+def seed_model(model: Any, seed: int) -> Any:
     """Set every `random_state` of a model that is None."""
     loose = [name for name, value in sorted(model.get_params().items()) if value is None]
     loose = [name for name in loose if name == "random_state" or name.endswith("__random_state")]
     return model.set_params(**dict.fromkeys(loose, seed))
 
 
-def measured(work: Callable[[], None], *, memory: bool) -> tuple[float, float]:
+def measure_work(work: Callable[[], None], *, memory: bool) -> tuple[float, float]:
     """Do some work and return how many seconds it took, or if `memory`, its peak of megabytes."""
     if not memory:
         start = time.perf_counter()

@@ -61,7 +61,7 @@ from consilience.inference.losses import log_losses
 from consilience.inference.progress import counting, showing
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
-from consilience.selection.candidates import CHANCE, CO_OCCURRENCE, Candidate, named
+from consilience.selection.candidates import CHANCE, CO_OCCURRENCE, Candidate, name_models
 from consilience.selection.folds import LEVELS, HeldOut, hold_out
 from consilience.selection.prediction import WAYS, by_co_occurrence
 
@@ -221,7 +221,7 @@ def compare(
     >>> compare(models, crowd, n_folds=2, random_state=0).chosen
     '3 clusters'
     """
-    compared = [Candidate(name, model) for name, model in named(models).items()]
+    compared = [Candidate(name, model) for name, model in name_models(models).items()]
     if annotations is None:
         raise InputError("compare needs annotations. Got None.")
     if not isinstance(annotations, Groupings | Pairs | Labels):

@@ -41,7 +41,7 @@ import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
-from consilience.annotations.judgements import Judgements, Rows, draw
+from consilience.annotations.judgements import AnnotationRows, Judgements, draw
 from consilience.annotations.memberships import incidence_of
 from consilience.errors import InputError
 
@@ -100,7 +100,7 @@ def hold_out(
     InputError
         There are fewer rows than folds, or no judgements.
     """
-    rows = Rows.of(annotations, of_items)
+    rows = AnnotationRows.of(annotations, of_items)
     level = level_of(annotations, rows) if level == "auto" else level
     fold_of_row = _folds(annotations, rows, level, n_folds, rng)
     judgements, n_possible = draw(annotations, rows, max_pairs, rng)
@@ -113,7 +113,7 @@ def hold_out(
     return HeldOut(annotations, level, n_folds, fold_of_row, judgements, annotator, fold, block, blocks, n_possible)
 
 
-def level_of(annotations: Annotations, rows: Rows) -> str:
+def level_of(annotations: Annotations, rows: AnnotationRows) -> str:
     """Return the unit to hold out: groupings if most annotators gave several or there are many, else judgements."""
     if not isinstance(annotations, Groupings):
         return "judgements"
@@ -161,7 +161,7 @@ def _without_empty(groupings: Groupings) -> Groupings:
 
 
 def _folds(
-    annotations: Annotations, rows: Rows, level: str, n_folds: int, rng: np.random.Generator
+    annotations: Annotations, rows: AnnotationRows, level: str, n_folds: int, rng: np.random.Generator
 ) -> Int[np.ndarray, " rows"]:
     """Return the fold of every row: folds in turn, in random order within a grouping or an annotator."""
     if level == "groupings":
@@ -184,7 +184,9 @@ def _folds(
     return fold[of_row]
 
 
-def _first_rows(annotations: Annotations, rows: Rows) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
+def _first_rows(
+    annotations: Annotations, rows: AnnotationRows
+) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " rows"]]:
     """Return the rows that are not repetitions, and for every row the place of the first that it repeats.
 
     Any further label, or membership in a grouping, of an item by the same annotator is a repetition, and any further

@@ -39,7 +39,7 @@ from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
 from consilience.estimators.scoring import rates
-from consilience.inference.forecast import Clustered, Evidence, learned
+from consilience.inference.forecast import Clustered, ForecastEvidence, learn_weights
 from consilience.selection.folds import HeldOut
 
 OWN_SHARE = 2.0  # items
@@ -63,7 +63,9 @@ def predict(
     return np.clip(probability, 0.0, 1.0)
 
 
-def own(model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]) -> Float[np.ndarray, " some"]:
+def own_probabilities(
+    model: Any, held: HeldOut, kept: Annotations, there: Int[np.ndarray, " some"]
+) -> Float[np.ndarray, " some"]:
     """Return the model's own probabilities, for the annotator of each judgement if known to the model."""
     names = held.annotations.annotators
     fitted = getattr(model, "annotators_", None)
@@ -98,8 +100,8 @@ def by_co_occurrence(held: HeldOut, kept: Annotations, there: Int[np.ndarray, " 
     """Return how often others put the items together, smoothed: a forecast without clusters."""
     given: Any = kept.to_groupings() if isinstance(kept, Labels) else kept
     alone = Clustered(given, np.zeros((given.n_items, 0)))
-    evidence = Evidence.of(alone, held.judgements.item_a[there], held.judgements.item_b[there])
-    return evidence.probability(learned(alone))
+    evidence = ForecastEvidence.of(alone, held.judgements.item_a[there], held.judgements.item_b[there])
+    return evidence.probability(learn_weights(alone))
 
 
 def by_clusters(
@@ -151,7 +153,7 @@ def shares(groupings: Groupings, of_item: Float[np.ndarray, "items clusters"]) -
     return np.asarray((counts + OWN_SHARE * share[:, None]) / (whole[grouping] + OWN_SHARE))
 
 
-PREDICTIONS = {"clusters": by_clusters, "model": own, "forecast": forecast}
+PREDICTIONS = {"clusters": by_clusters, "model": own_probabilities, "forecast": forecast}
 WAYS = tuple(PREDICTIONS)
 
 

@@ -1,8 +1,8 @@
 """Must-links and cannot-links, made from judgements of pairs, for the models that need constraints.
 
-`Constraints` combines the judgements of each pair. `neighbourhoods` follows must-links from item to item, `entailed`
-adds the constraints that follow from them, and `colour_classes` finds sets of items that share no constraint, which can
-be moved at once.
+`Constraints` combines the judgements of each pair. `neighbourhoods` follows must-links from item to item,
+`add_entailed` adds the constraints that follow from them, and `colour_classes` finds sets of items that share no
+constraint, which can be moved at once.
 
 Decided here
 ------------
@@ -141,7 +141,7 @@ def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
     return number[chain]
 
 
-def entailed(constraints: Constraints, most: int) -> Constraints:
+def add_entailed(constraints: Constraints, most: int) -> Constraints:
     """Add the pairs that follow from neighbourhoods: must-links within one, cannot-links between two that have one.
 
     Parameters

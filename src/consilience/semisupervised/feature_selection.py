@@ -35,7 +35,7 @@ FALSE_DISCOVERIES = 0.1  # expected share of the features kept
 BLOCK_ENTRIES = 1 << 22  # of a table of groups × features at a time: 32 megabytes
 
 
-def associated(
+def associated_features(
     features: Float[np.ndarray, "items features"],
     labels: csr_array,
     grouping_of_group: Int[np.ndarray, " groups"],

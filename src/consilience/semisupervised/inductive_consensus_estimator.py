@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Annotations
 from consilience.annotations.canonical import arrange
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Flag, Missing, Name, Names, RandomSource, Self
 from consilience.errors import InputError, UnannotatedWarning
@@ -295,14 +295,14 @@ class InductiveConsensus(CrowdEstimator):
         if not isinstance(consensus, CrowdEstimator) or _reads_features(consensus):
             raise InputError(
                 "The 'consensus' parameter of InductiveConsensus must be an estimator of the package that needs no "
-                f"features, such as KCC(5). Got {shown(consensus)} instead."
+                f"features, such as KCC(5). Got {show_value(consensus)} instead."
             )
         consensus._check_parameters()
         methods = (hasattr(classifier, name) for name in ("fit", "predict", "get_params"))
         if classifier is not None and not all(methods):
             raise InputError(
                 "The 'classifier' parameter of InductiveConsensus must be None or a scikit-learn classifier. "
-                f"Got {shown(classifier)} instead."
+                f"Got {show_value(classifier)} instead."
             )
 
     def _estimators(self) -> tuple[Any, Any]:

@@ -59,7 +59,7 @@ FLAT = 1e-6  # smallest eigenvalue of a covariance, relative to their mean
 
 
 @dataclass(frozen=True)
-class Problem:
+class ITMLProblem:
     """Pairs with their signs, bounds and slack; first_metric: A_0."""
 
     difference: Float[np.ndarray, "pairs features"]
@@ -70,7 +70,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class State:
+class ITMLState:
     """moved: change of the multipliers in the last pass."""
 
     metric: Float[np.ndarray, "features features"]
@@ -79,11 +79,11 @@ class State:
     moved: float
 
 
-def init(problem: Problem) -> State:
-    return State(problem.first_metric, np.zeros(len(problem.sign)), problem.first_bound, np.inf)
+def init(problem: ITMLProblem) -> ITMLState:
+    return ITMLState(problem.first_metric, np.zeros(len(problem.sign)), problem.first_bound, np.inf)
 
 
-def step(state: State, problem: Problem) -> State:
+def step(state: ITMLState, problem: ITMLProblem) -> ITMLState:
     """One pass over the pairs; alpha is δ α."""
     # a copy, in the order that dsyr can overwrite
     metric = np.array(state.metric, order="F")  # only its lower triangle is updated
@@ -100,16 +100,16 @@ def step(state: State, problem: Problem) -> State:
     lower = np.tril(metric)
     after = np.array(multiplier)
     moved = float(np.abs(after - state.multiplier).sum())
-    return State(lower + np.tril(lower, -1).T, after, np.array(bound), moved)
+    return ITMLState(lower + np.tril(lower, -1).T, after, np.array(bound), moved)
 
 
-def dual(state: State, problem: Problem) -> float:
+def dual(state: ITMLState, problem: ITMLProblem) -> float:
     """G."""
     away = distances(problem.difference, state.metric) - state.bound
     return divergence(state, problem) + float((state.multiplier * problem.sign) @ away)
 
 
-def divergence(state: State, problem: Problem) -> float:
+def divergence(state: ITMLState, problem: ITMLProblem) -> float:
     """D(A, A_0) + Σ_c γ_c d(ξ_c, b_c)."""
     ratio = np.linalg.solve(problem.first_metric, state.metric)
     bound = state.bound / problem.first_bound
@@ -123,10 +123,10 @@ def distances(difference: Float[np.ndarray, "pairs features"], metric: np.ndarra
     return result
 
 
-def run(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
+def run(problem: ITMLProblem, *, max_iter: int, tol: float) -> Trace[ITMLState]:
     """Run passes until the multipliers settle."""
 
-    def rest(state: State) -> bool:
+    def rest(state: ITMLState) -> bool:
         return bool(state.moved <= tol * state.multiplier.sum())
 
     return iterate(

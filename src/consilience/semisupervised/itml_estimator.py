@@ -18,7 +18,7 @@ from consilience.semisupervised.constraints import Constraints
 from consilience.semisupervised.itml import (
     PRIORS,
     SAME_FEATURES,
-    Problem,
+    ITMLProblem,
     distances,
     divergence,
     first_metric,
@@ -159,7 +159,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
 
     def _problem(
         self, features: np.ndarray, constraints: Constraints, rng: np.random.RandomState
-    ) -> tuple[Problem, list[str]]:
+    ) -> tuple[ITMLProblem, list[str]]:
         """Return the pairs that have a distance; and a note on those without one."""
         metric = first_metric(features, self.prior)
         self.bounds_ = percentiles(features, metric, rng)
@@ -167,7 +167,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
         away = distances(difference, metric)
         kept = away > SAME_FEATURES * self.bounds_[1]
         must = constraints.must[kept]
-        problem = Problem(
+        problem = ITMLProblem(
             difference=difference[kept],
             sign=np.where(must, 1.0, -1.0),
             first_bound=np.where(must, *self.bounds_),

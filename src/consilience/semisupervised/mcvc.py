@@ -65,11 +65,11 @@ FOLLOWED = 1e-8  # expected number of annotators above which a view is swept
 Eta = Float[np.ndarray, "items clusters columns"]
 Columns = Float[np.ndarray, " columns"]
 PerView = Float[np.ndarray, "annotators restarts views"]
-AgreementOfRestarts = tuple[PerView, PerView]  # judged, same: see `pair_evidence.Agreement`
+AgreementOfRestarts = tuple[PerView, PerView]  # judged, same: see `pair_evidence.PairAgreement`
 
 
 @dataclass(frozen=True)
-class Prior:
+class MCVCPrior:
     """stick : γ. right, wrong : of the Betas of sensitivity and specificity."""
 
     stick: float = 1.0
@@ -123,15 +123,15 @@ class Direction(ABC):
         """Entropy of η of some of the columns after each of some shares of the way."""
 
     @abstractmethod
-    def moved(self, state: State, way: Columns) -> State:
+    def moved(self, state: MCVCState, way: Columns) -> MCVCState:
         """Move each column by a share of the way."""
 
 
-class Items(ABC):
+class MCVCItems(ABC):
     """What the sweeps need of the items, wherever they are, and of the annotators."""
 
     evidence: PairEvidence
-    prior: Prior
+    prior: MCVCPrior
     batches: ClassVar[Sequence[Float[np.ndarray, " _"]]]
     """Shares of an update of η that are tried at once."""
 
@@ -141,62 +141,62 @@ class Items(ABC):
         """Weights and η of a view that no annotator follows, and its contribution to the bound: one column."""
 
     @abstractmethod
-    def with_unused(self, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+    def with_unused(self, state: MCVCState, empty: Int[np.ndarray, " empty"]) -> MCVCState:
         """Return the state with `unused` in place of η of some columns; its weights are set already."""
 
     @abstractmethod
-    def update_weights(self, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+    def update_weights(self, state: MCVCState, swept: Int[np.ndarray, " swept"]) -> MCVCState:
         """Raise the bound by q(W) of some columns: `gaussian_softmax.climb`."""
 
     @abstractmethod
     def direction(
-        self, state: State, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
+        self, state: MCVCState, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
     ) -> Direction:
         """Return where η of some columns is to move, under weights of judgements, (annotators, columns)."""
 
     @abstractmethod
-    def agreement(self, state: State) -> AgreementOfRestarts:
+    def agreement(self, state: MCVCState) -> AgreementOfRestarts:
         """Expected number of judged pairs within clusters, and of those judged "same"."""
 
 
 @dataclass(frozen=True)
-class Problem(Items):
+class MCVCProblem(MCVCItems):
     """Features with an intercept, judgements of pairs, priors; all items are in memory."""
 
     design: Design
     evidence: PairEvidence
-    prior: Prior
+    prior: MCVCPrior
     n_clusters: int
 
     batches: ClassVar = np.split(SHARES, len(SHARES))  # one after another: each costs as much as those before
 
     @classmethod
     def of(
-        cls, features: Float[np.ndarray, "items features"], evidence: PairEvidence, prior: Prior, n_clusters: int
-    ) -> Problem:
+        cls, features: Float[np.ndarray, "items features"], evidence: PairEvidence, prior: MCVCPrior, n_clusters: int
+    ) -> MCVCProblem:
         """Combine features, judgements and priors."""
         return cls(Design.of(features), evidence, prior, n_clusters)
 
     @cached_property
     def unused(self) -> Unused:
         """Weights and η of a view that no annotator follows, and its contribution to the bound: one column."""
-        weights, eta = gaussian_softmax.unused(self.design, self.n_clusters)
+        weights, eta = gaussian_softmax.weights_of_unused(self.design, self.n_clusters)
         return Unused(weights, eta, float(clusters_bounds(self, weights, eta)[0]))
 
-    def with_unused(self, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+    def with_unused(self, state: MCVCState, empty: Int[np.ndarray, " empty"]) -> MCVCState:
         """See `Items.with_unused`."""
         eta = state.eta.copy()
         eta[:, :, empty] = self.unused.eta
         return replace(state, eta=eta)
 
-    def update_weights(self, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+    def update_weights(self, state: MCVCState, swept: Int[np.ndarray, " swept"]) -> MCVCState:
         """See `Items.update_weights`."""
         before = state.weights.of_problems(swept)
         own = gaussian_softmax.step(self.design, before, state.eta[:, :, swept], n_steps=WEIGHT_STEPS)
         return replace(state, weights=state.weights.with_problems(swept, own))
 
     def direction(
-        self, state: State, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
+        self, state: MCVCState, swept: Int[np.ndarray, " swept"], *, same: np.ndarray, apart: np.ndarray
     ) -> DirectionInMemory:
         """See `Items.direction`."""
         eta = state.eta[:, :, swept]
@@ -207,7 +207,7 @@ class Problem(Items):
         push = self.evidence.messages(direction, same=same, apart=apart)
         return DirectionInMemory(self, swept, weights, eta, field, direction, push)
 
-    def agreement(self, state: State) -> AgreementOfRestarts:
+    def agreement(self, state: MCVCState) -> AgreementOfRestarts:
         """See `Items.agreement`."""
         judged, same = self.evidence.agreement(state.eta)
         return judged.reshape(state.phi.shape), same.reshape(state.phi.shape)
@@ -222,7 +222,7 @@ class DirectionInMemory(Direction):
 
     # arrays that were let go before the step is over would go back to the system: a step then took 40 % longer
 
-    problem: Problem
+    problem: MCVCProblem
     swept: Int[np.ndarray, " swept"]
     weights: Weights
     eta: Eta
@@ -252,7 +252,7 @@ class DirectionInMemory(Direction):
         eta, direction = self.eta[:, :, some], self.direction[:, :, some]
         return np.stack([entr(eta + share * direction).sum((0, 1)) for share in shares])
 
-    def moved(self, state: State, way: Columns) -> State:
+    def moved(self, state: MCVCState, way: Columns) -> MCVCState:
         """See `Direction.moved`."""
         moved, of_views = state.eta.copy(), state.of_views.copy()
         moved[:, :, self.swept] = self.eta + way * self.direction
@@ -271,7 +271,7 @@ else:
 
 
 @dataclass(frozen=True)
-class State:
+class MCVCState:
     """q of several restarts; the contribution of each view's clusters to the bound; the bound of each restart."""
 
     eta: AnyEta
@@ -282,11 +282,11 @@ class State:
     of_views: Columns
     bounds: Float[np.ndarray, " restarts"]
 
-    def of_restarts(self, some: Int[np.ndarray, " some"]) -> State:
+    def of_restarts(self, some: Int[np.ndarray, " some"]) -> MCVCState:
         """Return the state of some restarts."""
         n_views = self.phi.shape[2]
         columns = (some[:, None] * n_views + np.arange(n_views)).ravel()
-        return State(
+        return MCVCState(
             self.eta[:, :, columns],
             self.weights.of_problems(columns),
             self.phi[:, some],
@@ -297,7 +297,7 @@ class State:
         )
 
 
-def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Generator) -> State:
+def init(problem: MCVCProblem, n_views: int, n_restarts: int, *, rng: np.random.Generator) -> MCVCState:
     """Start with α, β at their priors, small weights and random views of annotators."""
     n_items, n_columns = problem.design.x.shape
     shape = (n_columns, problem.n_clusters, n_restarts * n_views)
@@ -308,7 +308,7 @@ def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Gene
     if n_columns == 1:  # the intercept alone tells no items apart
         scores = rng.normal(size=(n_items, *shape[1:]))
     n_annotators, prior = problem.evidence.n_annotators, problem.prior
-    return State(
+    return MCVCState(
         eta=softmax(scores, axis=1),
         weights=weights,
         phi=rng.dirichlet(np.ones(n_views), size=(n_annotators, n_restarts)),
@@ -319,7 +319,7 @@ def init(problem: Problem, n_views: int, n_restarts: int, *, rng: np.random.Gene
     )
 
 
-def step(items: Items, state: State) -> State:
+def step(items: MCVCItems, state: MCVCState) -> MCVCState:
     """One sweep: weights, clusters, annotators."""
     followed = state.phi.sum(0).ravel() > FOLLOWED
     state = reset_unused(items, state, np.flatnonzero(~followed))
@@ -331,7 +331,7 @@ def step(items: Items, state: State) -> State:
     return replace(state, bounds=lower_bounds(items, state, agreement))
 
 
-def reset_unused(items: Items, state: State, empty: Int[np.ndarray, " empty"]) -> State:
+def reset_unused(items: MCVCItems, state: MCVCState, empty: Int[np.ndarray, " empty"]) -> MCVCState:
     """Set views that no annotator follows to a good state for unused views, unless their own is better."""
     if not len(empty):
         return state
@@ -345,7 +345,7 @@ def reset_unused(items: Items, state: State, empty: Int[np.ndarray, " empty"]) -
     return items.with_unused(state, empty)
 
 
-def update_clusters(items: Items, state: State, swept: Int[np.ndarray, " swept"]) -> State:
+def update_clusters(items: MCVCItems, state: MCVCState, swept: Int[np.ndarray, " swept"]) -> MCVCState:
     """q(Z) of the views that are swept, with the largest share of the update at which the bound does not fall."""
     phi = state.phi.reshape(len(state.phi), -1)[:, swept]
     restart = swept // state.phi.shape[2]
@@ -354,7 +354,7 @@ def update_clusters(items: Items, state: State, swept: Int[np.ndarray, " swept"]
     return direction.moved(state, largest_share(direction, items.batches))
 
 
-def update_annotators(items: Items, state: State, agreement: AgreementOfRestarts) -> State:
+def update_annotators(items: MCVCItems, state: MCVCState, agreement: AgreementOfRestarts) -> MCVCState:
     """q(c), q(ν), q(α), q(β)."""
     judged, same = agreement
     of_same, of_apart = pair_weights(state)
@@ -367,7 +367,7 @@ def update_annotators(items: Items, state: State, agreement: AgreementOfRestarts
     return replace(state, phi=phi, sticks=sticks, right=right)
 
 
-def lower_bounds(items: Items, state: State, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
+def lower_bounds(items: MCVCItems, state: MCVCState, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
     """Bound on ln p(S | X) of each restart, nats."""
     prior, shape = items.prior, state.phi.shape[1:]
     counts = _right_and_wrong(items, state.phi, agreement)
@@ -378,12 +378,12 @@ def lower_bounds(items: Items, state: State, agreement: AgreementOfRestarts) -> 
     return np.asarray(judgements.sum((0, 1)) + choice - sticks + state.of_views.reshape(shape).sum(1))
 
 
-def clusters_bounds(problem: Problem, weights: Weights, eta: Eta) -> Columns:
+def clusters_bounds(problem: MCVCProblem, weights: Weights, eta: Eta) -> Columns:
     """Contribution of the clusters and weights of each view to the bound."""
     return gaussian_softmax.bound(problem.design, weights, eta) + np.asarray(entr(eta).sum((0, 1)))
 
 
-def pair_weights(state: State) -> tuple[np.ndarray, np.ndarray]:
+def pair_weights(state: MCVCState) -> tuple[np.ndarray, np.ndarray]:
     """w_ij^m of a judgement "same", and of one "apart": (annotators, restarts)."""
     (alpha, not_alpha), (beta, not_beta) = np.moveaxis(expected_log_dirichlet(state.right), -1, 1)
     return alpha - not_beta, not_alpha - beta
@@ -396,7 +396,7 @@ def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float
     return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
 
 
-def _right_and_wrong(items: Items, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
+def _right_and_wrong(items: MCVCItems, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
     """Expected number of right and wrong judgements: of pairs within clusters, then of others."""
     judged, same = agreement
     n_same, n_apart = items.evidence.n_same[:, None], (items.evidence.n_pairs - items.evidence.n_same)[:, None]

@@ -44,7 +44,7 @@ from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import mcvc as multiple_views
 from consilience.semisupervised import mcvc_search
-from consilience.semisupervised.mcvc import Prior, Problem, State
+from consilience.semisupervised.mcvc import MCVCPrior, MCVCProblem, MCVCState
 
 MOST_VIEWS = 10  # of "auto"
 LARGEST_VIEWS = 1000  # of an int
@@ -177,7 +177,7 @@ class MCVC(ViewEstimator):
         _learn(self, features, annotations)
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
-        return _predicted(features, *self._weights[view])
+        return _predict_mean(features, *self._weights[view])
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
@@ -276,7 +276,7 @@ class MECC(ViewEstimator):
         )
 
     def _predicted(self, features: Float[np.ndarray, "items features"], view: int) -> np.ndarray:
-        return _predicted(features, *self._weights[view])
+        return _predict_mean(features, *self._weights[view])
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
@@ -290,10 +290,10 @@ def views_to_begin_with(model: MCVC | MECC, n_annotators: int) -> int:
     return min(math.ceil(n_annotators / 2), MOST_VIEWS) if is_auto(model.max_views) else int(model.max_views)
 
 
-def prior_of(model: MCVC | MECC) -> Prior:
+def prior_of(model: MCVC | MECC) -> MCVCPrior:
     """Return the priors that the parameters stand for."""
     stick = float(model.stick_concentration) if isinstance(model, MCVC) else 1.0
-    return Prior(stick, *map(float, model.reliability_prior))
+    return MCVCPrior(stick, *map(float, model.reliability_prior))
 
 
 def require_pairs(model: MCVC | MECC, has_any: bool, n_items: int) -> None:
@@ -311,7 +311,7 @@ def _learn(
     evidence = PairEvidence.of(annotations, implied=model.implied_pairs)
     require_pairs(model, bool(evidence.n_pairs.any()), len(annotations))
     n_views = views_to_begin_with(model, evidence.n_annotators)
-    problem = Problem.of(features, evidence, prior_of(model), min(model.n_clusters, len(annotations)))
+    problem = MCVCProblem.of(features, evidence, prior_of(model), min(model.n_clusters, len(annotations)))
     rng = spawn_generator(model.random_state)
     with one_blas_thread(), model._progress():
         trace, model.restart_bounds_ = mcvc_search.run(
@@ -323,7 +323,7 @@ def _learn(
 
 
 def read_off(
-    model: MCVC | MECC, state: State, evidence: PairEvidence, annotations: Annotations
+    model: MCVC | MECC, state: MCVCState, evidence: PairEvidence, annotations: Annotations
 ) -> Int[np.ndarray, " kept"]:
     """Set the views and the annotators; return the views of the state that are kept."""
     phi, judged = state.phi[:, 0], evidence.n_pairs > 0
@@ -346,7 +346,7 @@ def owning_clusters(model: MCVC | MECC) -> list[Int[np.ndarray, " owning"]]:
     return list(model._owned)
 
 
-def _predicted(
+def _predict_mean(
     features: Float[np.ndarray, "items features"], mean: np.ndarray, deviation: np.ndarray
 ) -> Float[np.ndarray, "items clusters"]:
     """Mean over draws from q(W)."""
@@ -359,7 +359,7 @@ def _predicted(
     return total
 
 
-def _annotators(state: State, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
+def _annotators(state: MCVCState, evidence: PairEvidence, view_probability: np.ndarray) -> pd.DataFrame:
     sensitivity, specificity = (right[:, 0, 0] / right[:, 0].sum(-1) for right in state.right)
     same, apart = multiple_views.pair_weights(state)
     table = {

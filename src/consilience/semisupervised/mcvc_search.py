@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from consilience.inference import Trace, gaussian_softmax, iterate
 from consilience.inference.gaussian_softmax import Weights
 from consilience.inference.pair_spectrum import evidence_operator, feature_basis, halves, spectral_clusters
-from consilience.semisupervised.mcvc import FIRST_DEVIATION, FOLLOWED, Problem, State, init, pair_weights, step
+from consilience.semisupervised.mcvc import FIRST_DEVIATION, FOLLOWED, MCVCProblem, MCVCState, init, pair_weights, step
 
 LOOSE_TOL = 1e-4  # at which restarts are compared
 KEPT, KEPT_SPECTRAL = 5, 3  # random and spectral starts that continue to `tol`
@@ -35,58 +35,60 @@ WEIGHT_STEPS = 20  # for weights that go with new clusters
 
 
 def run(
-    problem: Problem,
+    problem: MCVCProblem,
     n_views: int,
     *,
     n_init: int,
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
-) -> tuple[Trace[State], Float[np.ndarray, " restarts"]]:
+) -> tuple[Trace[MCVCState], Float[np.ndarray, " restarts"]]:
     """Fit from several starts; return the trace of the best, and the bound of each at `LOOSE_TOL`."""
     winner, bounds = search(problem, n_views, n_init=n_init, max_iter=max_iter, tol=tol, rng=rng)
-    return swept(problem, winner, max_iter, tol), bounds
+    return sweep_restarts(problem, winner, max_iter, tol), bounds
 
 
 def search(
-    problem: Problem,
+    problem: MCVCProblem,
     n_views: int,
     *,
     n_init: int,
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
-) -> tuple[State, Float[np.ndarray, " restarts"]]:
+) -> tuple[MCVCState, Float[np.ndarray, " restarts"]]:
     """Return the best state, and the bound of each start at `LOOSE_TOL`."""
     entries = problem.evidence.n_items * problem.n_clusters * n_views
     size = max(BATCH_ENTRIES // entries, 1)
-    best: list[State] = []
+    best: list[MCVCState] = []
     left: list[np.ndarray] = []
     for first in range(0, n_init, size):
         start = init(problem, n_views, min(size, n_init - first), rng=rng)
-        ends = swept(problem, start, max_iter, LOOSE_TOL).state
+        ends = sweep_restarts(problem, start, max_iter, LOOSE_TOL).state
         left.append(ends.bounds)
         best.append(highest(ends, KEPT))
-    few = [swept(problem, own, max_iter, tol).state for own in best]
+    few = [sweep_restarts(problem, own, max_iter, tol).state for own in best]
     if n_spectral := n_init // RANDOM_FOR_SPECTRAL:
         starts = spectral_starts(problem, best_of(few), n_spectral, rng=rng)
-        ends = joined([swept(problem, own, max_iter, LOOSE_TOL).state for own in in_batches(starts, size)])
+        ends = join_restarts(
+            [sweep_restarts(problem, own, max_iter, LOOSE_TOL).state for own in in_batches(starts, size)]
+        )
         left.append(ends.bounds)
-        few.append(swept(problem, highest(ends, KEPT_SPECTRAL), max_iter, tol).state)
+        few.append(sweep_restarts(problem, highest(ends, KEPT_SPECTRAL), max_iter, tol).state)
     return with_splits(problem, best_of(few), max_iter), np.concatenate(left)
 
 
-def swept(problem: Problem, state: State, max_iter: int, tol: float) -> Trace[State]:
+def sweep_restarts(problem: MCVCProblem, state: MCVCState, max_iter: int, tol: float) -> Trace[MCVCState]:
     """Sweep until the restarts together have converged."""
     return iterate(state, partial(step, problem), lambda own: float(own.bounds.sum()), max_iter=max_iter, tol=tol)
 
 
-def highest(state: State, number: int) -> State:
+def highest(state: MCVCState, number: int) -> MCVCState:
     """Return the restarts with the highest bounds."""
     return state.of_restarts(np.argsort(-state.bounds)[:number])
 
 
-def joined(states: list[State]) -> State:
+def join_restarts(states: list[MCVCState]) -> MCVCState:
     """Return the restarts of several states in one."""
     if len(states) == 1:
         return states[0]
@@ -94,7 +96,7 @@ def joined(states: list[State]) -> State:
         np.concatenate([own.weights.mean for own in states], axis=2),
         np.concatenate([own.weights.log_variance for own in states], axis=2),
     )
-    return State(
+    return MCVCState(
         eta=np.concatenate([own.eta for own in states], axis=2),
         weights=weights,
         phi=np.concatenate([own.phi for own in states], axis=1),
@@ -105,19 +107,19 @@ def joined(states: list[State]) -> State:
     )
 
 
-def best_of(states: list[State]) -> State:
+def best_of(states: list[MCVCState]) -> MCVCState:
     """Return the restart with the highest bound."""
     few = max(states, key=lambda own: own.bounds.max())
     return few.of_restarts(np.array([few.bounds.argmax()]))
 
 
-def in_batches(state: State, size: int) -> list[State]:
+def in_batches(state: MCVCState, size: int) -> list[MCVCState]:
     """Divide the restarts into batches."""
     n_restarts = len(state.bounds)
     return [state.of_restarts(np.arange(first, min(first + size, n_restarts))) for first in range(0, n_restarts, size)]
 
 
-def spectral_starts(problem: Problem, leader: State, n_starts: int, *, rng: np.random.Generator) -> State:
+def spectral_starts(problem: MCVCProblem, leader: MCVCState, n_starts: int, *, rng: np.random.Generator) -> MCVCState:
     """Clusters of each view that is followed from its evidence; views of annotators as in `leader`, one restart.
 
     Reliabilities are in turn those of the prior and of `leader`, and are multiplied by exponential weights of the
@@ -140,19 +142,21 @@ def spectral_starts(problem: Problem, leader: State, n_starts: int, *, rng: np.r
             n_found = len(np.unique(leader.eta[:, :, view].argmax(1)))
             n_clusters = min(round(MORE[start // 2 % 2] * n_found), problem.n_clusters)
             found = spectral_clusters(operator, n_clusters, rng=rng)
-            eta[:, :, start * n_views + view] = softened(found, problem.n_clusters)
+            eta[:, :, start * n_views + view] = soften_clusters(found, problem.n_clusters)
     columns = (np.arange(n_starts)[:, None] * n_views + followed).ravel()
     return with_clusters(problem, starts, eta, columns)
 
 
-def softened(clusters: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "items clusters"]:
+def soften_clusters(clusters: Int[np.ndarray, " items"], n_clusters: int) -> Float[np.ndarray, "items clusters"]:
     """η that prefers these clusters."""
     even = np.full((len(clusters), n_clusters), (1 - CERTAINTY) / n_clusters)
     even[np.arange(len(clusters)), clusters] += CERTAINTY
     return even
 
 
-def with_clusters(problem: Problem, state: State, eta: np.ndarray, columns: Int[np.ndarray, " columns"]) -> State:
+def with_clusters(
+    problem: MCVCProblem, state: MCVCState, eta: np.ndarray, columns: Int[np.ndarray, " columns"]
+) -> MCVCState:
     """State with η, and with weights of some columns that go with it."""
     mean = state.weights.mean[:, :, columns]
     fresh = Weights(np.zeros_like(mean), np.full_like(mean, 2 * np.log(FIRST_DEVIATION)))
@@ -160,14 +164,14 @@ def with_clusters(problem: Problem, state: State, eta: np.ndarray, columns: Int[
     return replace(state, eta=eta, weights=state.weights.with_problems(columns, own))
 
 
-def with_splits(problem: Problem, state: State, max_iter: int) -> State:
+def with_splits(problem: MCVCProblem, state: MCVCState, max_iter: int) -> MCVCState:
     """Split clusters of one restart as long as the bound rises."""
     most = problem.n_clusters * state.phi.shape[2]
     while most:
-        eta, n_splits, columns = divided(problem, state, most)
+        eta, n_splits, columns = split_views(problem, state, most)
         if not n_splits:
             break
-        candidate = swept(problem, with_clusters(problem, state, eta, columns), max_iter, LOOSE_TOL).state
+        candidate = sweep_restarts(problem, with_clusters(problem, state, eta, columns), max_iter, LOOSE_TOL).state
         if candidate.bounds[0] > state.bounds[0]:
             state = candidate
         else:
@@ -175,7 +179,9 @@ def with_splits(problem: Problem, state: State, max_iter: int) -> State:
     return state
 
 
-def divided(problem: Problem, state: State, most: int) -> tuple[np.ndarray, int, Int[np.ndarray, " columns"]]:
+def split_views(
+    problem: MCVCProblem, state: MCVCState, most: int
+) -> tuple[np.ndarray, int, Int[np.ndarray, " columns"]]:
     """η after at most so many splits, those first that the evidence favours; their number and views."""
     views = followed_views(state)
     hard = state.eta[:, :, views].argmax(1)
@@ -194,12 +200,12 @@ def divided(problem: Problem, state: State, most: int) -> tuple[np.ndarray, int,
     return eta, n_splits, np.array(sorted(changed), dtype=int)
 
 
-def followed_views(state: State) -> Int[np.ndarray, " views"]:
+def followed_views(state: MCVCState) -> Int[np.ndarray, " views"]:
     """Views that annotators hold, of one restart."""
     return np.flatnonzero(state.phi[:, 0].sum(0) > FOLLOWED)
 
 
-def view_weights(state: State) -> tuple[np.ndarray, np.ndarray]:
+def view_weights(state: MCVCState) -> tuple[np.ndarray, np.ndarray]:
     """Weights of judgements "same" and "apart" in each view, of one restart: (annotators, views)."""
     same, apart = pair_weights(state)
     return state.phi[:, 0] * same, state.phi[:, 0] * apart

@@ -97,7 +97,7 @@ class Colour:
 
 
 @dataclass(frozen=True)
-class Problem:
+class MPCKMeansProblem:
     """Features, constraints and their graph; spread: S, (features,); difference: x_i - x_j of each pair."""
 
     features: Float[np.ndarray, "items features"]
@@ -113,7 +113,7 @@ class Problem:
     @classmethod
     def of(
         cls, features: np.ndarray, constraints: Constraints, n_clusters: int, metric: str | None, per_cluster: bool
-    ) -> Problem:
+    ) -> MPCKMeansProblem:
         variance = features.var(0)
         colour = colour_classes(constraints, np.random.RandomState(0))  # fixed: equal data give an equal problem
         return cls(
@@ -152,7 +152,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class State:
+class MPCKMeansState:
     """Clusters, centroids, metrics; J, without the constants of weights."""
 
     labels: Int[np.ndarray, " items"]
@@ -161,16 +161,16 @@ class State:
     objective: float
 
 
-def init(labels: Int[np.ndarray, " items"], problem: Problem) -> State:
+def init(labels: Int[np.ndarray, " items"], problem: MPCKMeansProblem) -> MPCKMeansState:
     """First state: means and metric of the given clusters."""
     metric = problem.first_metric()
     # places of clusters that start empty
     centres = update_centres(labels, problem.features[: problem.n_clusters], problem)
-    state = State(labels, centres, metric, objective(labels, costs(centres, metric, problem), metric, problem))
+    state = MPCKMeansState(labels, centres, metric, objective(labels, costs(centres, metric, problem), metric, problem))
     return update_metric(state, problem)
 
 
-def step(state: State, problem: Problem) -> State:
+def step(state: MPCKMeansState, problem: MPCKMeansProblem) -> MPCKMeansState:
     at = costs(state.centres, state.metric, problem)
     labels = state.labels
     for _ in range(PASSES):
@@ -178,10 +178,10 @@ def step(state: State, problem: Problem) -> State:
     centres = update_centres(labels, state.centres, problem)
     at = replace(at, item=nearest(problem.features, centres, state.metric))
     value = objective(labels, at, state.metric, problem)
-    return update_metric(State(labels, centres, state.metric, value), problem)
+    return update_metric(MPCKMeansState(labels, centres, state.metric, value), problem)
 
 
-def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: Problem) -> Int[np.ndarray, " items"]:
+def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: MPCKMeansProblem) -> Int[np.ndarray, " items"]:
     """1.: assign each item to the cluster of lowest cost, given those of all others."""
     labels = labels.copy()
     labels[problem.free] = at.item[problem.free].argmin(1)
@@ -197,7 +197,7 @@ def assign(labels: Int[np.ndarray, " items"], at: Costs, problem: Problem) -> In
 
 
 def update_centres(
-    labels: Int[np.ndarray, " items"], before: Float[np.ndarray, "clusters features"], problem: Problem
+    labels: Int[np.ndarray, " items"], before: Float[np.ndarray, "clusters features"], problem: MPCKMeansProblem
 ) -> Float[np.ndarray, "clusters features"]:
     """2.; the centroid of an empty cluster is kept."""
     n, size = len(labels), np.bincount(labels, minlength=problem.n_clusters)
@@ -205,7 +205,7 @@ def update_centres(
     return np.where(size[:, None] > 0, of @ problem.features / np.maximum(size, 1)[:, None], before)
 
 
-def update_metric(state: State, problem: Problem) -> State:
+def update_metric(state: MPCKMeansState, problem: MPCKMeansProblem) -> MPCKMeansState:
     """3., the largest of STEPS at which J does not rise."""
     if problem.metric is None:
         return state
@@ -220,7 +220,7 @@ def update_metric(state: State, problem: Problem) -> State:
     return state
 
 
-def objective(labels: Int[np.ndarray, " items"], at: Costs, metric: Metric, problem: Problem) -> float:
+def objective(labels: Int[np.ndarray, " items"], at: Costs, metric: Metric, problem: MPCKMeansProblem) -> float:
     """J."""
     violated, cost = violations(labels, at, problem)
     total = at.item[np.arange(len(labels)), labels].sum() + (problem.constraints.weight * cost)[violated].sum()
@@ -231,7 +231,7 @@ def objective(labels: Int[np.ndarray, " items"], at: Costs, metric: Metric, prob
 
 
 def violations(
-    labels: Int[np.ndarray, " items"], at: Costs, problem: Problem
+    labels: Int[np.ndarray, " items"], at: Costs, problem: MPCKMeansProblem
 ) -> tuple[Bool[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
     """Which constraints are violated; f_M or f_C of every constraint, as if it were."""
     constraints = problem.constraints
@@ -240,7 +240,7 @@ def violations(
     return (a != b) == constraints.must, np.where(constraints.must, together, at.separation[a] - at.pair[row, a])
 
 
-def costs(centres: Float[np.ndarray, "clusters features"], metric: Metric, problem: Problem) -> Costs:
+def costs(centres: Float[np.ndarray, "clusters features"], metric: Metric, problem: MPCKMeansProblem) -> Costs:
     n_pairs, n_metrics = len(problem.difference), len(metric.root)
     pair, separation = np.empty((n_pairs, n_metrics)), np.empty(n_metrics)
     for k in range(n_metrics):
@@ -278,7 +278,7 @@ def _farthest(rows: Float[np.ndarray, "rows features"]) -> tuple[int, int, float
         one = other
 
 
-def _covariances(state: State, problem: Problem) -> list[np.ndarray]:
+def _covariances(state: MPCKMeansState, problem: MPCKMeansProblem) -> list[np.ndarray]:
     """A⁻¹ of 3. for each metric; a vector where A is diagonal."""
     at = costs(state.centres, state.metric, problem)
     violated, _ = violations(state.labels, at, problem)
@@ -346,17 +346,19 @@ def _colours(constraints: Constraints, colour: Int[np.ndarray, " items"]) -> tup
     return tuple(found)
 
 
-def run(first: State, problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
+def run(first: MPCKMeansState, problem: MPCKMeansProblem, *, max_iter: int, tol: float) -> Trace[MPCKMeansState]:
     """Sweep until J decreases by less than `tol` times its size."""
     return iterate(first, lambda s: step(s, problem), lambda s: -s.objective, max_iter=max_iter, tol=tol)
 
 
-def assigned(centres: Float[np.ndarray, "clusters features"], problem: Problem) -> Int[np.ndarray, " items"]:
+def assign_nearest(
+    centres: Float[np.ndarray, "clusters features"], problem: MPCKMeansProblem
+) -> Int[np.ndarray, " items"]:
     """Nearest centre of each item, before there is a metric."""
     return nearest(problem.features, centres, problem.first_metric()).argmin(1)
 
 
-def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
+def start_from_pairs(problem: MPCKMeansProblem, seed: int) -> Int[np.ndarray, " items"]:
     """k-means along the directions in which pairs kept apart differ more than pairs put together.
 
     The leading eigenvectors of the mean of v vᵀ over cannot-links minus that over must-links, relative to the
@@ -380,7 +382,7 @@ def start_from_pairs(problem: Problem, seed: int) -> Int[np.ndarray, " items"]:
     return kmeans.fit_predict(rows).astype(np.intp)
 
 
-def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " items"] | None:
+def start_from_neighbourhoods(problem: MPCKMeansProblem, seed: int) -> Int[np.ndarray, " items"] | None:
     """Assign items to the nearest centroid of a neighbourhood: the largest, then those far from the chosen, by size.
 
     If there are fewer neighbourhoods than clusters, k-means++ chooses items as further centroids. None if less than
@@ -406,16 +408,16 @@ def start_from_neighbourhoods(problem: Problem, seed: int) -> Int[np.ndarray, " 
             # if every item is at a centre, any will do
             new = problem.features[rng.choice(len(far), p=far / far.sum() if far.sum() > 0 else None)]
         chosen = np.concatenate([chosen, new[None]])
-    return assigned(chosen, problem)
+    return assign_nearest(chosen, problem)
 
 
-def _to_nearest(rows: np.ndarray, chosen: np.ndarray, problem: Problem) -> Float[np.ndarray, " rows"]:
+def _to_nearest(rows: np.ndarray, chosen: np.ndarray, problem: MPCKMeansProblem) -> Float[np.ndarray, " rows"]:
     metric = problem.first_metric()
     one = Metric(metric.root[:1], np.zeros(1))  # distances alone, without ln det A
     return nearest(rows, chosen, one).min(1)
 
 
-def priced(problem: Problem, state: State) -> Problem:
+def price_constraints(problem: MPCKMeansProblem, state: MPCKMeansState) -> MPCKMeansProblem:
     """Scale constraints so that a violation costs twice its weight on average, for must-links and cannot-links each.
 
     The unit is the mean squared distance of items from their centroids along a feature, which a learned metric makes
@@ -434,7 +436,7 @@ def priced(problem: Problem, state: State) -> Problem:
     return replace(problem, constraints=replace(constraints, weight=constraints.weight * price))
 
 
-def unconstrained(problem: Problem) -> Problem:
+def without_constraints(problem: MPCKMeansProblem) -> MPCKMeansProblem:
     """Set the cost of all constraints to 0."""
     constraints = problem.constraints
     return replace(problem, constraints=replace(constraints, weight=np.zeros(constraints.n_pairs)))

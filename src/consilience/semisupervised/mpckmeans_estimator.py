@@ -28,7 +28,7 @@ from consilience.inference.iterate import Trace, restarts
 from consilience.inference.pair_reliability import independent_share, log_odds
 from consilience.inference.randomness import spawn_seeds
 from consilience.semisupervised import mpckmeans as core
-from consilience.semisupervised.constraints import Constraints, entailed
+from consilience.semisupervised.constraints import Constraints, add_entailed
 
 METRICS = ("diagonal", "full", None)
 REWEIGHTINGS = 2  # of annotators; each is another run
@@ -178,7 +178,7 @@ class MPCKMeans(PairwiseClustering):
         self.n_violated_ = int((apart == constraints.must).sum())
         return constraints.notes
 
-    def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.State]:
+    def _best(self, features: np.ndarray, pairs: Pairs, rng: np.random.RandomState) -> Trace[core.MPCKMeansState]:
         """Run from all starts, then weight the annotators by the best result."""
         auto = isinstance(self.weight, str)
         assumed = np.log(ASSUMED / (1 - ASSUMED)) if auto else float(self.weight)
@@ -186,7 +186,7 @@ class MPCKMeans(PairwiseClustering):
         problem = self._problem(features, pairs, assumed * share)
         starts = self._starts(problem, rng)
         if auto:
-            problem = core.priced(problem, core.init(starts[0], core.unconstrained(problem)))
+            problem = core.price_constraints(problem, core.init(starts[0], core.without_constraints(problem)))
         traces = restarts(lambda start: self._run(core.init(start, problem), problem), [(start,) for start in starts])
         best = min(traces, key=lambda trace: -trace.lower_bound)
         for _ in range(REWEIGHTINGS if auto and pairs.n_rows else 0):
@@ -194,28 +194,30 @@ class MPCKMeans(PairwiseClustering):
             # clusters that obey the judgements would make all annotators look right
             without_constraints = core.nearest(features, state.centres, state.metric).argmin(1)
             problem = self._problem(features, pairs, share * log_odds(pairs, without_constraints))
-            problem = core.priced(problem, state)
+            problem = core.price_constraints(problem, state)
             best = self._run(state, problem)
         return best
 
-    def _run(self, first: core.State, problem: core.Problem) -> Trace[core.State]:
+    def _run(self, first: core.MPCKMeansState, problem: core.MPCKMeansProblem) -> Trace[core.MPCKMeansState]:
         return core.run(first, problem, max_iter=int(self.max_iter), tol=float(self.tol))
 
-    def _problem(self, features: np.ndarray, pairs: Pairs, worth: np.ndarray) -> core.Problem:
+    def _problem(self, features: np.ndarray, pairs: Pairs, worth: np.ndarray) -> core.MPCKMeansProblem:
         constraints = Constraints.of(pairs, worth)
         if self.closure:
-            constraints = entailed(constraints, ENTAILED * constraints.n_pairs)
-        return core.Problem.of(features, constraints, int(self.n_clusters), self.metric, bool(self.metric_per_cluster))
+            constraints = add_entailed(constraints, ENTAILED * constraints.n_pairs)
+        return core.MPCKMeansProblem.of(
+            features, constraints, int(self.n_clusters), self.metric, bool(self.metric_per_cluster)
+        )
 
-    def _starts(self, problem: core.Problem, rng: np.random.RandomState) -> list[Int[np.ndarray, " items"]]:
+    def _starts(self, problem: core.MPCKMeansProblem, rng: np.random.RandomState) -> list[Int[np.ndarray, " items"]]:
         if not isinstance(self.init, str):
-            return [core.assigned(self._given_centres(problem), problem)]
+            return [core.assign_nearest(self._given_centres(problem), problem)]
         seeds = spawn_seeds(rng, self.n_init)
         first = core.start_from_neighbourhoods(problem, seeds[0])
         rest = seeds if first is None else seeds[1:]
         return ([] if first is None else [first]) + [core.start_from_pairs(problem, seed) for seed in rest]
 
-    def _given_centres(self, problem: core.Problem) -> Float[np.ndarray, "clusters features"]:
+    def _given_centres(self, problem: core.MPCKMeansProblem) -> Float[np.ndarray, "clusters features"]:
         wanted = (problem.n_clusters, problem.features.shape[1])
         try:
             centres = np.asarray(self.init, dtype=float)
@@ -228,7 +230,7 @@ class MPCKMeans(PairwiseClustering):
             )
         return centres
 
-    def _read_off(self, state: core.State) -> None:
+    def _read_off(self, state: core.MPCKMeansState) -> None:
         """Set the clusters, centroids and metric."""
         kept = self._set_clusters(state.labels)
         self.cluster_centers_ = state.centres[kept]

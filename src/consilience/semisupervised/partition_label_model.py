@@ -73,14 +73,14 @@ from sklearn.cluster import KMeans
 
 from consilience.annotations import Groupings
 from consilience.inference import Trace, iterate
-from consilience.inference.confusion import Cells, ConfusionPrior
+from consilience.inference.confusion import ConfusionCells, ConfusionPrior
 from consilience.inference.exponential_family import (
     expected_log_dirichlet_segments,
     kl_dirichlet_segments,
     segment_sizes,
 )
 from consilience.inference.iterate import Loop, begin
-from consilience.inference.softmax import Items, Moments, fit_weights, in_chunks, moments, with_offset
+from consilience.inference.softmax import Moments, SoftmaxItems, fit_weights, in_chunks, moments, with_offset
 
 WEIGHT_STEPS = 5  # L-BFGS steps per sweep
 INITIAL_WEIGHT = 0.1  # standard deviation
@@ -92,7 +92,7 @@ TRIED = 5  # pairs of clusters that are tried for each join
 
 
 @dataclass(frozen=True)
-class Prior:
+class PartitionLabelModelPrior:
     """Prior, and whether reliability is learned.
 
     variance : σ².
@@ -114,7 +114,7 @@ class Observations(Protocol):
     """What the updates need of the items, wherever they are: in chunks, or in partitions."""
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> ConfusionCells:
         """Cells of all groupings."""
 
     def moments(
@@ -126,11 +126,11 @@ class Observations(Protocol):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PartitionLabelModelEvidence:
     """Observations in memory: chunks of items with their labels, and the cells of all groupings."""
 
-    chunks: list[Items]
-    cells: Cells
+    chunks: list[SoftmaxItems]
+    cells: ConfusionCells
 
     def moments(
         self,
@@ -142,7 +142,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class State:
+class PartitionLabelModelState:
     """Parameters; E[ln η] under them; the moments of the posteriors, and of π."""
 
     weights: Float[np.ndarray, "features clusters"]
@@ -156,10 +156,10 @@ class State:
 
 def init(
     evidence: Observations,
-    prior: Prior,
+    prior: PartitionLabelModelPrior,
     weights: Float[np.ndarray, "features clusters"],
     draws: Float[np.ndarray, "groups clusters"],
-) -> State:
+) -> PartitionLabelModelState:
     """First state: the given weights, ζ ~ Dirichlet(1) from exponential draws, confusion at its prior."""
     totals = np.add.reduceat(draws, evidence.cells.first_group)
     sizes = segment_sizes(evidence.cells.first_group, len(draws))
@@ -170,7 +170,9 @@ def init(
     return _with_moments(weights, assignment, reliability, confusion, model, evidence, prior)
 
 
-def step(state: State, evidence: Observations, prior: Prior) -> State:
+def step(
+    state: PartitionLabelModelState, evidence: Observations, prior: PartitionLabelModelPrior
+) -> PartitionLabelModelState:
     """(18), (20), (4) and (16)."""
     assignment = update_assignment(state, evidence.cells)
     reliability, confusion = update_confusion(state.moments, assignment, evidence.cells, prior)
@@ -178,13 +180,16 @@ def step(state: State, evidence: Observations, prior: Prior) -> State:
     return _with_moments(weights, assignment, reliability, confusion, model, evidence, prior)
 
 
-def update_assignment(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
+def update_assignment(state: PartitionLabelModelState, cells: ConfusionCells) -> Float[np.ndarray, "groups clusters"]:
     """(18)."""
     return cells.softmax(cells.matrix(state.expected) @ state.moments.labels)
 
 
 def update_confusion(
-    seen: Moments, assignment: Float[np.ndarray, "groups clusters"], cells: Cells, prior: Prior
+    seen: Moments,
+    assignment: Float[np.ndarray, "groups clusters"],
+    cells: ConfusionCells,
+    prior: PartitionLabelModelPrior,
 ) -> tuple[Float[np.ndarray, " annotators"], Float[np.ndarray, " cells"]]:
     """r, and (20) under it: together they maximise the bound, r among `RELIABILITIES`."""
     counts = cells.products(assignment, seen.labels)
@@ -193,7 +198,9 @@ def update_confusion(
     return reliability, prior.confusion.values(reliability) + counts
 
 
-def update_weights(state: State, evidence: Observations, prior: Prior) -> tuple[np.ndarray, Moments]:
+def update_weights(
+    state: PartitionLabelModelState, evidence: Observations, prior: PartitionLabelModelPrior
+) -> tuple[np.ndarray, Moments]:
     """(4): improved weights, and the moments of π under them."""
     return fit_weights(
         state.weights,
@@ -207,19 +214,19 @@ def update_weights(state: State, evidence: Observations, prior: Prior) -> tuple[
 
 
 def label_evidence(
-    assignment: Float[np.ndarray, "groups clusters"], expected: Float[np.ndarray, " cells"], cells: Cells
+    assignment: Float[np.ndarray, "groups clusters"], expected: Float[np.ndarray, " cells"], cells: ConfusionCells
 ) -> Float[np.ndarray, "groups clusters"]:
     """Evidence of label l for cluster k: Σ_j ζ_j^{mk} E[ln η_l^{mj}], the first term of (16)."""
     return cells.matrix(expected).T @ assignment
 
 
-def label_probability(state: State, cells: Cells) -> Float[np.ndarray, "groups clusters"]:
+def label_probability(state: PartitionLabelModelState, cells: ConfusionCells) -> Float[np.ndarray, "groups clusters"]:
     """Expectation of (8) under q: probability of each label of a grouping in each cluster."""
     totals = np.add.reduceat(state.confusion, cells.starts)
     return cells.matrix(state.confusion / totals[cells.row]).T @ state.assignment
 
 
-def expected_accuracy(state: State, cells: Cells) -> Float[np.ndarray, " groupings"]:
+def expected_accuracy(state: PartitionLabelModelState, cells: ConfusionCells) -> Float[np.ndarray, " groupings"]:
     """Posterior mean of η_j^{mj}, over the clusters' items and their correct labels."""
     totals = np.add.reduceat(state.confusion, cells.starts)
     right = state.confusion[cells.row == cells.column] / totals
@@ -234,16 +241,16 @@ def _with_moments(
     confusion: np.ndarray,
     model: Moments,
     evidence: Observations,
-    prior: Prior,
-) -> State:
+    prior: PartitionLabelModelPrior,
+) -> PartitionLabelModelState:
     """(16), stored as moments."""
     expected = expected_log_dirichlet_segments(confusion, evidence.cells.starts)
     said = label_evidence(assignment, expected, evidence.cells)
     seen = evidence.moments(with_offset(weights, prior.richness), said)
-    return State(weights, assignment, reliability, confusion, expected, seen, model)
+    return PartitionLabelModelState(weights, assignment, reliability, confusion, expected, seen, model)
 
 
-def lower_bound(state: State, evidence: Observations, prior: Prior) -> float:
+def lower_bound(state: PartitionLabelModelState, evidence: Observations, prior: PartitionLabelModelPrior) -> float:
     """Bound on ln p(Y, W, r | Φ), nats, all constants kept but that of p(r).
 
     With ρ from (16), Σ ρ (labels + ln π − ln ρ) is the log-normaliser of (16) less that of π.
@@ -262,13 +269,13 @@ def lower_bound(state: State, evidence: Observations, prior: Prior) -> float:
 
 def run_from(
     evidence: Observations,
-    prior: Prior,
-    start: Callable[[], State],
+    prior: PartitionLabelModelPrior,
+    start: Callable[[], PartitionLabelModelState],
     *,
     max_iter: int,
     tol: float,
     loop: Loop = begin,
-) -> Trace[State]:
+) -> Trace[PartitionLabelModelState]:
     """Sweep from a first state until the bound converges."""
     return loop(
         start,
@@ -280,21 +287,27 @@ def run_from(
 
 
 def run(
-    state: State, evidence: Observations, prior: Prior, *, max_iter: int, tol: float, loop: Loop = begin
-) -> Trace[State]:
+    state: PartitionLabelModelState,
+    evidence: Observations,
+    prior: PartitionLabelModelPrior,
+    *,
+    max_iter: int,
+    tol: float,
+    loop: Loop = begin,
+) -> Trace[PartitionLabelModelState]:
     """Sweep from a state that is known until the bound converges."""
     return run_from(evidence, prior, lambda: state, max_iter=max_iter, tol=tol, loop=loop)
 
 
 def read_groupings(
-    state: State,
+    state: PartitionLabelModelState,
     posteriors: Float[np.ndarray, "items clusters"],
-    problem: Problem,
-    prior: Prior,
+    problem: PartitionLabelModelProblem,
+    prior: PartitionLabelModelPrior,
     *,
     max_iter: int,
     tol: float,
-) -> State:
+) -> PartitionLabelModelState:
     """Read the groupings of a problem in the light of posteriors that were found without some of them.
 
     (18) and (20) at the reliability of the state, until their part of the bound converges.
@@ -304,12 +317,12 @@ def read_groupings(
     totals = np.add.reduceat(seen.labels + 1, cells.first_group)
     sizes = segment_sizes(cells.first_group, len(seen.labels))
 
-    def with_assignment(assignment: Float[np.ndarray, "groups clusters"]) -> State:
+    def with_assignment(assignment: Float[np.ndarray, "groups clusters"]) -> PartitionLabelModelState:
         confusion = psi + cells.products(assignment, seen.labels)
         expected = expected_log_dirichlet_segments(confusion, cells.starts)
         return replace(state, assignment=assignment, confusion=confusion, expected=expected, moments=seen)
 
-    def bound(after: State) -> float:
+    def bound(after: PartitionLabelModelState) -> float:
         said = label_evidence(after.assignment, after.expected, cells)
         divergence = kl_dirichlet_segments(after.confusion, psi, cells.starts)
         return float((said * seen.labels).sum() + entr(after.assignment).sum() - divergence)
@@ -325,7 +338,7 @@ def read_groupings(
 
 
 @dataclass(frozen=True)
-class Problem:
+class PartitionLabelModelProblem:
     """Features and labels, prepared for the updates.
 
     design : (items, columns) coordinates of Φ = [features, 1], and a last column of 1.
@@ -338,16 +351,16 @@ class Problem:
     design: Float[np.ndarray, "items columns"]
     basis: Float[np.ndarray, "weights rank"] | None
     labels: csr_array
-    cells: Cells
+    cells: ConfusionCells
     annotator_of_group: Int[np.ndarray, " groups"]
     n_annotators: int
 
     @classmethod
-    def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> Problem:
+    def of(cls, features: Float[np.ndarray, "items D"], groupings: Groupings) -> PartitionLabelModelProblem:
         phi = np.hstack([features, np.ones((len(features), 1))])
         coordinates, basis = row_space(phi)
         design = np.hstack([coordinates, np.ones((len(phi), 1))])
-        cells = Cells.of(groupings.grouping_of_group)
+        cells = ConfusionCells.of(groupings.grouping_of_group)
         owners = groupings.annotator_of_group
         return cls(design, basis, groupings.incidence, cells, owners, groupings.n_annotators)
 
@@ -356,9 +369,9 @@ class Problem:
         """D + 1."""
         return self.design.shape[1] - 1 if self.basis is None else len(self.basis)
 
-    def of_groupings(self, groupings: Groupings) -> Problem:
+    def of_groupings(self, groupings: Groupings) -> PartitionLabelModelProblem:
         """Return the problem with the labels of other groupings of the same items."""
-        cells, owners = Cells.of(groupings.grouping_of_group), groupings.annotator_of_group
+        cells, owners = ConfusionCells.of(groupings.grouping_of_group), groupings.annotator_of_group
         return replace(
             self,
             labels=groupings.incidence,
@@ -367,11 +380,13 @@ class Problem:
             n_annotators=groupings.n_annotators,
         )
 
-    def evidence(self, labels: csr_array, n_clusters: int) -> Evidence:
+    def evidence(self, labels: csr_array, n_clusters: int) -> PartitionLabelModelEvidence:
         """Evidence of the items with these labels."""
-        return Evidence(in_chunks(Items(self.design, labels), n_clusters), self.cells)
+        return PartitionLabelModelEvidence(in_chunks(SoftmaxItems(self.design, labels), n_clusters), self.cells)
 
-    def start_at_random(self, evidence: Observations, prior: Prior, n_clusters: int, seed: int) -> State:
+    def start_at_random(
+        self, evidence: Observations, prior: PartitionLabelModelPrior, n_clusters: int, seed: int
+    ) -> PartitionLabelModelState:
         """First state of a run: small random weights and random ζ."""
         rng = np.random.RandomState(seed)
         # drawn for the user's features, then projected: a start does not depend on the basis
@@ -379,7 +394,9 @@ class Problem:
         draws = rng.exponential(size=(self.labels.shape[1], n_clusters))
         return init(evidence, prior, weights if self.basis is None else self.basis.T @ weights, draws)
 
-    def start_from_features(self, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> State:
+    def start_from_features(
+        self, evidence: PartitionLabelModelEvidence, prior: PartitionLabelModelPrior, n_clusters: int, seed: int
+    ) -> PartitionLabelModelState:
         """First state of a run: as at random, but with posteriors close to a k-means clustering of the features."""
         state = self.start_at_random(evidence, prior, n_clusters, seed)
         k = max(round(SEEDED * n_clusters), 1)
@@ -388,7 +405,7 @@ class Problem:
 
 
 def leaning_moments(
-    evidence: Evidence, seeds: Int[np.ndarray, " items"], log_normalizer: float, n_clusters: int
+    evidence: PartitionLabelModelEvidence, seeds: Int[np.ndarray, " items"], log_normalizer: float, n_clusters: int
 ) -> Moments:
     """Moments of posteriors that put `LEANING` on each item's seed cluster, and spread the rest over all clusters."""
     ends = np.cumsum([len(chunk.design) for chunk in evidence.chunks])
@@ -410,15 +427,15 @@ def row_space(phi: Float[np.ndarray, "items weights"]) -> tuple[np.ndarray, np.n
 
 
 def merge(
-    trace: Trace[State],
+    trace: Trace[PartitionLabelModelState],
     evidence: Observations,
-    prior: Prior,
+    prior: PartitionLabelModelPrior,
     *,
     max_iter: int,
     tol: float,
     fewest: int = 1,
     loop: Loop = begin,
-) -> Trace[State]:
+) -> Trace[PartitionLabelModelState]:
     """Join clusters while the bound increases and more than `fewest` are left.
 
     Each pair is tried once, the most similar first and in each round as many as there are clusters, with sweeps after
@@ -445,16 +462,16 @@ def merge(
 
 
 def merge_to(
-    trace: Trace[State],
+    trace: Trace[PartitionLabelModelState],
     n_clusters: int,
-    owners: Callable[[State], Int[np.ndarray, " owning"]],
+    owners: Callable[[PartitionLabelModelState], Int[np.ndarray, " owning"]],
     evidence: Observations,
-    prior: Prior,
+    prior: PartitionLabelModelPrior,
     *,
     max_iter: int,
     tol: float,
     loop: Loop = begin,
-) -> Trace[State]:
+) -> Trace[PartitionLabelModelState]:
     """Join clusters until at most `n_clusters` own items, each time the two whose join lowers the bound least.
 
     `owners` gives the clusters that own items; the most similar pairs of these are tried. A join that would leave fewer
@@ -475,7 +492,9 @@ def merge_to(
         trace = replace(attempts[best], lower_bounds=(*trace.lower_bounds, attempts[best].lower_bound))
 
 
-def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tuple[int, int]]:
+def alike(
+    state: PartitionLabelModelState, cells: ConfusionCells, live: Int[np.ndarray, " live"]
+) -> list[tuple[int, int]]:
     """Pairs of clusters, the larger cluster first, sorted by the similarity of the labels that annotators give them."""
     live = live[np.argsort(-state.moments.design[-1][live], kind="stable")]  # the larger cluster of a pair is kept
     chance = np.sqrt(label_probability(state, cells)[:, live])
@@ -485,7 +504,7 @@ def alike(state: State, cells: Cells, live: Int[np.ndarray, " live"]) -> list[tu
     return [(int(live[a[i]]), int(live[b[i]])) for i in order]
 
 
-def with_joined(state: State, kept: int, emptied: int) -> State:
+def with_joined(state: PartitionLabelModelState, kept: int, emptied: int) -> PartitionLabelModelState:
     """Return the state whose moments give all items of one cluster to another."""
     design, labels = state.moments.design.copy(), state.moments.labels.copy()
     for table in (design, labels):

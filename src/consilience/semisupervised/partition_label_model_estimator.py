@@ -37,7 +37,7 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import forecasts, learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.copies import COPIES
-from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
+from consilience.estimators.grouping_copies import ReadGroupings, notes_on_copies, read_once
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
 from consilience.estimators.parameters import (
@@ -56,19 +56,19 @@ from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference import Trace
 from consilience.inference.clusters import by_falling_size
-from consilience.inference.confusion import Cells, ConfusionPrior
+from consilience.inference.confusion import ConfusionCells, ConfusionPrior
 from consilience.inference.iterate import Loop, begin, restarts
 from consilience.inference.randomness import check_random_state, spawn_seeds
 from consilience.inference.softmax import posteriors, with_offset
 from consilience.semisupervised import mapping, prior_variance
 from consilience.semisupervised.feature_order import order_of_features
-from consilience.semisupervised.feature_selection import associated
+from consilience.semisupervised.feature_selection import associated_features
 from consilience.semisupervised.partition_label_model import (
-    Evidence,
     Observations,
-    Prior,
-    Problem,
-    State,
+    PartitionLabelModelEvidence,
+    PartitionLabelModelPrior,
+    PartitionLabelModelProblem,
+    PartitionLabelModelState,
     expected_accuracy,
     label_evidence,
     label_probability,
@@ -77,7 +77,7 @@ from consilience.semisupervised.partition_label_model import (
     read_groupings,
     run_from,
 )
-from consilience.semisupervised.prior_variance import Fold, Search
+from consilience.semisupervised.prior_variance import Fold, VarianceSearch
 
 Observed = TypeVar("Observed", bound=Observations)
 
@@ -88,7 +88,7 @@ SEARCH_ITEMS = 5000  # largest number of items on which the prior variance is ch
 GUESSING = 0.5  # reliability up to which an annotator is named as one who sorts like people who guess
 MOST_NAMED = 10  # annotators in a note
 
-Start = Callable[[Evidence, Prior, int, int], State]
+Start = Callable[[PartitionLabelModelEvidence, PartitionLabelModelPrior, int, int], PartitionLabelModelState]
 
 
 class PartitionLabelModel(CrowdEstimator):
@@ -485,8 +485,8 @@ class PartitionLabelModel(CrowdEstimator):
         return mapping.same_distinctions(self.annotator_mapping_, self.groupings_["accuracy"], min_accuracy)
 
     def _run_restarts(
-        self, problem: Problem, prior: Prior, n_clusters: int, seeds: list[int]
-    ) -> tuple[Trace[State], list[Trace[State]], Evidence]:
+        self, problem: PartitionLabelModelProblem, prior: PartitionLabelModelPrior, n_clusters: int, seeds: list[int]
+    ) -> tuple[Trace[PartitionLabelModelState], list[Trace[PartitionLabelModelState]], PartitionLabelModelEvidence]:
         """Return the best restart, all restarts, and their evidence."""
         start = self._start(problem)
         return self.run_restarts(
@@ -502,15 +502,15 @@ class PartitionLabelModel(CrowdEstimator):
     def run_restarts(
         self,
         evidence_for: Callable[[int], Observed],
-        start: Callable[[Observed, int, int], State],
-        owners: Callable[[State, Observed], Int[np.ndarray, " owning"]],
-        prior: Prior,
+        start: Callable[[Observed, int, int], PartitionLabelModelState],
+        owners: Callable[[PartitionLabelModelState, Observed], Int[np.ndarray, " owning"]],
+        prior: PartitionLabelModelPrior,
         n_clusters: int,
         seeds: list[int],
         *,
         n_jobs: int | None = None,
         loop: Loop = begin,
-    ) -> tuple[Trace[State], list[Trace[State]], Observed]:
+    ) -> tuple[Trace[PartitionLabelModelState], list[Trace[PartitionLabelModelState]], Observed]:
         """Return the best restart, all restarts, and their evidence, wherever the items are.
 
         If a number of clusters was requested and joining does not lead to it, runs start again from this number.
@@ -534,8 +534,13 @@ class PartitionLabelModel(CrowdEstimator):
         return best, traces, evidence
 
     def _joined(
-        self, traces: list[Trace[State]], evidence: Observed, prior: Prior, owners: Any, limits: dict[str, Any]
-    ) -> Trace[State]:
+        self,
+        traces: list[Trace[PartitionLabelModelState]],
+        evidence: Observed,
+        prior: PartitionLabelModelPrior,
+        owners: Any,
+        limits: dict[str, Any],
+    ) -> Trace[PartitionLabelModelState]:
         """Return the best restart with its clusters joined, if possible among those with the number requested."""
         requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
         if requested is not None:
@@ -547,15 +552,22 @@ class PartitionLabelModel(CrowdEstimator):
             return best
         return merge_to(best, requested, lambda state: owners(state, evidence), evidence, prior, **limits)
 
-    def _start(self, problem: Problem) -> Start:
+    def _start(self, problem: PartitionLabelModelProblem) -> Start:
         from_features = self.init == "features" and problem.n_weights > 1
         return problem.start_from_features if from_features else problem.start_at_random
 
-    def _run(self, start: Start, evidence: Evidence, prior: Prior, n_clusters: int, seed: int) -> Trace[State]:
+    def _run(
+        self,
+        start: Start,
+        evidence: PartitionLabelModelEvidence,
+        prior: PartitionLabelModelPrior,
+        n_clusters: int,
+        seed: int,
+    ) -> Trace[PartitionLabelModelState]:
         first = partial(start, evidence, prior, n_clusters, seed)
         return run_from(evidence, prior, first, max_iter=self.max_iter, tol=self.tol)
 
-    def prior_of(self, problem: Problem, variance: float) -> Prior:
+    def prior_of(self, problem: PartitionLabelModelProblem, variance: float) -> PartitionLabelModelPrior:
         """Return the priors of a problem.
 
         Raises
@@ -577,7 +589,9 @@ class PartitionLabelModel(CrowdEstimator):
             self.diagonal_concentration,
             self.off_diagonal_concentration,
         )
-        return Prior(variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned")
+        return PartitionLabelModelPrior(
+            variance, richness, confusion, problem.n_weights, learned=self.reliability == "learned"
+        )
 
     def chooses_features(self, n_items: int, n_features: int) -> bool:
         """Whether it is chosen if all features are used, or those associated with the annotations."""
@@ -597,11 +611,15 @@ class PartitionLabelModel(CrowdEstimator):
         few, grouped = features[some], groupings[some]
         folds = prior_variance.split(grouped.incidence, rng)
         variances = self._variances(few)
-        found = self._searched([(Problem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters)
+        found = self._searched(
+            [(PartitionLabelModelProblem.of(few, grouped), variances)] * len(folds), variances, folds, n_clusters
+        )
         if self.chooses_features(*features.shape):
-            used = associated(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
-            parts = [few[:, associated(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds]
-            trials = [(Problem.of(part, grouped), self._variances(part)) for part in parts]
+            used = associated_features(features, groupings.incidence, groupings.grouping_of_group, folds[0].seed)
+            parts = [
+                few[:, associated_features(few, fold.kept, grouped.grouping_of_group, fold.seed)] for fold in folds
+            ]
+            trials = [(PartitionLabelModelProblem.of(part, grouped), self._variances(part)) for part in parts]
             fewer = self._searched(trials, self._variances(few[:, used]), folds, n_clusters)
             sizes = [len(used), int(np.count_nonzero(used))]
             self.feature_search_ = prior_variance.compare({"all": found, "associated": fewer}, sizes)
@@ -612,11 +630,11 @@ class PartitionLabelModel(CrowdEstimator):
 
     def _searched(
         self,
-        trials: list[tuple[Problem, Float[np.ndarray, " candidates"]]],
+        trials: list[tuple[PartitionLabelModelProblem, Float[np.ndarray, " candidates"]]],
         variances: Float[np.ndarray, " candidates"],
         folds: list[Fold],
         n_clusters: int,
-    ) -> Search:
+    ) -> VarianceSearch:
         """Log probability of held-out annotations under each candidate; `trials` has the candidates of each fold."""
 
         def evaluate(candidate: int, fold: int) -> np.ndarray:
@@ -641,9 +659,13 @@ class PartitionLabelModel(CrowdEstimator):
 
     def _learned_from(
         self, features: np.ndarray, groupings: Groupings, n_clusters: int, seeds: list[int]
-    ) -> tuple[Problem, Prior, tuple[Trace[State], list[Trace[State]], Evidence]]:
+    ) -> tuple[
+        PartitionLabelModelProblem,
+        PartitionLabelModelPrior,
+        tuple[Trace[PartitionLabelModelState], list[Trace[PartitionLabelModelState]], PartitionLabelModelEvidence],
+    ]:
         """Return problem and prior of the features that are used, and what `_learned` finds."""
-        problem = Problem.of(features[:, self.features_used_], groupings)
+        problem = PartitionLabelModelProblem.of(features[:, self.features_used_], groupings)
         prior = self.prior_of(problem, self.prior_variance_)
         return problem, prior, self._run_restarts(problem, prior, n_clusters, seeds)
 
@@ -653,7 +675,9 @@ class PartitionLabelModel(CrowdEstimator):
         if not len(left_out):
             return False
         clusters = one_hot(found.argmax(1))
-        more = left_out[associated(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)]
+        more = left_out[
+            associated_features(features[:, left_out], clusters, np.zeros(clusters.shape[1], dtype=int), seed)
+        ]
         before = self._variances(features[:, self.features_used_])
         self.features_used_[more] = True
         # the variance of the scores stays, though more features make them up
@@ -662,8 +686,12 @@ class PartitionLabelModel(CrowdEstimator):
         return bool(len(more))
 
     def _with_copies(
-        self, state: State, found: Float[np.ndarray, "items clusters"], problem: Problem, read: Read
-    ) -> tuple[State, Problem]:
+        self,
+        state: PartitionLabelModelState,
+        found: Float[np.ndarray, "items clusters"],
+        problem: PartitionLabelModelProblem,
+        read: ReadGroupings,
+    ) -> tuple[PartitionLabelModelState, PartitionLabelModelProblem]:
         """State and problem with the groupings of all annotators: a copy is as reliable as who was read instead."""
         problem = problem.of_groupings(read.given)
         state = replace(state, reliability=state.reliability[read.first_of_each()])
@@ -672,10 +700,10 @@ class PartitionLabelModel(CrowdEstimator):
 
     def _read_off(
         self,
-        state: State,
+        state: PartitionLabelModelState,
         everything: Float[np.ndarray, "items clusters"],
-        problem: Problem,
-        prior: Prior,
+        problem: PartitionLabelModelProblem,
+        prior: PartitionLabelModelPrior,
         groupings: Groupings,
     ) -> None:
         """Set the clusters that own items, by decreasing size, and their labels by annotator."""
@@ -699,9 +727,9 @@ class PartitionLabelModel(CrowdEstimator):
 
     def keep_meanings(
         self,
-        state: State,
+        state: PartitionLabelModelState,
         kept: Int[np.ndarray, " clusters"],
-        cells: Cells,
+        cells: ConfusionCells,
         groupings: Groupings,
         correct: Callable[[Float[np.ndarray, "groups clusters"]], Int[np.ndarray, " groups"]],
     ) -> None:
@@ -822,7 +850,9 @@ def note_guessers(reliability: pd.Series) -> list[str]:
     ]
 
 
-def _posteriors(state: State, evidence: Evidence, prior: Prior) -> Float[np.ndarray, "items clusters"]:
+def _posteriors(
+    state: PartitionLabelModelState, evidence: PartitionLabelModelEvidence, prior: PartitionLabelModelPrior
+) -> Float[np.ndarray, "items clusters"]:
     """(16), for all items."""
     of_labels = label_evidence(state.assignment, state.expected, evidence.cells)
     found = np.empty((sum(len(chunk.design) for chunk in evidence.chunks), state.weights.shape[1]))
@@ -839,7 +869,9 @@ def one_hot(clusters: Int[np.ndarray, " items"]) -> csr_array:
     return csr_array((np.ones(len(cluster)), cluster, np.arange(len(cluster) + 1)))
 
 
-def _owners(state: State, evidence: Evidence, prior: Prior) -> Int[np.ndarray, " owning"]:
+def _owners(
+    state: PartitionLabelModelState, evidence: PartitionLabelModelEvidence, prior: PartitionLabelModelPrior
+) -> Int[np.ndarray, " owning"]:
     """Clusters that own items."""
     return np.unique(_posteriors(state, evidence, prior).argmax(1))
 

@@ -41,7 +41,7 @@ def split(labels: csr_array, rng: np.random.RandomState) -> list[Fold]:
 
 
 @dataclass(frozen=True)
-class Search:
+class VarianceSearch:
     """Log probability of held-out labels under each prior variance.
 
     variances : the candidates, ascending.
@@ -74,7 +74,7 @@ class Search:
         """The prior variance chosen."""
         return float(self.variances[self.chosen])
 
-    def lead(self, other: Search) -> tuple[float, float]:
+    def lead(self, other: VarianceSearch) -> tuple[float, float]:
         """How much more probable labels are than under another search, each with its choice; and the standard error."""
         difference = self.by_item[self.chosen] - other.by_item[other.chosen]
         return float(difference.sum()), float(standard_error(difference))
@@ -82,7 +82,7 @@ class Search:
 
 def search(
     variances: Float[np.ndarray, " candidates"], folds: list[Fold], evaluate: Evaluate, *, n_jobs: int | None
-) -> Search:
+) -> VarianceSearch:
     """Cross-validate over the labels.
 
     Parameters
@@ -94,10 +94,10 @@ def search(
     jobs = [(candidate, fold) for candidate in range(len(variances)) for fold in range(len(folds))]
     results = restarts(evaluate, jobs, n_jobs=n_jobs, unit="fits of prior variances")
     n_labels = sum(fold.left_out.nnz for fold in folds)
-    return Search(variances, np.reshape(results, (len(variances), len(folds), -1)).sum(1) / n_labels)
+    return VarianceSearch(variances, np.reshape(results, (len(variances), len(folds), -1)).sum(1) / n_labels)
 
 
-def compare(searches: dict[str, Search], n_features: list[int]) -> pd.DataFrame:
+def compare(searches: dict[str, VarianceSearch], n_features: list[int]) -> pd.DataFrame:
     """Log probability of a held-out label with each set of features, one row for each.
 
     features, n_features, prior_variance (the choice), log_probability (with it), standard_error (of its difference from

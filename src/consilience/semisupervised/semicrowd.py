@@ -55,7 +55,7 @@ NOTHING = "The similarities separate no items by their features, so the clusters
 
 
 @dataclass(frozen=True)
-class Problem:
+class SemiCrowdProblem:
     """Known entries, by row and column; weight: C."""
 
     row: Int[np.ndarray, " entries"]
@@ -66,7 +66,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class State:
+class SemiCrowdState:
     """residual: ‖known - A - E‖ / ‖known‖."""
 
     completed: Float[np.ndarray, "annotated annotated"]
@@ -76,13 +76,13 @@ class State:
     residual: float
 
 
-def init(problem: Problem) -> State:
+def init(problem: SemiCrowdProblem) -> SemiCrowdState:
     zeros = np.zeros(len(problem.known))
     largest = max(np.sqrt((problem.known**2).sum()), 1.0)
-    return State(np.zeros((problem.n_items,) * 2), zeros, zeros, 1.25 / float(largest), np.inf)
+    return SemiCrowdState(np.zeros((problem.n_items,) * 2), zeros, zeros, 1.25 / float(largest), np.inf)
 
 
-def step(state: State, problem: Problem) -> State:
+def step(state: SemiCrowdState, problem: SemiCrowdProblem) -> SemiCrowdState:
     at = (problem.row, problem.column)
     push = state.multiplier / state.penalty
     error = shrink(problem.known - state.completed[at] + push, problem.weight / state.penalty)
@@ -92,7 +92,7 @@ def step(state: State, problem: Problem) -> State:
     gap = problem.known - completed[at] - error
     residual = float(np.linalg.norm(gap)) / max(float(np.linalg.norm(problem.known)), 1.0)
     multiplier = state.multiplier + state.penalty * gap
-    return State(completed, error, multiplier, GROWTH * state.penalty, residual)
+    return SemiCrowdState(completed, error, multiplier, GROWTH * state.penalty, residual)
 
 
 def shrink(values: Float[np.ndarray, " entries"], by: float) -> Float[np.ndarray, " entries"]:
@@ -108,13 +108,13 @@ def low_rank(target: Float[np.ndarray, "annotated annotated"], by: float) -> Flo
     return result
 
 
-def objective(state: State, problem: Problem) -> float:
+def objective(state: SemiCrowdState, problem: SemiCrowdProblem) -> float:
     """tr(A) + C Σ_known |A_ij - Ã_ij|."""
     error = problem.known - state.completed[problem.row, problem.column]
     return float(np.trace(state.completed) + problem.weight * np.abs(error).sum())
 
 
-def complete(problem: Problem, *, max_iter: int, tol: float) -> Trace[State]:
+def complete(problem: SemiCrowdProblem, *, max_iter: int, tol: float) -> Trace[SemiCrowdState]:
     """Sweep until A and E reproduce the known entries."""
     return iterate(
         init(problem),

@@ -22,7 +22,7 @@ from consilience.semisupervised.semicrowd import (
     FLAT,
     MAX_ANNOTATED,
     NOTHING,
-    Problem,
+    SemiCrowdProblem,
     complete,
     learn_metric,
     objective,
@@ -172,7 +172,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         kept = np.argsort(self.items_.get_indexer(self.completed_.index))
         self.completed_ = self.completed_.iloc[kept, kept]
 
-    def _problem(self, pairs: Pairs) -> tuple[Problem, Int[np.ndarray, " annotated"], list[str]]:
+    def _problem(self, pairs: Pairs) -> tuple[SemiCrowdProblem, Int[np.ndarray, " annotated"], list[str]]:
         """Return the known entries of the table of annotated items, these items, and a note on unclear pairs."""
         annotated = np.unique(np.concatenate([pairs.item_a, pairs.item_b]))
         n = len(annotated)
@@ -186,7 +186,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
         diagonal = np.arange(n)
         known = np.concatenate([share, share, np.ones(n)])  # both ways, and each item with itself
         weight = 2 * np.sqrt(n / max(len(known), 1)) if isinstance(self.error_weight, str) else self.error_weight
-        problem = Problem(
+        problem = SemiCrowdProblem(
             row=np.concatenate([a, b, diagonal]),
             column=np.concatenate([b, a, diagonal]),
             known=known,

@@ -24,10 +24,10 @@ from consilience.inference.exponential_family import expected_log_dirichlet_segm
 from consilience.inference.reweighted import Clusters, Weights
 from consilience.inference.softmax import moments, posteriors, with_offset
 from consilience.semisupervised.partition_label_model import (
-    Evidence,
-    Prior,
-    Problem,
-    State,
+    PartitionLabelModelEvidence,
+    PartitionLabelModelPrior,
+    PartitionLabelModelProblem,
+    PartitionLabelModelState,
     init,
     label_evidence,
     update_assignment,
@@ -42,16 +42,16 @@ SWEEPS_AT_FIT = 20  # to learn the parameters again from the fitted posteriors
 class WeightedPartitionLabels:
     """A fitted model: its problem, and its state with the posteriors of the fit."""
 
-    problem: Problem
-    evidence: Evidence
-    prior: Prior
-    state: State
+    problem: PartitionLabelModelProblem
+    evidence: PartitionLabelModelEvidence
+    prior: PartitionLabelModelPrior
+    state: PartitionLabelModelState
 
     @classmethod
     def of(
         cls,
-        problem: Problem,
-        prior: Prior,
+        problem: PartitionLabelModelProblem,
+        prior: PartitionLabelModelPrior,
         fitted: Float[np.ndarray, "items clusters"],
         reliability: Float[np.ndarray, " annotators"],
     ) -> WeightedPartitionLabels:
@@ -80,7 +80,7 @@ class WeightedPartitionLabels:
         """Return the most probable cluster of each item under these weights."""
         return self.posteriors(weights).argmax(1)
 
-    def _sweep(self, state: State, weights: Weights) -> State:
+    def _sweep(self, state: PartitionLabelModelState, weights: Weights) -> PartitionLabelModelState:
         """(18), (20), (4) and (16)."""
         cells = self.problem.cells
         assignment = update_assignment(state, cells)
@@ -93,6 +93,6 @@ class WeightedPartitionLabels:
         scores = with_offset(coefficients, self.prior.richness)
         return replace(state, moments=moments(self.evidence.chunks, scores, self._said(state, weights)))
 
-    def _said(self, state: State, weights: Weights) -> Float[np.ndarray, "groups clusters"]:
+    def _said(self, state: PartitionLabelModelState, weights: Weights) -> Float[np.ndarray, "groups clusters"]:
         said = label_evidence(state.assignment, state.expected, self.problem.cells)
         return np.asarray(weights[self.problem.annotator_of_group][:, None] * said)

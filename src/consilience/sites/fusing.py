@@ -96,8 +96,8 @@ def fuse_sites(
     Veeramachaneni & O'Reilly, Clustering using subset groupings: groupings by sites whose data may not move.
     """
     given = list(summaries)
-    shared = _checked(given)
-    left_out = [] if keep_all else unrelated(given)
+    shared = _check_overlap(given)
+    left_out = [] if keep_all else find_unrelated(given)
     groupings = as_groupings(one for one in given if one.site not in left_out)
     model = SubsetFusion(n_clusters, random_state=random_state).fit(groupings)
     labels = pd.Series(model.labels_, index=model.items_, name="cluster")
@@ -107,7 +107,7 @@ def fuse_sites(
     return FusedSites(labels, probabilities, sites, left_out, notes, groupings, model)
 
 
-def unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
+def find_unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
     """Return the sites whose groups have nothing to do with those of any other, if there are others that agree.
 
     Parameters
@@ -201,7 +201,7 @@ def as_groupings(summaries: Iterable[SiteSummary]) -> Groupings:
     return Groupings.from_frame(pd.concat(frames, ignore_index=True))
 
 
-def _checked(summaries: list[SiteSummary]) -> pd.Series:
+def _check_overlap(summaries: list[SiteSummary]) -> pd.Series:
     """Return how many items of each site another one has too."""
     if len(summaries) < 2:
         raise InputError(f"At least two summaries are needed. Got {len(summaries)}.")

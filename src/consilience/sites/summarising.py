@@ -107,7 +107,7 @@ def summarise_site(
     site = checked_site(site)
     epsilon = None if epsilon is None else checked_epsilon(epsilon)
     names, values = _checked_table(X)
-    named = _named(names, only)
+    named = _positions_of(names, only)
     _require_size(min_group_size, len(named))
     rng = spawn_generator(random_state)
     scaled = StandardScaler().fit_transform(values)
@@ -116,20 +116,20 @@ def summarise_site(
     if epsilon is not None:
         # all groupings together disclose ε
         shown = np.column_stack([_noisy(one, epsilon / shown.shape[1], rng) for one in shown.T])
-    texts = [names[place] if key is None else hashed(names[place], key) for place in named]
+    texts = [names[place] if key is None else hash_name(names[place], key) for place in named]
     # the order of the site's table would tell something
     order = np.argsort(np.array(texts, dtype=object))
     return SiteSummary(
         site=site,
         items=tuple(texts[place] for place in order),
-        groups=np.column_stack([_renumbered(one) for one in shown[order].T]),
+        groups=np.column_stack([_renumber(one) for one in shown[order].T]),
         hashed_names=key is not None,
         min_group_size=min_group_size,
         epsilon=epsilon,
     )
 
 
-def hashed(name: str, key: bytes) -> str:
+def hash_name(name: str, key: bytes) -> str:
     """Return the keyed hash of a name, in hexadecimal digits.
 
     Raises
@@ -174,7 +174,7 @@ def _checked_table(X: Any) -> tuple[list[str], Float[np.ndarray, "items features
     return names, np.column_stack(columns)
 
 
-def _named(names: list[str], only: Sequence[Any] | None) -> Int[np.ndarray, " named"]:
+def _positions_of(names: list[str], only: Sequence[Any] | None) -> Int[np.ndarray, " named"]:
     """Return the positions of the items that are named."""
     if only is None:
         return np.arange(len(names))
@@ -285,6 +285,6 @@ def _noisy(group: Int[np.ndarray, " items"], epsilon: float, rng: np.random.Gene
     return np.asarray(numbers[np.where(keeps, code, other)])
 
 
-def _renumbered(group: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
+def _renumber(group: Int[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
     """Number groups in the order of the items, so that numbers tell nothing of the clusterer."""
     return pd.factorize(np.where(group == NO_GROUP, np.nan, group))[0].astype(np.intp)

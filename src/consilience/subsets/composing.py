@@ -15,7 +15,7 @@ Codes = Int[np.ndarray, " members"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SubsetPlan:
     """Which items each subset has: shared ones, which are in all of them, and its own.
 
     shared : the shared items, first in every subset.
@@ -59,7 +59,7 @@ class Grouped:
     subset_of_group: Int[np.ndarray, " groups"]
 
 
-def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, rng: np.random.Generator) -> Plan:
+def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, rng: np.random.Generator) -> SubsetPlan:
     """Draw the shared items, and deal all others to subsets of nearly equal size, once for each repeat.
 
     Parameters
@@ -77,10 +77,10 @@ def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, r
     dealt = np.empty((n_repeats, len(others)), dtype=np.int32)
     for repeat in range(n_repeats):
         dealt[repeat] = rng.permutation(others)
-    return Plan(order[:n_shared], dealt, ends)
+    return SubsetPlan(order[:n_shared], dealt, ends)
 
 
-def collect(plan: Plan, labels: Iterable[Int[np.ndarray, "..."]]) -> Grouped:
+def collect(plan: SubsetPlan, labels: Iterable[Int[np.ndarray, "..."]]) -> Grouped:
     """Number the groups of all subsets throughout.
 
     Parameters
@@ -94,7 +94,7 @@ def collect(plan: Plan, labels: Iterable[Int[np.ndarray, "..."]]) -> Grouped:
     n_groups = []
     begin = 0
     for number, ((repeat, part), found) in enumerate(zip(plan.own_parts(), labels, strict=True)):
-        code, here = numbered(found)
+        code, here = number_groups(found)
         code[code >= 0] += begin
         of_shared[:, number], of_own[repeat, part] = code[:n_shared], code[n_shared:]
         n_groups.append(here)
@@ -102,14 +102,14 @@ def collect(plan: Plan, labels: Iterable[Int[np.ndarray, "..."]]) -> Grouped:
     return Grouped(of_shared, of_own, np.repeat(np.arange(plan.n_subsets), n_groups))
 
 
-def numbered(labels: Codes) -> tuple[Codes, int]:
+def number_groups(labels: Codes) -> tuple[Codes, int]:
     """Number the groups of a subset from 0; labels below 0 become -1. Also return how many groups there are."""
     names, code = np.unique(labels, return_inverse=True)
     n_left_out = int((names < 0).sum())
     return np.maximum(code - n_left_out, NO_GROUP), len(names) - n_left_out
 
 
-def sizes(plan: Plan, grouped: Grouped) -> dict[str, Int[np.ndarray, " subsets"]]:
+def sizes(plan: SubsetPlan, grouped: Grouped) -> dict[str, Int[np.ndarray, " subsets"]]:
     """Return for each subset how many items and groups it has, and how many items the clusterer left out."""
     n_shared = len(plan.shared)
     left_out = [int((grouped.of_own[repeat, part] == NO_GROUP).sum()) for repeat, part in plan.own_parts()]

@@ -82,7 +82,7 @@ def link(grouped: Grouped, cluster: Int[np.ndarray, " shared"], n_clusters: int)
     """Compare the groups of all subsets with the clusters of the shared items, -1 for those of none."""
     known = cluster >= 0
     memberships = _memberships(grouped.of_shared[known], grouped.subset_of_group)
-    layout = mixture.Layout.of(memberships)
+    layout = mixture.GroupingLayout.of(memberships)
     state = mixture.learn_concentration(layout, mixture.init(layout, cluster[known], n_clusters))
     counts = mixture.count(layout, state)
     c = state.concentration

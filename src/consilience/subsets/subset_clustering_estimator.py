@@ -36,7 +36,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from consilience.annotations import Annotations
-from consilience.annotations.display import shown
+from consilience.annotations.display import show_value
 from consilience.annotations.names import outside
 from consilience.annotations.types import (
     FeaturesLike,
@@ -242,7 +242,11 @@ class SubsetClustering(CrowdEstimator):
         return self._probabilities_of(slice(None))
 
     def _groupings_of(
-        self, features: Float[np.ndarray, "items features"], plan: composing.Plan, seed: int, heard: Counter[Heard]
+        self,
+        features: Float[np.ndarray, "items features"],
+        plan: composing.SubsetPlan,
+        seed: int,
+        heard: Counter[Heard],
     ) -> Iterator[composing.Codes]:
         """Yield the groups of each subset, clustered side by side, and count the warnings."""
         seeds = spawn_seeds(seed, plan.n_subsets)
@@ -258,7 +262,7 @@ class SubsetClustering(CrowdEstimator):
 
     def _cluster_all(self, features: Float[np.ndarray, "items features"], seed: int) -> None:
         """Let the groups of all items together be the clusters."""
-        code, n_clusters = composing.numbered(_grouped(self.clusterer, features, seed))
+        code, n_clusters = composing.number_groups(_group_items(self.clusterer, features, seed))
         with np.errstate(divide="ignore"):  # ln 0 is meant: no other cluster than that of the group
             self._scores = np.vstack([np.log(np.eye(n_clusters)), np.zeros((1, n_clusters))])
         self._prior = np.log1p(np.bincount(code[code >= 0], minlength=n_clusters))
@@ -274,7 +278,7 @@ class SubsetClustering(CrowdEstimator):
             consistency=[1.0],
         )
 
-    def _fuse(self, plan: composing.Plan, grouped: composing.Grouped, rng: np.random.Generator) -> None:
+    def _fuse(self, plan: composing.SubsetPlan, grouped: composing.Grouped, rng: np.random.Generator) -> None:
         n_items = plan.own.shape[1] + len(plan.shared)
         if (grouped.of_shared < 0).all():
             raise InputError(
@@ -342,7 +346,7 @@ class SubsetClustering(CrowdEstimator):
         self, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"], annotator: Name | None
     ) -> Float[np.ndarray, " pairs"]:
         if annotator is not None:
-            raise InputError(f"SubsetClustering has no annotators. Got annotator={shown(annotator)}.")
+            raise InputError(f"SubsetClustering has no annotators. Got annotator={show_value(annotator)}.")
         return np.asarray((self._probabilities_of(a) * self._probabilities_of(b)).sum(1))
 
     def _limits(self, n_items: int) -> list[str]:
@@ -400,18 +404,18 @@ class SubsetClustering(CrowdEstimator):
         if is_class or not all(hasattr(self.clusterer, name) for name in ("fit_predict", "get_params")):
             raise InputError(
                 "The 'clusterer' parameter of SubsetClustering must be a scikit-learn clusterer, such as "
-                f"SpectralClustering(8). Got {shown(self.clusterer)} instead."
+                f"SpectralClustering(8). Got {show_value(self.clusterer)} instead."
             )
         tags = get_tags(self.clusterer)
         if isinstance(self.clusterer, CrowdEstimator) and (tags.target_tags.required or tags.input_tags.string):
             raise InputError(
                 "The 'clusterer' parameter of SubsetClustering must need features alone, no annotations. Got "
-                f"{shown(self.clusterer)} instead."
+                f"{show_value(self.clusterer)} instead."
             )
         if tags.input_tags.pairwise:
             raise InputError(
                 "The 'clusterer' parameter of SubsetClustering must take features, not distances or similarities of "
-                f"all pairs of items. Got {shown(self.clusterer)}."
+                f"all pairs of items. Got {show_value(self.clusterer)}."
             )
 
     def _contradictions(self) -> Iterator[str]:
@@ -422,7 +426,7 @@ class SubsetClustering(CrowdEstimator):
             yield "shared_"
 
 
-def _grouped(clusterer: Any, features: Float[np.ndarray, "members features"], seed: int) -> composing.Codes:
+def _group_items(clusterer: Any, features: Float[np.ndarray, "members features"], seed: int) -> composing.Codes:
     """Groups of the items of one subset, by a copy of the clusterer."""
     own = clone(clusterer)
     set_seeds(own, check_random_state(seed))
@@ -435,7 +439,7 @@ def _grouped_quietly(
     """Groups of the items of one subset, and the warnings that the clusterer gave."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        labels = _grouped(clusterer, features, seed)
+        labels = _group_items(clusterer, features, seed)
     return labels, {(one.category, str(one.message)) for one in caught}
 
 

@@ -11,10 +11,10 @@ import pandas as pd
 
 from consilience.analysis.findings import Findings
 from consilience.analysis.name_corrections import NAME, STANDARD, corrections_from, require_known
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.analysis.standardisation import standard_names, written_names
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.annotations.spelling import near_spelling
 from consilience.errors import InputError
@@ -63,7 +63,7 @@ class CardSort:
         if not isinstance(annotations, Groupings):
             kind = type(annotations).__name__.lower()
             raise InputError(
-                f"{written(names=None)} corrects the names of groups; the model reads {kind}, which have none."
+                f"{spell(names=None)} corrects the names of groups; the model reads {kind}, which have none."
             )
         known = written_names(annotations)
         return replace(self, corrections={name: to for name, to in self.corrections.items() if name in known})
@@ -96,7 +96,7 @@ def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, Card
     left_out = people(options.leave_out, annotations.annotators)
     if left_out:
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
-        note(f"Left out of the fit: {len(left_out):,} of {counted(annotations.n_annotators, 'annotator')}, {shown}.")
+        note(f"Left out of the fit: {len(left_out):,} of {quantify(annotations.n_annotators, 'annotator')}, {shown}.")
         annotations = annotations.leave_out(left_out)
     return annotations, CardSort(left_out, corrections, seconds)
 
@@ -110,7 +110,7 @@ def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
         moved = [name for name in names if corrections.get(name, standard) != standard]
         kept = [name for name in names if corrections.get(name) == standard]
         if moved and kept:
-            more = f" and {counted(len(kept) - 1, 'other spelling')}" if len(kept) > 1 else ""
+            more = f" and {quantify(len(kept) - 1, 'other spelling')}" if len(kept) > 1 else ""
             stay = "stay" if len(kept) > 1 else "stays"
             to = repr(corrections[moved[0]]) if corrections[moved[0]] else "no name"
             texts.append(
@@ -123,7 +123,7 @@ def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
 def _names_in(annotations: Groupings | Labels | Pairs) -> set[str]:
     if isinstance(annotations, Pairs):
         raise InputError(
-            f"Judgements of pairs have no groups whose names could be corrected; leave out {written(names=None)}."
+            f"Judgements of pairs have no groups whose names could be corrected; leave out {spell(names=None)}."
         )
     return written_names(annotations.to_groupings() if isinstance(annotations, Labels) else annotations)
 
@@ -149,7 +149,7 @@ def people(given: Iterable[str], annotators: pd.Index) -> list[Any]:
             file = "" if where else ", and no file of that name"
             raise InputError(f"{where}There is no annotator {name!r} to leave out{file}.{near_spelling(name, known)}")
     if wanted and len(wanted) == len(known):
-        raise InputError(f"{written(leave_out=None)} names all {len(known):,} annotators; nobody is left.")
+        raise InputError(f"{spell(leave_out=None)} names all {len(known):,} annotators; nobody is left.")
     return [known[name] for name in wanted]
 
 

@@ -13,11 +13,11 @@ import pandas as pd
 from consilience import registry
 from consilience.analysis.chance import LEVEL, ChanceTest, chance_test
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.names import shortened
+from consilience.analysis.names import shorten
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
-from consilience.annotations.keywords import written
-from consilience.workflows.inputs import Evidence
+from consilience.annotations.keywords import spell
+from consilience.workflows.inputs import ModelInputs
 
 MOST_SUGGESTIONS = 2
 WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted
@@ -41,7 +41,7 @@ class Verdict:
     is_undecided: bool
 
 
-def verdict(model: Any, evidence: Evidence) -> Verdict:
+def verdict(model: Any, evidence: ModelInputs) -> Verdict:
     """Judge the result of a fitted model.
 
     Parameters
@@ -69,7 +69,7 @@ def _chosen_clusters(model: Any) -> Any:
     return None if name is None or value == signature(type(model)).parameters[name].default else value
 
 
-def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterator[str]:
+def _of_sizes(answer: FoundClusters, evidence: ModelInputs, chosen: Any) -> Iterator[str]:
     words = current_words()
     n_items, n_owners = int(answer.sizes.sum()), np.count_nonzero(answer.sizes)
     if n_items < 2:
@@ -77,7 +77,7 @@ def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterato
     if n_owners == 1 and chosen != 1:
         where = f"in one {answer.noun}"
         if answer.is_named:
-            where += f", {shortened(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
+            where += f", {shorten(answer.titles[int(answer.sizes.argmax())], LONGEST)}"
         yield (
             f"Undecided: all {n_items:,} {words.items} are {where}, so no {words.items} were separated. "
             f"{_remedy(answer, evidence)}"
@@ -85,22 +85,22 @@ def _of_sizes(answer: FoundClusters, evidence: Evidence, chosen: Any) -> Iterato
     if n_owners == n_items and not answer.is_named and chosen != n_items:
         yield (
             f"Undecided: each of the {n_items:,} {words.items} is a cluster of its own, so no {words.items} were "
-            f"joined. Ask for fewer with {written(clusters=...)}, or collect more about each {words.item}."
+            f"joined. Ask for fewer with {spell(clusters=...)}, or collect more about each {words.item}."
         )
 
 
-def _remedy(answer: FoundClusters, evidence: Evidence) -> str:
+def _remedy(answer: FoundClusters, evidence: ModelInputs) -> str:
     """Return what to try if all items are in one cluster or class."""
     words = current_words()
     if answer.is_named:
-        return f"See who gave the other labels (annotators.csv), or try {written(model='MajorityVote')}."
+        return f"See who gave the other labels (annotators.csv), or try {spell(model='MajorityVote')}."
     if isinstance(evidence.annotations, Pairs):
         each = 2 * evidence.annotations.n_rows / max(len(evidence.annotations), 1)
-        features = f", give features of the {words.items} ({written(features=None)})"
+        features = f", give features of the {words.items} ({spell(features=None)})"
         more = "" if evidence.features is not None else features
-        return f"Collect more judgements (there are {each:.1f} per {words.item}){more}, or try {written(clusters=...)}."
+        return f"Collect more judgements (there are {each:.1f} per {words.item}){more}, or try {spell(clusters=...)}."
     shown = "'consilience compare' shows whether any number of clusters predicts the annotations"
-    return f"Try {written(clusters=...)}; {shown}."
+    return f"Try {spell(clusters=...)}; {shown}."
 
 
 def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
@@ -116,12 +116,12 @@ def _of_classes(answer: FoundClusters, annotations: Any) -> Iterator[str]:
         place = answer.index.get_indexer(pd.Index([name]))[0]
         if n_ahead >= max(2, MATTERS * annotations.n_items) and place >= 0 and answer.sizes[place] == 0:
             yield (
-                f"No {words.item} is in the class {shortened(str(name), LONGEST)}, which is the most frequent label of "
-                f"{words.n_items(n_ahead)}. Compare with {written(model='MajorityVote')}."
+                f"No {words.item} is in the class {shorten(str(name), LONGEST)}, which is the most frequent label of "
+                f"{words.n_items(n_ahead)}. Compare with {spell(model='MajorityVote')}."
             )
 
 
-def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: Evidence) -> Iterator[str]:
+def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: ModelInputs) -> Iterator[str]:
     words = current_words()
     if test is None or not test.at_chance:
         return
@@ -136,14 +136,14 @@ def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: Evidenc
     )
 
 
-def suggestions(model: Any, evidence: Evidence, judged: Verdict) -> list[str]:
+def suggestions(model: Any, evidence: ModelInputs, judged: Verdict) -> list[str]:
     """Return at most two suggestions of what to try next; none if there are warnings."""
     if judged.warnings:
         return []
     return [*_on_piles(model, evidence), *_on_bounds(model), *_on_few_labels(model, evidence)][:MOST_SUGGESTIONS]
 
 
-def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
+def _on_piles(model: Any, evidence: ModelInputs) -> Iterator[str]:
     words = current_words()
     annotations = evidence.annotations
     if type(model).__name__ != "SubsetFusion" or not isinstance(annotations, Groupings):
@@ -151,7 +151,7 @@ def _on_piles(model: Any, evidence: Evidence) -> Iterator[str]:
     sizes = np.bincount(annotations.grouping_of_group[annotations.incidence.indices], minlength=annotations.n_groupings)
     if np.median(sizes) >= WHOLE * len(annotations):
         yield (
-            f"Most groupings hold most of the {words.items}: {written(model='PartitionLabelModel')} also estimates "
+            f"Most groupings hold most of the {words.items}: {spell(model='PartitionLabelModel')} also estimates "
             f"what each group of each {words.annotator} means."
         )
 
@@ -165,11 +165,11 @@ def _on_bounds(model: Any) -> Iterator[str]:
     bound = getattr(model, str(name))
     is_set = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
     if not is_set and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
-        more = written(settings={name: 2 * bound}) if known.max_clusters else written(clusters=2 * bound)
+        more = spell(settings={name: 2 * bound}) if known.max_clusters else spell(clusters=2 * bound)
         yield f"The model found as many clusters as it may ({bound}); {more} allows more."
 
 
-def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
+def _on_few_labels(model: Any, evidence: ModelInputs) -> Iterator[str]:
     words = current_words()
     annotations = evidence.annotations
     if not isinstance(annotations, Labels) or type(model).__name__ == "MajorityVote":
@@ -179,5 +179,5 @@ def _on_few_labels(model: Any, evidence: Evidence) -> Iterator[str]:
     if middle < FEW_LABELS:
         yield (
             f"Half of the {words.items} have {middle:.0f} or fewer labels, too few to tell who is right: see on which "
-            f"{words.items} {written(model='MajorityVote')} differs, and have these labelled again."
+            f"{words.items} {spell(model='MajorityVote')} differs, and have these labelled again."
         )

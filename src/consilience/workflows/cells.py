@@ -22,7 +22,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from consilience.annotations.files.table import Table
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.sources import TableSource
@@ -152,7 +152,7 @@ def is_blank(column: pd.Series) -> Bool[np.ndarray, " rows"]:
     return (column.isna() | text.map(lambda cell: isinstance(cell, str) and not cell.strip())).to_numpy(bool)
 
 
-def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
+def say_expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
     """Say what a wrong cell should be, and how to correct it.
 
     Parameters
@@ -180,7 +180,7 @@ def expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
         return start
     if cells.all_differ:
         return f"{start} Its text differs for every item, so it carries no information; remove the column."
-    return f"{start} {written(categorical=[name])} makes an indicator column for each value in it."
+    return f"{start} {spell(categorical=[name])} makes an indicator column for each value in it."
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class ColumnReader:
         wrong = cells.wrong if blanks else cells.wrong | cells.missing
         if wrong.any():
             row = int(np.argmax(wrong))
-            more = expected(cells, row, str(name), categorical=self.indicators)
+            more = say_expected(cells, row, str(name), categorical=self.indicators)
             if cells.missing[row]:
                 more = f"Expected a finite number.{remedy}"
             raise InputError(f"{self.at(name, row)} is {cells.shown(row)}. {more}")

@@ -15,7 +15,7 @@ from consilience import registry
 from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, read_as
 from consilience.annotations import Annotations
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.selection.candidates import candidates, final
@@ -68,7 +68,7 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
     require_outputs([request.out], [request.annotations, request.features])
     of_model = by_model(request.settings, request.models)
     material = read_material(request.annotations, request.features, request.reading, request.feature_options)
-    loaded, table, notes = joined(material)
+    loaded, table, notes = join_material(material)
     spoken = Words.of(request.words, read_as(loaded))
     named = [as_text(name) for name in (*loaded.annotators, *loaded.items)]
     notes = [spoken.told(text, named) for text in notes]
@@ -80,9 +80,9 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
     for name in of_model:
         if name not in {type(model).__name__ for model in found.values()}:
-            raise InputError(f"{written(settings=None)} names {name}, which is not among the models compared.")
+            raise InputError(f"{spell(settings=None)} names {name}, which is not among the models compared.")
     result = compare_models(
-        prepared(found, table, request.feature_options, standardize=request.standardize),
+        prepend_preparation(found, table, request.feature_options, standardize=request.standardize),
         loaded,
         table,
         by=request.by,
@@ -97,10 +97,10 @@ def compare(request: ComparisonRequest) -> ComparisonResult:
     if request.out is not None:
         write_table(result.table.reset_index(), request.out)
     summary = {"read_as": material.read_as, "words": asdict(spoken), "notes": material.notes + notes}
-    return ComparisonResult(summary | _summary(result, found), _told(result, spoken), result)
+    return ComparisonResult(summary | _summary(result, found), _tell(result, spoken), result)
 
 
-def _told(result: Comparison, words: Words) -> str:
+def _tell(result: Comparison, words: Words) -> str:
     """Return the comparison as text; the names of models stay as they are."""
     caption, *table, verdict = str(result).splitlines()
     models = [str(name) for name in result.table.index]
@@ -117,12 +117,12 @@ def choose_by_comparing(
     InputError
         No model can be fitted.
     """
-    annotations, table, _ = joined(material)
+    annotations, table, _ = join_material(material)
     readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
     found = {name: model for name, model in candidates(annotations, table).items() if type(model).__name__ in readers}
     if not found:
         raise InputError(f"{material.source}: No model reads {material.kind}.")
-    entered = prepared(found, table, feature_options, standardize=standardize)
+    entered = prepend_preparation(found, table, feature_options, standardize=standardize)
     result = compare_models(entered, annotations, table, random_state=settings.get("random_state", 0), verbose=True)
     if result.chosen is None:
         raise InputError(f"No model could be compared. {_reasons(result)}")
@@ -130,11 +130,11 @@ def choose_by_comparing(
     note(why)
     model = found[result.chosen]
     takes = signature(type(model)).parameters
-    chosen = _own(model) | {key: value for key, value in settings.items() if key in takes}
+    chosen = _own_parameters(model) | {key: value for key, value in settings.items() if key in takes}
     return type(model).__name__, chosen, why
 
 
-def joined(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
+def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
     """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
     Raises
@@ -171,7 +171,7 @@ def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[s
         name, dot, key = setting.partition(".")
         if not dot:
             example = names[0] if names else "KCC"
-            given = written(settings={setting: ...})
+            given = spell(settings={setting: ...})
             raise InputError(f"{given} names no model; write it as {example}.{setting}=value.")
         found.setdefault(name, {})[key] = value
     for name, chosen in found.items():
@@ -193,7 +193,7 @@ def between(low: int, high: int) -> list[int]:
     return [int(k) for k in np.unique(np.rint(steps))]
 
 
-def prepared(
+def prepend_preparation(
     models: Mapping[str, Any], table: pd.DataFrame | None, options: FeatureOptions, *, standardize: bool
 ) -> dict[str, Any]:
     """Put the steps that prepare features before the models that take features."""
@@ -207,7 +207,7 @@ def prepared(
     }
 
 
-def _own(model: Any) -> dict[str, Any]:
+def _own_parameters(model: Any) -> dict[str, Any]:
     """Return the parameters of a model that differ from its defaults."""
     usual = signature(type(model)).parameters
     return {key: value for key, value in model.get_params(deep=False).items() if value is not usual[key].default}
@@ -226,7 +226,7 @@ def _summary(result: Comparison, models: Mapping[str, Any]) -> dict[str, Any]:
         cells = {
             key: None if isinstance(value, float) and math.isnan(value) else plain(value) for key, value in row.items()
         }
-        own = _own(final(models[name])) if name in models else {}
+        own = _own_parameters(final(models[name])) if name in models else {}
         rows.append({"model": name, "parameters": own} | cells)
     return {
         "best": result.best,

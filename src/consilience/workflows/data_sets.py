@@ -13,7 +13,7 @@ import pandas as pd
 from consilience import write_annotations
 from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.files.writing import long_table_writer
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.datasets import list_datasets, load_dataset
 from consilience.datasets.catalogue import data_files
@@ -67,7 +67,7 @@ def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[
     if class_column not in table.columns:
         raise InputError(
             f"{path}: There is no column {class_column!r} of classes. Found {', '.join(map(str, table.columns))}; "
-            f"name it by {written(class_column=None)}."
+            f"name it by {spell(class_column=None)}."
         )
     item = item_column(table, path, besides=(class_column,), parameter="")
     items, column = names_in(table, item, path), table.column(class_column)
@@ -114,7 +114,7 @@ def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
     if isinstance(annotations, Groupings):
         raise InputError(
             "Groupings cannot become labels, since names of groups mean nothing outside their grouping; if all "
-            f"annotators share these names, read the file with {written(kind='labels')}."
+            f"annotators share these names, read the file with {spell(kind='labels')}."
         )
     raise InputError(f"Pairs cannot become {kind}, since two judgements may contradict each other.")
 

@@ -13,7 +13,7 @@ import pandas as pd
 import consilience
 from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
@@ -22,8 +22,8 @@ from consilience.inspection.studies.sections import findings
 from consilience.workflows.inputs import read_for_model
 from consilience.workflows.jobs import DifferenceRequest, Result
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encoded, require_no_input, write_table
-from consilience.workflows.reading import is_standard_input, named
+from consilience.workflows.outputs import encode_summary, require_no_input, write_table
+from consilience.workflows.reading import is_standard_input, name_source
 from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 
 MODEL = "SubsetFusion"  # which reads what can be compared
@@ -66,7 +66,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
     if is_standard_input(first) and is_standard_input(second):
         raise InputError("Standard input is one study; give a file for the other.")
     if request.certainty_draws == 1:
-        raise InputError(f"{written(certainty_draws=None)} must be 0, or at least 2.")
+        raise InputError(f"{spell(certainty_draws=None)} must be 0, or at least 2.")
     called = names_of(first, second, request.names)
     chosen = None if request.words is None else Words.of(request.words)
     for file in OF_DIFFERENCE:
@@ -95,7 +95,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
         difference_report(found, words=used, path=folder / "report.html")
         summary = summary_of(found, used, out) | {"notes": notes + found.notes, "checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file_of_summary:
-            file_of_summary.write(encoded(summary))
+            file_of_summary.write(encode_summary(summary))
     text = "\n".join([*findings(found, used), f"Report and tables: {out}"])
     return DifferenceResult(summary, text, found)
 
@@ -119,7 +119,7 @@ def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str,
         return (stems[0], stems[1]) if usable else ("first", "second")
     if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise InputError(
-            f"{written(names=None)} must be two different names separated by a comma, such as before,after. Got "
+            f"{spell(names=None)} must be two different names separated by a comma, such as before,after. Got "
             f"{','.join(names)!r}."
         )
     return names[0], names[1]
@@ -127,7 +127,7 @@ def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str,
 
 def _read(source: Any, name: str, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Read one study; messages say which."""
-    note(f"{named(source) if isinstance(source, Path) else name}:")
+    note(f"{name_source(source) if isinstance(source, Path) else name}:")
     annotations, notes = read_for_model(source, reading=reading, model=MODEL)
     for text in notes:
         note(text)
@@ -135,7 +135,7 @@ def _read(source: Any, name: str, reading: Mapping[str, Any]) -> tuple[Any, list
 
 
 def _with_option(text: str) -> str:
-    return text.replace("If they are the same people, say so, and", f"With {written(same_people=True)},")
+    return text.replace("If they are the same people, say so, and", f"With {spell(same_people=True)},")
 
 
 def tables_of(found: StudyDifference) -> dict[str, pd.DataFrame]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import named, normal
+from consilience.annotations.files.vocabulary import normal, role_of_name
 from consilience.annotations.names import MISSING, plain
 from consilience.errors import InputError
 from consilience.workflows.notes import note
@@ -61,7 +61,7 @@ def read_seconds(path: Path, annotators: pd.Index) -> pd.Series:
         note(f"{path}: {plain(absent[0])!r}{others(len(absent), 'and')} gave no annotations; their times are not used.")
     without = len(annotators) - (len(found) - len(absent))
     if without:
-        note(f"{path}: {counted(without, 'annotator')} {'has' if without == 1 else 'have'} no time in it.")
+        note(f"{path}: {quantify(without, 'annotator')} {'has' if without == 1 else 'have'} no time in it.")
     return pd.Series({name: value for name, value in found.items() if name in annotators}, dtype=float)
 
 
@@ -71,7 +71,7 @@ def _columns(table: Table, path: Path) -> tuple[Any, Any, int | None]:
     times = [name for name in table.columns if normal(name) in (*FACTORS, *OF_CLOCK)]
     if len(times) != 1:
         raise InputError(f"{path}: One column must be called 'seconds', 'minutes' or 'time'. Found {shown}.")
-    people = [one for one in table.columns if (called := named(one)) is not None and called.role == "annotator"]
+    people = [one for one in table.columns if (called := role_of_name(one)) is not None and called.role == "annotator"]
     rest = [name for name in table.columns if name != times[0]]
     if len(people) != 1 and len(rest) != 1:
         raise InputError(f"{path}: One column must be called 'annotator', or be the only other. Found {shown}.")

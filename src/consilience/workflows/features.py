@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import MISSING, Cells, ColumnReader, read_cells, with_decimal_points
@@ -99,7 +99,7 @@ def _asked_for(wanted: Sequence[str], columns: list[Any], path: TableSource) -> 
     InputError
         There is no such column.
     """
-    called, asked = {str(name).strip(): name for name in columns}, written(categorical=None)
+    called, asked = {str(name).strip(): name for name in columns}, spell(categorical=None)
     found: list[Any] = []
     for words in wanted:
         for word in [words] if words.strip() in called else words.split(","):
@@ -113,20 +113,20 @@ def _asked_for(wanted: Sequence[str], columns: list[Any], path: TableSource) -> 
 
 
 def _numbers(reader: ColumnReader, name: Any, cells: Cells, options: FeatureOptions, notes: list[str]) -> np.ndarray:
-    remedy = f" {written(impute='median')} fills missing numbers with the median of their column."
+    remedy = f" {spell(impute='median')} fills missing numbers with the median of their column."
     values = reader.numbers(name, cells, blanks=options.impute is not None, remedy=remedy)
     if cells.missing.all():
         raise InputError(f"{reader.path}: The column {str(name)!r} is empty; remove it.")
     if cells.is_truth:
         notes.append(f"The column {str(name)!r} of true and false was read as 1 and 0.")
     elif is_called_id(name) and pd.Series(values).duplicated().any() and (values == np.rint(values)).all():
-        remedy = f"if its numbers are codes, give {written(categorical=None)}"
+        remedy = f"if its numbers are codes, give {spell(categorical=None)}"
         notes.append(f"The column {str(name)!r} was read as a measurement; {remedy}.")
     return values
 
 
 def _categories(reader: ColumnReader, name: Any, options: FeatureOptions, notes: list[str]) -> np.ndarray:
-    remedy = f" {written(impute='most_frequent')} fills missing text with the most frequent value of its column."
+    remedy = f" {spell(impute='most_frequent')} fills missing text with the most frequent value of its column."
     texts = reader.categories(name, blanks=options.impute is not None, remedy=remedy)
     known = pd.Series(texts).dropna()
     if known.empty:

@@ -16,21 +16,21 @@ from consilience.analysis.certainty import certainty_of_report
 from consilience.analysis.findings import Findings, gather
 from consilience.analysis.findings_text import as_lines
 from consilience.analysis.label_quality import LabelQuality, in_words, label_quality
-from consilience.analysis.names import listed
+from consilience.analysis.names import join_names
 from consilience.analysis.words import Words, use_words
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import Pictures, report
 from consilience.workflows.card_sorts import CardSort, read_card_sort, write_names
 from consilience.workflows.caveats import Verdict, suggestions, verdict
 from consilience.workflows.comparing import choose_by_comparing
-from consilience.workflows.inputs import Evidence, Material, evidence_for, read_material
+from consilience.workflows.inputs import Material, ModelInputs, evidence_for, read_material
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encoded, require_no_input
+from consilience.workflows.outputs import encode_summary, require_no_input
 from consilience.workflows.preprocessing import as_shown, behind, legible, steps_for
 from consilience.workflows.result_folder import (
     MODEL,
@@ -198,7 +198,7 @@ def _choice(material: Material, request: FitRequest) -> tuple[str, Mapping[str, 
             material, settings=settings, standardize=request.standardize, feature_options=request.feature_options
         )
     if request.model is not None:
-        return request.model, settings, f"Chosen by {written(model=None)}."
+        return request.model, settings, f"Chosen by {spell(model=None)}."
     choice = choose(material.kind, features=material.features is not None)
     takes = signature(registry.estimator(choice.model)).parameters
     for key in COMMON:
@@ -210,14 +210,14 @@ def _choice(material: Material, request: FitRequest) -> tuple[str, Mapping[str, 
 
 def require_comparable(request: FitRequest) -> None:
     """Raise an InputError if an option belongs to one model, where 'auto' compares many."""
-    own = [written(settings={key: ...}) for key in request.settings if key not in COMMON]
-    own += [written(clusters=None)] if request.clusters is not None else []
-    named = written(model=None)
+    own = [spell(settings={key: ...}) for key in request.settings if key not in COMMON]
+    own += [spell(clusters=None)] if request.clusters is not None else []
+    named = spell(model=None)
     if own:
         raise InputError(f"{own[0]} belongs to one model, but 'auto' compares many; name one by {named}.")
     for name, path in request.known.items():
         if path is not None:
-            needs = f"{written(**{name: None})} needs a model named by {named}"
+            needs = f"{spell(**{name: None})} needs a model named by {named}"
             raise InputError(f"{needs}; 'auto' compares models without it.")
 
 
@@ -230,7 +230,7 @@ class Beside:
     pictures: Pictures | None
 
 
-def read_beside(files: Files, model: str, evidence: Evidence) -> Beside:
+def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     """Read what comes beside annotations and features, once it is certain that the results can be written.
 
     Raises
@@ -248,7 +248,7 @@ def read_beside(files: Files, model: str, evidence: Evidence) -> Beside:
     return Beside(scores, given, pictures)
 
 
-def _told_by_files(evidence: Evidence, facts: Mapping[str, Any]) -> dict[str, int]:
+def _told_by_files(evidence: ModelInputs, facts: Mapping[str, Any]) -> dict[str, int]:
     """Return what only the files tell: how many labels and features they hold, and known classes of labels."""
     n_features = 0 if evidence.features is None else evidence.features.shape[1]
     known = {"n_known_classes": len(evidence.known.get("gold", ()))} if "n_known_classes" in facts else {}
@@ -279,9 +279,9 @@ def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *
     except InputError as error:
         if found is None:
             raise
-        why = f"{name} was chosen since the file holds {found}; {written(model=None)} names another."
+        why = f"{name} was chosen since the file holds {found}; {spell(model=None)} names another."
         if found == "groupings" and any(request.known.values()):
-            why += f" If all annotators share the names, read it with {written(kind='labels')}."
+            why += f" If all annotators share the names, read it with {spell(kind='labels')}."
         raise InputError(f"{error} {why}") from error
     return estimator
 
@@ -305,7 +305,7 @@ class Made:
     table: pd.DataFrame | None
 
 
-def fit_model(chosen: Chosen, evidence: Evidence, request: FitRequest) -> Made:
+def fit_model(chosen: Chosen, evidence: ModelInputs, request: FitRequest) -> Made:
     """Fit a model after the steps that prepare its features."""
     table, estimator = evidence.features, chosen.estimator
     steps = [] if table is None else steps_for(table, request.feature_options, standardize=request.standardize)
@@ -316,7 +316,7 @@ def fit_model(chosen: Chosen, evidence: Evidence, request: FitRequest) -> Made:
     return Made(estimator, *as_shown(estimator, table))
 
 
-def judge(made: Made, evidence: Evidence, files: Files) -> tuple[Words, Verdict, list[str]]:
+def judge(made: Made, evidence: ModelInputs, files: Files) -> tuple[Words, Verdict, list[str]]:
     """Return the words for items and annotators, and in them warnings and suggestions, which are noted."""
     legible_evidence, model = replace(evidence, features=made.table), last_step(made.estimator)
     with use_words(Words.of(files.request.words, files.material.read_as)) as words:
@@ -327,7 +327,7 @@ def judge(made: Made, evidence: Evidence, files: Files) -> tuple[Words, Verdict,
     return words, judged, more
 
 
-def judge_given_labels(made: Made, evidence: Evidence, given: pd.Series | None) -> LabelQuality | None:
+def judge_given_labels(made: Made, evidence: ModelInputs, given: pd.Series | None) -> LabelQuality | None:
     """Judge labels that came with the items, if any did, and note what was found."""
     if given is None:
         return None
@@ -356,7 +356,7 @@ class Said:
     warnings: list[str]
     why: str
     material: Material
-    evidence: Evidence
+    evidence: ModelInputs
     suggestions: list[str]
     why_no_certainty: str | None
 
@@ -383,7 +383,7 @@ def write_folder(out: Path, estimator: Any, model: str, found: Findings, beside:
             "checksums": checksums_in(folder),
         }
         with replacing(folder / SUMMARY) as file:
-            file.write(encoded(summary))
+            file.write(encode_summary(summary))
     return summary
 
 
@@ -395,7 +395,7 @@ def require_arguments(model: str, names: Sequence[str]) -> None:
     for name in names:
         if not _takes(model, name):
             able = [other for other in registry.ESTIMATORS if _takes(other, name)]
-            raise InputError(f"{model} takes no {written(**{name: None})}; {listed(able)} can use it.")
+            raise InputError(f"{model} takes no {spell(**{name: None})}; {join_names(able)} can use it.")
 
 
 def _takes(model: str, name: str) -> bool:

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 
 from consilience import registry
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.files.table import Table
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.features import Features, read_features
 from consilience.workflows.item_columns import item_column
 from consilience.workflows.jobs import FeatureOptions
 from consilience.workflows.notes import note
-from consilience.workflows.reading import is_standard_input, named, read_noted
+from consilience.workflows.reading import is_standard_input, name_source, read_noted
 from consilience.workflows.sources import TableSource
 from consilience.workflows.tables import named_as, names_as, names_in, read_table, rows_of
 from consilience.workflows.text import others
@@ -33,7 +33,7 @@ LABEL_COLUMNS = ("label", "class")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ModelInputs:
     """The inputs of a model, with items in one order.
 
     Attributes
@@ -101,9 +101,9 @@ def read_material(
         )
     loaded, notes = read_noted(annotations, reading)
     if "kind" not in reading:
-        _require_something_to_cluster(loaded, named(annotations))
+        _require_something_to_cluster(loaded, name_source(annotations))
     read = None if features is None else read_features(features, options, loaded.items)
-    return Material(loaded, notes, read, named(annotations), features)
+    return Material(loaded, notes, read, name_source(annotations), features)
 
 
 def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, source: str) -> None:
@@ -113,7 +113,7 @@ def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, sourc
     meant.
     """
     kind = type(annotations).__name__.lower()
-    remedy = f"If it was read as you meant it, give {written(kind=kind)}."
+    remedy = f"If it was read as you meant it, give {spell(kind=kind)}."
     if len(annotations) < FEWEST_ITEMS and not isinstance(annotations, Labels):
         raise InputError(
             f"{source}: At least {FEWEST_ITEMS} items are needed to find clusters, and there "
@@ -123,7 +123,7 @@ def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, sourc
         raise InputError(f"{source}: Everybody kept all items apart, so there is nothing to cluster. {remedy}")
 
 
-def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> Evidence:
+def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> ModelInputs:
     """Collect the inputs of a model of the registry: items in one order, annotations of the kind that it reads.
 
     Raises
@@ -139,11 +139,11 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
         return _without_features(annotations, notes, material, known, model)
     read, source = material.features, material.features_source
     if read is None or source is None:
-        return Evidence(
-            annotations, None, notes + _unannotated(annotations, "annotations", "their clusters are unknown")
+        return ModelInputs(
+            annotations, None, notes + _say_unannotated(annotations, "annotations", "their clusters are unknown")
         )
     annotations, more = _over(annotations, read.table.index, material.source, source)
-    return Evidence(annotations, read.table, notes + read.notes + more)
+    return ModelInputs(annotations, read.table, notes + read.notes + more)
 
 
 def read_for_model(
@@ -157,7 +157,7 @@ def read_for_model(
         The file cannot be read, or holds annotations that the model does not take.
     """
     annotations, _ = read_noted(source, reading)
-    return as_read_by(model, annotations, named(source))
+    return as_read_by(model, annotations, name_source(source))
 
 
 def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
@@ -173,7 +173,7 @@ def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | L
     if found not in reads:
         hint = ""
         if found == "groupings" and "labels" in reads:
-            remedy = f"read the file with {written(kind='labels')}"
+            remedy = f"read the file with {spell(kind='labels')}"
             hint = f" If all annotators share the names of the groups, {remedy}."
         raise InputError(f"{source}: {model} reads {' or '.join(reads)}, and the file holds {found}.{hint}")
     if found == "labels" and reads[0] == "groupings":
@@ -190,19 +190,19 @@ def _without_features(
     material: Material,
     known: dict[str, Path | None],
     model: str,
-) -> Evidence:
+) -> ModelInputs:
     """Collect the inputs of a model of annotations alone: features are read for the report."""
     words = ("labels", "classes are") if isinstance(annotations, Labels) else ("annotations", "clusters are")
-    notes = notes + _unannotated(annotations, words[0], f"their {words[1]} unknown")
+    notes = notes + _say_unannotated(annotations, words[0], f"their {words[1]} unknown")
     table = None
     if material.features is not None and material.features_source is not None:
         read, source = material.features, material.features_source
         table, notes = rows_of(read.table, annotations.items, source), notes + read.notes
         notes.append(
             f"{model} does not use features; those of {source} are only shown in the report. "
-            f"{written(model=_user_of_features(annotations))} would use them."
+            f"{spell(model=_user_of_features(annotations))} would use them."
         )
-    return Evidence(
+    return ModelInputs(
         annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
     )
 
@@ -299,7 +299,7 @@ def read_history(path: Path, labels: Labels) -> pd.DataFrame:
     return pd.DataFrame(counts.to_numpy(float), index, names_as(pd.Index(label_columns), labels.classes))
 
 
-def _unannotated(annotations: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
+def _say_unannotated(annotations: Groupings | Labels | Pairs, what: str, so: str) -> list[str]:
     n_silent = annotations.summary().n_unannotated_items
     return [f"Items without {what}: {n_silent:,} of {len(annotations):,}; {so}."] if n_silent else []
 
@@ -311,7 +311,7 @@ def _of_nobody(annotations: Groupings | Labels | Pairs) -> list[str]:
     if names.empty:
         return []
     shown = ", ".join(repr(plain(name)) for name in names[:LISTED]) + (", …" if len(names) > LISTED else "")
-    return [f"{counted(len(names), 'annotator')} gave no annotations: {shown}."]
+    return [f"{quantify(len(names), 'annotator')} gave no annotations: {shown}."]
 
 
 def _of_one_label(groupings: Groupings) -> list[str]:
@@ -344,7 +344,7 @@ def _over(
     if absent.any():
         notes.append(f"Items with neither annotations nor features, left out: {absent.sum():,}.")
     loaded = loaded.reindex(items)
-    return loaded, notes + _unannotated(loaded, "annotations", "clustered by their features")
+    return loaded, notes + _say_unannotated(loaded, "annotations", "clustered by their features")
 
 
 def _subject(names: pd.Index, what: str, verbs: tuple[str, str]) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.table import Table
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, plain
 from consilience.errors import InputError
 from consilience.workflows.sources import TableSource
@@ -107,9 +107,9 @@ def item_column(
         There is no such column, or two are equally likely.
     """
     if chosen is not None:
-        return _named(table, path, chosen)
+        return _find_named(table, path, chosen)
     columns = [name for name in table.columns if name not in besides]
-    remedy = f"{written(**{parameter: ...})} names it" if parameter else "call it 'item'"
+    remedy = f"{spell(**{parameter: ...})} names it" if parameter else "call it 'item'"
     if not columns:
         raise InputError(f"{path}: No column is left to name the items; {remedy}.")
     if items is not None and len(items):
@@ -121,7 +121,7 @@ def item_column(
     return _by_name(table, columns, path, remedy)
 
 
-def _named(table: Table, path: TableSource, chosen: str) -> Any:
+def _find_named(table: Table, path: TableSource, chosen: str) -> Any:
     for name in table.columns:
         if str(name).strip() == chosen.strip():
             return name

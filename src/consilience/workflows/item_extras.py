@@ -17,7 +17,7 @@ from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations import Labels
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Table
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded
 from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures, pictures_of
@@ -45,7 +45,7 @@ class Place:
     @property
     def asked(self) -> str:
         """The parameter as the reader of a message gives it."""
-        return written(**{self.parameter: None})
+        return spell(**{self.parameter: None})
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Extras:
         if self.given is None:
             return None
         if not isinstance(annotations, Labels):
-            needs = f"{written(given_labels=None)} needs labels, whose names all annotators share"
-            raise InputError(f"{needs}; see {written(kind='labels')}.")
+            needs = f"{spell(given_labels=None)} needs labels, whose names all annotators share"
+            raise InputError(f"{needs}; see {spell(kind='labels')}.")
         found = _column_of(self.given, annotations.items, options, LABEL_COLUMNS)
         if not found.index.isin(annotations.items).any():
             raise InputError(
@@ -113,10 +113,10 @@ def _place(value: str | None, features: TableSource | None, parameter: str) -> P
     path = Path(value)
     if value and path.exists() and (parameter == PICTURES or not path.is_dir()):
         return Place(path, None, parameter)
-    asked = written(**{parameter: None})
+    asked = spell(**{parameter: None})
     if features is None:
         what = "file or folder" if parameter == PICTURES else "file"
-        remedy = f"if it is a column, {written(features=None)} names its table"
+        remedy = f"if it is a column, {spell(features=None)} names its table"
         raise InputError(f"{asked}: There is no {what} {value!r}; {remedy}.")
     if str(features) == STANDARD_INPUT:
         raise InputError(f"{asked} {value}: A column can be read from a file of features only, not standard input.")
@@ -139,7 +139,7 @@ def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tu
         besides=[] if place.column is None else [name for name in table.columns if str(name) == place.column],
         parameter=FEATURE_ITEM if place.column is not None else "",
     )
-    column = _wanted(table, item, place, usual)
+    column = _find_wanted(table, item, place, usual)
     names, values = names_in(table, item, place.path), table.column(column)
     known = np.flatnonzero(~_missing(values))
     found = pd.DataFrame({"value": values.names.take(values.codes[known]).astype(object)}, index=names[known])
@@ -152,7 +152,7 @@ def _missing(values: Coded) -> np.ndarray:
     return np.asarray(values.missing, dtype=bool)
 
 
-def _wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> Any:
+def _find_wanted(table: Table, item: Any, place: Place, usual: tuple[str, ...]) -> Any:
     """Return the column of the values: the one that was named, or has a usual name, or is the only other."""
     rest = [name for name in table.columns if name != item]
     if place.column is not None:

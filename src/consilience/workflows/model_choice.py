@@ -52,9 +52,9 @@ def reason_for(choice: Choice) -> str:
     >>> reason_for(choose("pairs", features=True))[:76]
     'Chose MECC, since the file holds judgements of pairs, and there are features'
     """
-    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+    from consilience.annotations.keywords import spell  # not at the top, so that --help is quick
 
-    other = f"Use {written(model=None)} for another; 'consilience compare' compares them."
+    other = f"Use {spell(model=None)} for another; 'consilience compare' compares them."
     return f"Chose {choice.model}, since {choice.why}. {other}"
 
 
@@ -73,11 +73,11 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
     """
     if clusters is None:
         return dict(settings)
-    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+    from consilience.annotations.keywords import spell  # not at the top, so that --help is quick
 
     known = registry.entry(model)
     if known.clusters is not None and known.clusters in settings:
-        both = f"{written(clusters=None)} and {written(settings={known.clusters: ...})}"
+        both = f"{spell(clusters=None)} and {spell(settings={known.clusters: ...})}"
         raise InputError(f"{both} are the same; give one of them.")
     if clusters == "auto":
         if known.finds_clusters:
@@ -90,16 +90,16 @@ def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str |
 
 def _instead(known: registry.Entry, clusters: Any = ...) -> str:
     """Say what to do if a model does not take, or does not find, a number of clusters."""
-    from consilience.annotations.keywords import written  # not at the top, so that --help is quick
+    from consilience.annotations.keywords import spell  # not at the top, so that --help is quick
 
     if known.clusters is None and known.reads == ("labels",):
-        number = written(model="ProductMixture", clusters=clusters)
+        number = spell(model="ProductMixture", clusters=clusters)
         return f"Its classes are those of the labels; {number} takes any number."
     if known.reads == ("labels",):
-        return f"Without {written(clusters=None)}, there are as many classes as names of labels."
+        return f"Without {spell(clusters=None)}, there are as many classes as names of labels."
     if known.clusters is None:
         return "Its number of clusters is that of its consensus model."
-    return f"Give {written(clusters=...)}, or let 'consilience compare' try several ({written(clusters=(2, 8))})."
+    return f"Give {spell(clusters=...)}, or let 'consilience compare' try several ({spell(clusters=(2, 8))})."
 
 
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.atomic_files import replacing, require_file_name
 from consilience.errors import InputError
 from consilience.workflows.result_folder import MODEL, REPORT, SUMMARY, checksum_of, fit_in
-from consilience.workflows.signals import undivided
+from consilience.workflows.signals import hold_signals
 from consilience.workflows.text import as_json
 
 
@@ -62,7 +62,7 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
     with contextlib.ExitStack() as files:
         for path, write in writers.items():
             write(files.enter_context(replacing(path)))
-        with undivided():
+        with hold_signals():
             files.close()
 
 
@@ -95,9 +95,9 @@ def renew_report(path: Path) -> None:
         found = json.loads(summary.read_bytes())
         found["checksums"][path.name] = checksum_of(path)
         with replacing(summary) as file:
-            file.write(encoded(found))
+            file.write(encode_summary(found))
 
 
-def encoded(found: Mapping[str, object]) -> bytes:
+def encode_summary(found: Mapping[str, object]) -> bytes:
     """Return a summary as the content of summary.json."""
     return (as_json(found) + "\n").encode()

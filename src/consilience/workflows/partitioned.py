@@ -13,17 +13,17 @@ import pandas as pd
 
 import consilience
 from consilience import registry
-from consilience.analysis.names import as_text, counted
+from consilience.analysis.names import as_text, quantify
 from consilience.annotations.files.sources import import_pyarrow
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
-from consilience.inspection.report.label_tables import keyed
+from consilience.inspection.report.label_tables import index_as_columns
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 from consilience.workflows.jobs import PartitionsRequest, Result
 from consilience.workflows.model_choice import make_estimator
-from consilience.workflows.outputs import encoded, require_no_input, write_table
+from consilience.workflows.outputs import encode_summary, require_no_input, write_table
 from consilience.workflows.result_folder import OF_PARTITIONS, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.workflows.results import mapping_of
 
@@ -42,7 +42,7 @@ class Means:
 
     def __post_init__(self) -> None:
         given = {"jobs": self.jobs, "workers": self.workers, "scheduler": self.scheduler}
-        chosen = [written(**{name: None}) for name, value in given.items() if value is not None]
+        chosen = [spell(**{name: None}) for name, value in given.items() if value is not None]
         if len(chosen) > 1:
             raise InputError(f"{chosen[0]} and {chosen[1]} exclude each other: threads or a cluster do the work.")
 
@@ -116,7 +116,7 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
     entry = registry.entry(name)
     model = make_estimator(name, dict(entry.over_partitions or {}) | dict(request.settings))
     if out.resolve() == path.resolve():
-        raise InputError(f"{path} holds the table itself; name another folder with {written(out=...)}.")
+        raise InputError(f"{path} holds the table itself; name another folder with {spell(out=...)}.")
     for file in OF_PARTITIONS:
         require_no_input(out / file, [path, means.checkpoint])
     require_free(out, OF_PARTITIONS)
@@ -131,7 +131,7 @@ def fit_partitions(request: PartitionsRequest) -> PartitionsResult:
         found = _summary(model, table, sizes, sorted(path.name for path in folder.iterdir()), out)
         found |= {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as held:
-            held.write(encoded(found))
+            held.write(encode_summary(found))
     return PartitionsResult(found, "\n".join(_lines(found)), model)
 
 
@@ -143,7 +143,7 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
     missing = [value for value in blank if value.strip()] if blank else None
     long = {role: roles[role] for role in ("annotator", "label")}
     wide = {"features": features, "annotators": request.annotators}
-    by_features = written(features=None)
+    by_features = spell(features=None)
     can_have_features = registry.entry(name).kind == "semisupervised"
     with_features = features is not None and can_have_features
     if not with_features and name != "PartitionLabelModel":
@@ -152,7 +152,7 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
     _require_none(long, f"{name} reads a row for each item{f' with {by_features}' * (name != 'PartitionLabelModel')}")
     for role, value in wide.items():
         if value is None:
-            raise InputError(f"{name} needs {written(**{role: None})}: names of columns, separated by commas.")
+            raise InputError(f"{name} needs {spell(**{role: None})}: names of columns, separated by commas.")
     columns = {role: list(value or ()) for role, value in wide.items()}
     return PartitionedItems(path, **columns, item=roles["item"], missing=missing)
 
@@ -160,7 +160,7 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
 def _require_none(given: Mapping[str, Any], why: str) -> None:
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"{written(**{name: None})} cannot be used: {why}.")
+            raise InputError(f"{spell(**{name: None})} cannot be used: {why}.")
 
 
 def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
@@ -195,9 +195,9 @@ def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
     """Return the tables of results that have no row for each item, by file name."""
     tables = {"annotators.csv": model.annotators_.reset_index()}
     if hasattr(model, "confusion_matrices_"):
-        tables["confusion.csv"] = keyed(model.confusion_matrices_)
+        tables["confusion.csv"] = index_as_columns(model.confusion_matrices_)
     if hasattr(model, "confusion_counts_"):
-        tables["counts.csv"] = keyed(model.confusion_counts_)
+        tables["counts.csv"] = index_as_columns(model.confusion_counts_)
     if hasattr(model, "annotator_mapping_"):
         tables["mapping.csv"] = mapping_of(model)
     if hasattr(model, "views_"):
@@ -236,12 +236,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes[:MOST_CLASSES])
     more = f" and {len(sizes) - MOST_CLASSES:,} more" if len(sizes) > MOST_CLASSES else ""
     without = found["n_items_without_labels"]
-    said = counted(found["n_pairs"], "judged pair") if "n_pairs" in found else counted(found["n_labels"], "label")
+    said = quantify(found["n_pairs"], "judged pair") if "n_pairs" in found else quantify(found["n_labels"], "label")
     return [
-        f"{found['model']}: {counted(found['n_items'], 'item')}, {said} by "
-        f"{counted(found['n_annotators'], 'annotator')}, in {counted(found['n_partitions'], 'partition')}.",
+        f"{found['model']}: {quantify(found['n_items'], 'item')}, {said} by "
+        f"{quantify(found['n_annotators'], 'annotator')}, in {quantify(found['n_partitions'], 'partition')}.",
         f"{what}: {shown}{more}.",
-        *([f"{counted(without, 'item')} without labels."] if without else []),
+        *([f"{quantify(without, 'item')} without labels."] if without else []),
         *found["notes"],
         f"Results: {found['files']['summary'].removesuffix(SUMMARY)}",
     ]

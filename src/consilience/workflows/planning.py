@@ -13,7 +13,7 @@ import pandas as pd
 from consilience.active import Plan
 from consilience.active import plan as make_plan
 from consilience.analysis.words import DEFAULT, Words, capital, current_words, read_as, use_words
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.errors import InputError
 from consilience.workflows.inputs import read_for_model
 from consilience.workflows.jobs import PlanRequest, Result
@@ -66,7 +66,7 @@ def plan_study(request: PlanRequest) -> PlanResult:
         table_writer(pd.DataFrame(), out)  # an ending that is unknown is refused before the simulations
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise InputError(
-            f"The file name of {written(plot=None)} must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
+            f"The file name of {spell(plot=None)} must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
         )
     groupings = None
     if pilot is not None:
@@ -99,7 +99,7 @@ def plan_study(request: PlanRequest) -> PlanResult:
 
 def _require_one_source(request: PlanRequest) -> None:
     """Require either a pilot or all guesses."""
-    pilot, guesses = written(pilot=None), {name: written(**{name: None}) for name in GUESSES}
+    pilot, guesses = spell(pilot=None), {name: spell(**{name: None}) for name in GUESSES}
     told = [guess for name, guess in guesses.items() if getattr(request, name) is not None]
     lacking = [guess for name, guess in guesses.items() if getattr(request, name) is None]
     if request.pilot is not None and told:

@@ -28,7 +28,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from consilience.analysis.fitted import parts_of
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
@@ -141,7 +141,7 @@ def needs_of(estimator: Any) -> Needs:
     may_miss: set[str] = set()
     prepares = False
     for _, inner, chosen in first.transformers_:
-        columns = _named(chosen, names)
+        columns = _names_of(chosen, names)
         for part in parts_of(inner):
             prepares |= isinstance(part, SimpleImputer | OneHotEncoder)
             if isinstance(part, SimpleImputer):
@@ -151,7 +151,7 @@ def needs_of(estimator: Any) -> Needs:
     return Needs(names, categories, frozenset(may_miss), prepares)
 
 
-def _named(chosen: Any, names: list[str]) -> list[str]:
+def _names_of(chosen: Any, names: list[str]) -> list[str]:
     """Return the names of the columns given to a part of a ColumnTransformer."""
     columns = [chosen] if isinstance(chosen, str | int) else list(chosen) if not isinstance(chosen, slice) else chosen
     if isinstance(columns, slice):
@@ -198,7 +198,10 @@ def read_for(
 def _column(reader: ColumnReader, column: Any, name: str, needs: Needs) -> np.ndarray:
     """Return one column, as text if it is encoded; a value not seen in the fit is noted."""
     known = needs.categories.get(name)
-    blanks, remedy = name in needs.may_miss, f" The model was fitted without {written(impute=None)} and cannot fill it."
+    blanks, remedy = (
+        name in needs.may_miss,
+        f" The model was fitted without {spell(impute=None)} and cannot fill it.",
+    )
     if known is None or known.dtype.kind not in "OUT":
         cells = read_cells(reader.table.frame[column])
         return reader.numbers(column, cells, blanks=blanks, remedy=remedy)

@@ -11,7 +11,7 @@ from consilience import read_annotations
 from consilience.annotations import Annotations
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Reading
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.errors import InputError
 from consilience.workflows.notes import note
 
@@ -43,7 +43,7 @@ def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]
         warnings.simplefilter("always", category=UserWarning)
         annotations = read_annotations(source, **reading)
     found = annotations.reading or Reading("")
-    shown = {text for told in found.warnings for text in (f"{named(source)}: {told}.", _sentence(told))}
+    shown = {text for told in found.warnings for text in (f"{name_source(source)}: {told}.", _sentence(told))}
     others = [" ".join(str(warning.message).split()) for warning in caught]
     notes = [_sentence(text) for text in (*found.notes, *found.warnings)]
     notes += [text for text in others if text not in shown]
@@ -55,13 +55,13 @@ def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]
 def _read_already(annotations: Annotations, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
     if reading:
         name = next(iter(reading))
-        raise InputError(f"{written(**{name: None})} is for files and frames. Got {type(annotations).__name__}.")
+        raise InputError(f"{spell(**{name: None})} is for files and frames. Got {type(annotations).__name__}.")
     if annotations.reading is None:
         return annotations, []
     return annotations, [_sentence(text) for text in (*annotations.reading.notes, *annotations.reading.warnings)]
 
 
-def named(source: Any) -> str:
+def name_source(source: Any) -> str:
     """Name a source in messages."""
     if not isinstance(source, Path):
         return "the annotations"

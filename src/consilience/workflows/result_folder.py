@@ -26,18 +26,18 @@ from pathlib import Path
 from typing import Any
 
 from consilience import registry
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.atomic_files import (
     LEFTOVER,
     left_behind,
-    locked,
+    lock_folder,
     naming,
     remove_leftovers,
     synchronise,
     temporary_folder,
 )
 from consilience.errors import InputError
-from consilience.workflows.signals import undivided
+from consilience.workflows.signals import hold_signals
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 TABLES_OF_CLASSES = ("labels.csv", "votes.csv", "annotators.csv", "confusion.csv", "counts.csv", "given-labels.csv")
@@ -77,7 +77,7 @@ def replaced_folder(out: Path) -> Iterator[Path]:
             try:
                 yield stage
                 synchronise(stage)
-                with undivided():
+                with hold_signals():
                     stage = _commit(stage, folder)
             finally:
                 _discard(stage)
@@ -114,7 +114,7 @@ def require_free(out: Path, names: Iterable[str]) -> None:
 
 
 def _remedy() -> str:
-    return f"move it, or name another folder with {written(out=...)}"
+    return f"move it, or name another folder with {spell(out=...)}"
 
 
 def _require_place(out: Path) -> None:
@@ -183,7 +183,7 @@ def _commit(stage: Path, folder: Path) -> Path:
         os.rename(stage, folder)
         synchronise(folder.parent)
         return stage
-    with locked(folder):
+    with lock_folder(folder):
         require_free(folder, os.listdir(stage))  # again, since files may have come while the model was fitted
         former = fit_in(folder)
         if stage.parent != folder and _is_replaceable(folder) and _is_alike(stage, folder):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from consilience import save
 from consilience.analysis.findings import OF_OTHERS, Findings
-from consilience.inspection.report.label_tables import keyed
+from consilience.inspection.report.label_tables import index_as_columns
 from consilience.inspection.report.votes_sections import FILE as VOTES
 from consilience.workflows.item_extras import file_of
 from consilience.workflows.outputs import write_table
@@ -51,9 +51,9 @@ def tables_of(found: Findings) -> dict[str, pd.DataFrame]:
     if can.maps_groups:
         tables["mapping.csv"] = mapping_of(model)
     if can.names_classes:
-        tables["confusion.csv"] = keyed(model.confusion_matrices_)
+        tables["confusion.csv"] = index_as_columns(model.confusion_matrices_)
     if hasattr(model, "confusion_counts_"):
-        tables["counts.csv"] = keyed(model.confusion_counts_)
+        tables["counts.csv"] = index_as_columns(model.confusion_counts_)
     if found.votes is not None:
         tables[VOTES] = found.votes.reset_index()
     return tables | file_of(found.quality)

@@ -16,7 +16,7 @@ from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.findings import gather
 from consilience.analysis.words import Words, read_as, use_words
 from consilience.annotations import Labels
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.clusters import most_probable
@@ -24,13 +24,13 @@ from consilience.inspection import report as write_report
 from consilience.workflows.card_sorts import for_card_sort
 from consilience.workflows.caveats import verdict
 from consilience.workflows.features import read_features
-from consilience.workflows.inputs import Evidence, as_read_by, read_for_model
+from consilience.workflows.inputs import ModelInputs, as_read_by, read_for_model
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
 from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
-from consilience.workflows.reading import named, read_noted
+from consilience.workflows.reading import name_source, read_noted
 from consilience.workflows.sources import TableSource, source_of
 from consilience.workflows.tables import names_as, read_scores, rows_of
 
@@ -66,14 +66,14 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
     if registry.entry(type(model).__name__).kind == "consensus":
         if request.feature_item is not None:
             raise InputError(
-                f"{type(model).__name__} predicts classes from labels; leave out {written(feature_item=None)}."
+                f"{type(model).__name__} predicts classes from labels; leave out {spell(feature_item=None)}."
             )
         items, probability, has_labels = _by_labels(model, table, reading)
     elif not reading:
         items, probability = _by_features(estimator, source_of(table, "the table"), request.feature_item)
         has_labels = np.ones(len(items), dtype=bool)
     else:
-        given = ", ".join(written(**{name: value if value is False else None}) for name, value in reading.items())
+        given = ", ".join(spell(**{name: value if value is False else None}) for name, value in reading.items())
         raise InputError(f"{type(model).__name__} predicts clusters from features; leave out {given}.")
     answer = FoundClusters.of(model)
     if not has_labels.all():
@@ -107,7 +107,7 @@ def _by_labels(model: Any, path: Any, reading: Mapping[str, Any]) -> tuple[pd.In
         probability = model.predict_proba(as_fitted(labels, model))
         return labels.items, probability, labels.summary().annotators_per_item.to_numpy() > 0
     except InputError as error:
-        raise InputError(f"{named(path)}: {error}") from error
+        raise InputError(f"{name_source(path)}: {error}") from error
 
 
 def as_fitted(annotations: Any, model: Any) -> Any:
@@ -147,19 +147,19 @@ def report_again(request: ReportRequest) -> Path:
     if not hasattr(model, "items_"):
         raise InputError(f"{path}: The model was saved before it was fitted, so there is nothing to report.")
     held, _ = read_noted(annotations, request.reading)
-    loaded, notes = as_read_by(type(model).__name__, held, named(annotations))
+    loaded, notes = as_read_by(type(model).__name__, held, name_source(annotations))
     for text in notes:
         note(text)
     loaded, sort = for_card_sort(loaded, request.card_sort)
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
-        raise InputError(f"{named(annotations)}: {error} The model was fitted to other items.") from error
+        raise InputError(f"{name_source(annotations)}: {error} The model was fitted to other items.") from error
     table = None if request.features is None else _features_of(request.features, estimator, options)
     rated = None if request.scores is None else read_scores(request.scores, model.items_)
     shown, table = as_shown(estimator, table)
     with use_words(Words.of(request.words, read_as(held))) as spoken:
-        warnings = verdict(model, Evidence(loaded, table, [])).warnings
+        warnings = verdict(model, ModelInputs(loaded, table, [])).warnings
     given = places.given_labels(loaded, options)
     pictures = places.read_pictures(model.items_, options)
     sure, _ = certainty_of_report(shown, loaded, table, request.certainty_draws)
@@ -191,7 +191,7 @@ def _features_of(path: TableSource, estimator: Any, options: FeatureOptions) -> 
     items = last_step(estimator).items_
     if needs_of(estimator).prepares:
         if options.categorical or options.impute:
-            given = f"{written(categorical=None)} and {written(impute=None)}"
+            given = f"{spell(categorical=None)} and {spell(impute=None)}"
             raise InputError(f"The saved model fills and encodes features itself; leave out {given}.")
         return rows_of(read_for(path, estimator, chosen=options.feature_item, items=items), items, path)
     read = read_features(path, options, items)

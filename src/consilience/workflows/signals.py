@@ -56,7 +56,7 @@ def _end(number: int) -> None:
 
 
 @contextlib.contextmanager
-def undivided() -> Iterator[None]:
+def hold_signals() -> Iterator[None]:
     """Run a short block that must not be interrupted: a signal that arrives in it takes effect afterwards."""
     _ending.is_held = True
     try:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.writing import long_table_writer
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.datasets import list_datasets, load_dataset
 from consilience.errors import InputError
 from consilience.simulation import ClusteringPopulation, gaussian_clusters, present, random_subsets
@@ -39,9 +39,9 @@ def simulate_agents(
     """Write the agents' groupings of subsets, and the true clusters of the items; return a line for each file."""
     require_outputs([out, truth_out, features_out], [] if features is None else files_of(features))
     items, agents, shown = (np.random.default_rng(source) for source in np.random.SeedSequence(seed).spawn(3))
-    table, truth = _drawn(drawn, items) if features is None else _read(features, classes)
+    table, truth = _draw(drawn, items) if features is None else _read(features, classes)
     if truth_out is not None and truth is None:
-        needs = f"{written(truth_out=None)} needs {written(classes=None)}"
+        needs = f"{spell(truth_out=None)} needs {spell(classes=None)}"
         raise InputError(f"{needs}, the column of features that holds the true clusters.")
     population = ClusteringPopulation(
         table, n_groups=groups, n_features=features_each, algorithms=algorithms, random_state=agents
@@ -61,7 +61,7 @@ def simulate_agents(
     return "\n".join(lines)
 
 
-def _drawn(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def _draw(settings: dict[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
     """Draw features and clusters of items in Gaussian clusters."""
     chosen = {name: usual if settings[name] is None else settings[name] for name, usual in DRAWN.items()}
     task = gaussian_clusters(

@@ -13,18 +13,18 @@ import pandas as pd
 import consilience
 from consilience import write_annotations
 from consilience.analysis.words import Words
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.sites import FusedSites, SiteSummary, read_summary, write_summary
 from consilience.sites import fuse_sites as fuse_summaries
 from consilience.sites import summarise_site as summarise_table
-from consilience.sites.summarising import hashed
+from consilience.sites.summarising import hash_name
 from consilience.workflows.features import categorical_columns, read_features
 from consilience.workflows.jobs import FeatureOptions, Result, SiteFusionRequest, SiteSummaryRequest
 from consilience.workflows.notes import note
-from consilience.workflows.outputs import encoded, require_no_input, require_outputs, write_table
+from consilience.workflows.outputs import encode_summary, require_no_input, require_outputs, write_table
 from consilience.workflows.preprocessing import steps_for
 from consilience.workflows.result_folder import OF_SITES, SUMMARY, checksums_in, replaced_folder, require_free
 from consilience.workflows.tables import read_table
@@ -61,7 +61,7 @@ def summarise_site(request: SiteSummaryRequest) -> Result:
         note(text)
     numbers = _as_numbers(features.table, options)
     if epsilon is not None and seed is not None:
-        given = written(seed=None)
+        given = spell(seed=None)
         note(f"Whoever knows {given} and the table can compute the noise; leave {given} out.")
     summary = summarise_table(
         numbers,
@@ -75,7 +75,7 @@ def summarise_site(request: SiteSummaryRequest) -> Result:
         random_state=seed if seed is not None or epsilon is not None else 0,
     )
     write_summary(summary, request.out)
-    return Result(_facts(summary, request.out), "\n".join([f"{request.out} discloses:", *_listed(summary)]))
+    return Result(_facts(summary, request.out), "\n".join([f"{request.out} discloses:", *_list_items(summary)]))
 
 
 class GivenGroups:
@@ -102,7 +102,7 @@ def _as_numbers(table: pd.DataFrame, options: FeatureOptions) -> pd.DataFrame:
     for _, step in steps_for(table, options, standardize=False):
         found = step.fit_transform(found)
     if text := categorical_columns(found):
-        remedy = f"{written(categorical=text[:1])} makes indicator columns of it"
+        remedy = f"{spell(categorical=text[:1])} makes indicator columns of it"
         raise InputError(f"The column {text[0]!r} holds text; {remedy}.")
     return found.set_axis(table.index, axis=0)
 
@@ -110,7 +110,7 @@ def _as_numbers(table: pd.DataFrame, options: FeatureOptions) -> pd.DataFrame:
 def _codes(path: Path, column: str) -> np.ndarray:
     table = read_table(path)
     if column not in map(str, table.columns):
-        raise InputError(f"{path}: There is no column {column!r}, named by {written(groups_from=None)}.")
+        raise InputError(f"{path}: There is no column {column!r}, named by {spell(groups_from=None)}.")
     found = table.column(next(name for name in table.columns if str(name) == column))
     return np.where(found.missing, -1, found.codes).astype(np.intp)
 
@@ -129,7 +129,7 @@ def _key(path: Path) -> bytes:
     return path.read_bytes().strip()
 
 
-def _listed(summary: SiteSummary) -> list[str]:
+def _list_items(summary: SiteSummary) -> list[str]:
     return [f"  - {sentence}" for sentence in summary.disclosures()]
 
 
@@ -149,7 +149,7 @@ def show_site(path: Path) -> Result:
     Result
     """
     summary = read_summary(path)
-    text = [f"{path} ({path.stat().st_size:,} bytes) discloses:", *_listed(summary)]
+    text = [f"{path} ({path.stat().st_size:,} bytes) discloses:", *_list_items(summary)]
     return Result(_facts(summary, path), "\n".join(text))
 
 
@@ -204,7 +204,7 @@ def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
     """
     paths, key_file, items, out = request.summaries, request.key_file, request.items, request.out
     if (key_file is None) != (items is None):
-        both = f"{written(key_file=None)} and {written(items=None)}"
+        both = f"{spell(key_file=None)} and {spell(items=None)}"
         raise InputError(f"{both} belong together: the key names the items that you list.")
     for file in OF_SITES:
         require_no_input(out / file, [*paths, key_file, items])
@@ -223,13 +223,13 @@ def fuse_sites(request: SiteFusionRequest) -> SiteFusionResult:
         report(found.model, found.groupings, words=Words.of(WORDS), path=folder / "report.html")
         summary = _summary(found, paths, out) | {"checksums": checksums_in(folder)}
         with replacing(folder / SUMMARY) as file_of_summary:
-            file_of_summary.write(encoded(summary))
+            file_of_summary.write(encode_summary(summary))
     return SiteFusionResult(summary, "\n".join(_answer(found, out)), found)
 
 
 def _named_again(summaries: Sequence[SiteSummary], key: bytes, names: Sequence[str]) -> list[SiteSummary]:
     """Replace the hashes of known names by the names."""
-    known = {hashed(name, key): name for name in names}
+    known = {hash_name(name, key): name for name in names}
     found = [replace(one, items=tuple(known.get(item, item) for item in one.items)) for one in summaries]
     held = {item for one in summaries for item in one.items}
     note(f"Names found for {len(held & set(known)):,} of {len(held):,} items; the others keep their hashes.")

@@ -7,13 +7,15 @@ import pytest
 
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.importer import statements, table_of_frame
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.errors import AnnotationError
 
 
 def said(rows, columns, **asked):
     """Return the annotations in rows, and how they were read."""
-    found = statements(table_of_frame(pd.DataFrame(rows, columns=columns, dtype=object), "test"), Request(**asked))
+    found = statements(
+        table_of_frame(pd.DataFrame(rows, columns=columns, dtype=object), "test"), ReadingRequest(**asked)
+    )
     names = [
         [None if place < 0 else column.names[place] for place in column.codes] for column in found.columns.values()
     ]

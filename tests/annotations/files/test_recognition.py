@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from consilience.annotations.files.layout import Long, Request, Wide
+from consilience.annotations.files.layout import Long, ReadingRequest, Wide
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.table import Table
 from consilience.annotations.names import frame_row
@@ -26,7 +26,7 @@ def table(columns, n=3):
 
 
 def layout(columns, /, **asked):
-    return recognise(table(columns), Request(**asked))
+    return recognise(table(columns), ReadingRequest(**asked))
 
 
 @pytest.mark.parametrize(("item", "person", "group"), list(itertools.product(ITEMS, PEOPLE, GROUPS)))
@@ -118,7 +118,7 @@ def test_ambiguous_or_incomplete_tables_are_refused(columns, asked, message):
 
 def wide(rows, columns, /, **asked):
     frame = pd.DataFrame(rows, columns=columns).astype(str)
-    return recognise(Table(frame, frame_row, is_text=True), Request(**asked))
+    return recognise(Table(frame, frame_row, is_text=True), ReadingRequest(**asked))
 
 
 ROWS = [["a", "1", "1"], ["b", "1", "2"], ["c", "2", "2"]]
@@ -194,4 +194,4 @@ def test_list_in_a_cell_of_an_unrecognised_table():
     with pytest.raises(
         AnnotationError, match="'x' contains a list in row 0, but the table is not recognised as a long one"
     ):
-        recognise(Table(frame, frame_row, is_text=False), Request())
+        recognise(Table(frame, frame_row, is_text=False), ReadingRequest())

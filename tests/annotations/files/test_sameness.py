@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from consilience.annotations.files.vocabulary import named, says_different, says_preferred
+from consilience.annotations.files.vocabulary import role_of_name, says_different, says_preferred
 from consilience.errors import AnnotationError, AnnotationWarning
 
 
@@ -29,7 +29,7 @@ def test_names_of_a_difference_in_every_spelling(core, before):
         camel[0].lower() + camel[1:],
     ):
         assert says_different(name), name
-        assert named(name).role == "same", name
+        assert role_of_name(name).role == "same", name
 
 
 @pytest.mark.parametrize(

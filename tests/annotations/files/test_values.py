@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.annotations.files.sameness import judged
+from consilience.annotations.files.sameness import read_judgements
 from consilience.annotations.files.values import (
     given_as_missing,
     is_number,
@@ -120,14 +120,14 @@ UNDECIDED = ["?", "unsure", "can't say", "skip", "Don't know", "maybe"]
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(SAME, DIFFERENT)))
 def test_every_word_for_same_with_every_word_for_different(one, other):
-    found = judged(column(one, other), frame_row, None)
+    found = read_judgements(column(one, other), frame_row, None)
     assert values_of(found.column) == [True, False]
     assert not found.notes
 
 
 @pytest.mark.parametrize("word", UNDECIDED)
 def test_undecided_judgements_are_counted(word):
-    found = judged(column("yes", word, "no", word), frame_row, None)
+    found = read_judgements(column("yes", word, "no", word), frame_row, None)
     assert values_of(found.column) == [True, None, False, None]
     assert found.notes == ("2 judgements left out: undecided",)
 
@@ -137,7 +137,7 @@ def test_undecided_judgements_are_counted(word):
 def test_grades_above_the_middle_of_the_scale_mean_same(scale, kind):
     low, high = scale
     grades = [kind(grade) for grade in range(low, high + 1)]
-    found = judged(code(np.array(grades, dtype=object)), frame_row, None)
+    found = read_judgements(code(np.array(grades, dtype=object)), frame_row, None)
     middle = (low + high) / 2
     expected = [None if float(grade) == middle else float(grade) > middle for grade in grades]
     assert values_of(found.column) == expected
@@ -148,25 +148,25 @@ def test_grades_above_the_middle_of_the_scale_mean_same(scale, kind):
 @pytest.mark.parametrize("grades", [(1, 2), (2, 3), (-1, 0, 1), (-1, 1), (0.5, 1)])
 def test_ambiguous_numbers(grades):
     with pytest.raises(AnnotationError, match=r"can be read in two ways\. Give those that mean"):
-        judged(column(*grades), frame_row, None)
+        read_judgements(column(*grades), frame_row, None)
 
 
 @pytest.mark.parametrize("sign", [">=", "<=", ">", "<", "=", "==", "!="])
 @pytest.mark.parametrize("bound", ["2", "2.5", "-1"])
 def test_conditions_match_python(sign, bound):
     grades = [-1, 0, 1, 2, 2.5, 3]
-    found = judged(column(*grades), frame_row, f"{sign}{bound}")
+    found = read_judgements(column(*grades), frame_row, f"{sign}{bound}")
     python = {"=": "=="}.get(sign, sign)
     assert values_of(found.column) == [eval(f"{grade} {python} {bound}") for grade in grades]
-    assert values_of(judged(column(*map(str, grades)), frame_row, f" {sign} {bound} ").column) == values_of(
+    assert values_of(read_judgements(column(*map(str, grades)), frame_row, f" {sign} {bound} ").column) == values_of(
         found.column
     )
 
 
 def test_condition_on_words():
-    found = judged(column("Related", "synonym", "none"), frame_row, "=synonym")
+    found = read_judgements(column("Related", "synonym", "none"), frame_row, "=synonym")
     assert values_of(found.column) == [False, True, False]
-    assert values_of(judged(column("Related", "none"), frame_row, "!=NONE").column) == [True, False]
+    assert values_of(read_judgements(column("Related", "none"), frame_row, "!=NONE").column) == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_condition_on_words():
 )
 def test_judgements_that_cannot_be_read(values, condition, message):
     with pytest.raises(AnnotationError, match=message):
-        judged(column(*values), frame_row, condition)
+        read_judgements(column(*values), frame_row, condition)
 
 
 # names

@@ -12,10 +12,10 @@ from consilience.annotations.files.vocabulary import (
     NO_PERSON,
     SAME,
     WORDS,
-    named,
     normal,
-    paired,
+    pair_sides,
     plural,
+    role_of_name,
 )
 
 ROLES = {"item": ITEM, "annotator": ANNOTATOR, "grouping": GROUPING, "group": GROUP, "label": LABEL, "same": SAME}
@@ -30,7 +30,7 @@ def test_no_word_has_two_roles():
 @pytest.mark.parametrize(("word", "role"), EVERY_WORD)
 def test_every_word_in_every_spelling(word, role):
     for name in (word, word.upper(), word.title(), f" {word} ", plural(word), plural(word).upper()):
-        assert (named(name).role, named(name).noun) == (role, word), name
+        assert (role_of_name(name).role, role_of_name(name).noun) == (role, word), name
     for name in (
         f"{word}_id",
         f"{word}ID",
@@ -40,9 +40,9 @@ def test_every_word_in_every_spelling(word, role):
         f"{word} No",
         f"{word}#no",
     ):
-        assert (named(name).role, named(name).part) == (role, "identifier"), name
+        assert (role_of_name(name).role, role_of_name(name).part) == (role, "identifier"), name
     for name in (f"{word}_name", f"{word.title()}Name", f"{word} label", f"{word}-title"):
-        assert (named(name).role, named(name).part) == (role, "text"), name
+        assert (role_of_name(name).role, role_of_name(name).part) == (role, "text"), name
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_every_word_in_every_spelling(word, role):
     ["seconds", "time", "x", "", "id", "index", "1", "J1", "user language", "items per page", "Unnamed: 0", 7, None],
 )
 def test_other_names_are_not_recognised(name):
-    assert named(name) is None
+    assert role_of_name(name) is None
 
 
 @pytest.mark.parametrize("name", sorted(NO_PERSON - set(WORDS)))
 def test_names_of_other_data_have_no_role_in_a_long_table(name):
-    assert named(name) is None or named(name).role in {"label", "item", "annotator"}
+    assert role_of_name(name) is None or role_of_name(name).role in {"label", "item", "annotator"}
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_normal_names(name, expected):
     ],
 )
 def test_sides_of_a_pair(columns, expected):
-    assert paired(columns) == expected
+    assert pair_sides(columns) == expected
 
 
 def test_plural_is_undone_by_reading():
     for word in WORDS:
-        assert named(plural(word)).noun == word
+        assert role_of_name(plural(word)).noun == word

@@ -74,7 +74,7 @@ class Sort:
         """Take changes as the store does, or raise an InputError."""
         if self.handed_in:
             raise ClosedError
-        self.changes += [(client, board_state.checked(change, self.study, self.numbers)) for change in changes]
+        self.changes += [(client, board_state.check_change(change, self.study, self.numbers)) for change in changes]
 
     def change(self, **change):
         """Take one change from elsewhere, such as another device."""

@@ -1,6 +1,6 @@
 """What the tests of the boards in a browser have in common."""
 
-from consilience.collect.participant.pages import Card
+from consilience.collect.participant.pages import PageCard
 from consilience.collect.settings.model import StudySettings
 from tests.collect.boards.board_server import Sort
 
@@ -11,17 +11,17 @@ HARD = ["x" * 120, "<b>bold</b> & {braces}", "A long text on opening hours " * 8
 
 def texts(names=ANIMALS):
     """Cards of text, numbered from one."""
-    return [Card(number, name) for number, name in enumerate(names, 1)]
+    return [PageCard(number, name) for number, name in enumerate(names, 1)]
 
 
 def pictures(number):
     """Cards of pictures alone."""
-    return [Card(each, "", f"/pictures/{each}", f"/pictures/{each}") for each in range(1, number + 1)]
+    return [PageCard(each, "", f"/pictures/{each}", f"/pictures/{each}") for each in range(1, number + 1)]
 
 
 def both(names=ANIMALS):
     """Cards of a picture and a text."""
-    return [Card(number, name, f"/pictures/{number}") for number, name in enumerate(names, 1)]
+    return [PageCard(number, name, f"/pictures/{number}") for number, name in enumerate(names, 1)]
 
 
 def filled(sort, *names, each=2):

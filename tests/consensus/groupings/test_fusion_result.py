@@ -20,7 +20,7 @@ COUNTS = count_clusters(MEMBERSHIPS, CLUSTER)
 
 
 def state(concentration):
-    return mixture.State(CLUSTER, 2, np.array(concentration))
+    return mixture.GroupingMixtureState(CLUSTER, 2, np.array(concentration))
 
 
 def test_weights_are_the_mixtures_correlations_or_sums_over_groupings():

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from consilience import Groupings
 from consilience.consensus.groupings import grouping_mixture as mixture
-from consilience.consensus.groupings.grouping_mixture import Layout, State
+from consilience.consensus.groupings.grouping_mixture import GroupingLayout, GroupingMixtureState
 from consilience.inference.memberships import Memberships
 from consilience.metrics.clusterings import nmi
 from tests.subset_groupings import arguments, drawn_from_mixture, lists_of, made
@@ -56,10 +56,10 @@ def problem(drawn, n_clusters, cluster, concentration):
     whole = made(drawn)
     given_groupings = whole[np.flatnonzero(np.diff(whole.incidence.indptr))]
     memberships = Memberships.of(given_groupings)
-    state = State(
+    state = GroupingMixtureState(
         np.array(cluster[: memberships.n_items]), n_clusters, np.array(concentration[: memberships.n_annotators])
     )
-    return given_groupings, Layout.of(memberships), state
+    return given_groupings, GroupingLayout.of(memberships), state
 
 
 @settings(max_examples=30)
@@ -74,7 +74,7 @@ def test_log_evidence_is_the_sum_of_its_parts(drawn):
 def test_probabilities_of_all_groupings_and_assignments_add_up_to_one():
     """One annotator sorts three items, then two of them; of either sort one group is used, three were to be had."""
     subsets, c, n_clusters = [[0, 1, 2], [0, 2]], np.array([0.6]), 2
-    base = Layout.of(Memberships.of(Groupings.from_lists([[subset] for subset in subsets]))).base
+    base = GroupingLayout.of(Memberships.of(Groupings.from_lists([[subset] for subset in subsets]))).base
     np.testing.assert_allclose(base, 1 / 3)
     given_z = {z: [] for z in itertools.product(range(n_clusters), repeat=3)}
     for x in itertools.product(range(3), repeat=5):
@@ -84,9 +84,9 @@ def test_probabilities_of_all_groupings_and_assignments_add_up_to_one():
             for subset, groups in zip(subsets, said)
         ]
         whole = Groupings.from_lists(lists, annotators=["a", "a"], items=range(3))
-        layout = replace(Layout.of(Memberships.of(whole)), base=base)  # all three groups are listed here
+        layout = replace(GroupingLayout.of(Memberships.of(whole)), base=base)  # all three groups are listed here
         for z, found in given_z.items():
-            found.append(mixture.log_evidence(layout, State(np.array(z), n_clusters, c)))
+            found.append(mixture.log_evidence(layout, GroupingMixtureState(np.array(z), n_clusters, c)))
     for z, found in given_z.items():
         assert logsumexp(found) == pytest.approx(log_prior(np.array(z), n_clusters), abs=1e-10)
     assert logsumexp(list(given_z.values())) == pytest.approx(0, abs=1e-10)
@@ -136,7 +136,7 @@ def crowd(seed=0, n_items=120, n_clusters=4, concentration=(0.1, 0.1, 0.1, 0.1, 
 def test_a_random_share_of_the_groupings_represents_all():
     """Half of them: the mean over many draws is right, to four of its standard errors."""
     cluster, given_groupings = crowd()
-    layout = Layout.of(Memberships.of(given_groupings))
+    layout = GroupingLayout.of(Memberships.of(given_groupings))
     state = mixture.init(layout, cluster, 4)
     exact = mixture.merger_gains(layout, state, rng=np.random.default_rng(0))
     rng = np.random.default_rng(1)
@@ -149,11 +149,11 @@ def test_a_random_share_of_the_groupings_represents_all():
 
 
 def test_merging_and_leaving_out():
-    state = State(np.array([0, 3, 1, 2, 3]), 4, np.ones(1))
+    state = GroupingMixtureState(np.array([0, 3, 1, 2, 3]), 4, np.ones(1))
     merged = mixture.merge(state, 1, 2)
     assert (merged.cluster.tolist(), merged.n_clusters) == ([0, 2, 1, 1, 2], 3)
     assert state.cluster.tolist() == [0, 3, 1, 2, 3]
-    left = mixture.occupied(State(np.array([4, 1, 4]), 6, np.ones(1)))
+    left = mixture.drop_empty_clusters(GroupingMixtureState(np.array([4, 1, 4]), 6, np.ones(1)))
     assert (left.cluster.tolist(), left.n_clusters) == ([1, 0, 1], 2)
 
 
@@ -187,7 +187,7 @@ def test_concentrations_of_the_model_are_recovered():
     """Twenty groupings of twelve each: annotators a factor of thirty apart are not mixed up, a spammer stands out."""
     true = (0.05, 0.05, 0.3, 0.3, 1.5, 1.5, 500.0)
     cluster, given_groupings = crowd(concentration=true, n_each=20)
-    layout = Layout.of(Memberships.of(given_groupings))
+    layout = GroupingLayout.of(Memberships.of(given_groupings))
     found = mixture.learn_concentration(layout, mixture.init(layout, cluster, 4)).concentration
     np.testing.assert_allclose(np.log(found[:6]), np.log(true[:6]), atol=np.log(2))
     assert found[6] > 10
@@ -195,7 +195,7 @@ def test_concentrations_of_the_model_are_recovered():
 
 def test_a_sweep_moves_some_items_to_the_best_cluster_and_reports_it():
     cluster, given_groupings = crowd()
-    layout = Layout.of(Memberships.of(given_groupings))
+    layout = GroupingLayout.of(Memberships.of(given_groupings))
     rng = np.random.default_rng(0)
     state = mixture.init(layout, rng.integers(4, size=len(cluster)), 4)
     assert np.unique(state.concentration).tolist() == [mixture.FIRST_CONCENTRATION]
@@ -220,7 +220,7 @@ def test_a_sweep_moves_some_items_to_the_best_cluster_and_reports_it():
 def test_settling_ends_with_more_evidence(seed):
     """A single half-sweep need not raise the evidence, but all of them together do from a random start."""
     cluster, given_groupings = crowd(seed)
-    layout = Layout.of(Memberships.of(given_groupings))
+    layout = GroupingLayout.of(Memberships.of(given_groupings))
     rng = np.random.default_rng(seed)
     start = mixture.init(layout, rng.integers(5, size=len(cluster)), 5)
     end = mixture.settle(layout, start, rng=rng)
@@ -236,7 +236,7 @@ def test_settling_ends_with_more_evidence(seed):
 def test_mergers_recover_clusters_of_the_model(seed):
     """From thrice as many clusters at random down to one; the evidence is largest at the true number or beside it."""
     cluster, given_groupings = crowd(seed, n_each=20)
-    layout, rng = Layout.of(Memberships.of(given_groupings)), np.random.default_rng(seed)
+    layout, rng = GroupingLayout.of(Memberships.of(given_groupings)), np.random.default_rng(seed)
     found = {}
     for state in mixture.merge_down(layout, mixture.init(layout, rng.integers(12, size=len(cluster)), 12), rng=rng):
         assert np.unique(state.cluster).tolist() == list(range(state.n_clusters))
@@ -256,8 +256,8 @@ TINY = Groupings.from_lists(
 
 
 def tiny():
-    layout = Layout.of(Memberships.of(TINY))
-    return layout, State(np.array([0, 1, 1, 0]), 2, np.array([0.4, 1.2]))
+    layout = GroupingLayout.of(Memberships.of(TINY))
+    return layout, GroupingMixtureState(np.array([0, 1, 1, 0]), 2, np.array([0.4, 1.2]))
 
 
 def assignments(layout, state):
@@ -319,8 +319,8 @@ def test_probabilities_are_the_mean_after_the_first_sweeps():
 def test_half_the_items_are_drawn_at_a_time():
     """An item between two equally probable clusters moves in a quarter of all sweeps."""
     lists = [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]] * 5 + [[[0, 6], [3]], [[3, 6], [0]]]
-    layout = Layout.of(Memberships.of(Groupings.from_lists(lists, annotators=["a"] * 12, items=range(7))))
-    start = State(np.array([0, 0, 0, 1, 1, 1, 0]), 2, np.array([0.1]))
+    layout = GroupingLayout.of(Memberships.of(Groupings.from_lists(lists, annotators=["a"] * 12, items=range(7))))
+    start = GroupingMixtureState(np.array([0, 0, 0, 1, 1, 1, 0]), 2, np.array([0.1]))
     rng = np.random.default_rng(0)
     drawn = [mixture.sample(layout, start, rng=rng) for _ in range(1000)]
     assert drawn[0][1][6].tolist() == pytest.approx([0.5, 0.5])

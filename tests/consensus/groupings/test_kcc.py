@@ -55,7 +55,7 @@ def blocks_of(given_groupings, cluster, n_clusters):
 
 
 def problem_of(given_groupings, utility, p, *, normalize=False, n_clusters=2):
-    return kcc.Problem.of(seen(given_groupings), utility, p, normalize=normalize, n_clusters=n_clusters)
+    return kcc.KCCProblem.of(seen(given_groupings), utility, p, normalize=normalize, n_clusters=n_clusters)
 
 
 def items_of(given_groupings):

@@ -106,7 +106,7 @@ def test_the_number_by_kmeans_is_that_of_the_largest_silhouette():
 
 def test_the_number_by_the_mixture_is_that_of_the_largest_silhouette():
     cluster, memberships = crowd()
-    layout, places = mixture.Layout.of(memberships), fusing.coordinates(memberships, "degree", 8)
+    layout, places = mixture.GroupingLayout.of(memberships), fusing.coordinates(memberships, "degree", 8)
     found = fusing.by_mixture(memberships, places, range(2, 9), n_init=2, rng=rng())
     assert found.curve["silhouette"].idxmax() == 3
     assert found.state.n_clusters == found.probabilities.shape[1] == 3
@@ -179,7 +179,7 @@ def test_continuing_keeps_clusters_and_adds_items():
     assert np.mean(found.cluster == cluster) > 0.95  # by the same names
     assert found.curve.index.tolist() == [3]
     assert found.state.n_clusters == 3
-    layout = mixture.Layout.of(memberships)
+    layout = mixture.GroupingLayout.of(memberships)
     evidence = [mixture.log_evidence(layout, s) for s in (mixture.init(layout, np.maximum(start, 0), 3), found.state)]
     assert evidence[0] + 50 < found.curve.loc[3, "log_evidence"] <= evidence[1] + 1
     silhouette = EvidenceSilhouette.of(memberships, rng=rng()).score(found.cluster)

@@ -7,13 +7,13 @@ from consilience import Groupings
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus.groupings.kcc import ItemsInMemory, Problem, objective, update
+from consilience.consensus.groupings.kcc import ItemsInMemory, KCCProblem, objective, update
 from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
 from consilience.consensus.groupings.weighted_mixture import (
-    Search,
     Tables,
     WeightedLayout,
+    WeightedMixtureSearch,
     best_merger,
     cluster_scores,
     settle,
@@ -46,7 +46,7 @@ ALL = np.arange(N_ITEMS)
 
 
 def weighed(of, weights, concentration):
-    layout = mixture.Layout.of(of)
+    layout = mixture.GroupingLayout.of(of)
     return WeightedLayout.of(Tables.of(layout, concentration), weights), mixture.init(layout, TRUTH, 3)
 
 
@@ -55,7 +55,7 @@ def concentrations(n):
 
 
 def test_scores_under_weights_of_one_are_those_of_the_mixture():
-    layout = mixture.Layout.of(ONCE)
+    layout = mixture.GroupingLayout.of(ONCE)
     state = mixture.learn_concentration(layout, mixture.init(layout, TRUTH, 3))
     found, _ = weighed(ONCE, np.ones(6), state.concentration)
     np.testing.assert_allclose(cluster_scores(found, state), mixture.cluster_scores(layout, state), rtol=1e-12)
@@ -105,7 +105,7 @@ def test_the_weighted_embedding_of_a_graph_in_pieces_is_connected():
 
 def test_the_fitted_state_stays_under_weights_of_one():
     rng = np.random.default_rng(0)
-    layout = mixture.Layout.of(ONCE)
+    layout = mixture.GroupingLayout.of(ONCE)
     state = mixture.settle(layout, mixture.init(layout, TRUTH, 3), rng=rng)
     found, _ = weighed(ONCE, np.ones(6), state.concentration)
     again = settle(found, state, rng=rng, max_sweeps=20)
@@ -114,13 +114,13 @@ def test_the_fitted_state_stays_under_weights_of_one():
 
 def test_a_search_finds_the_clusters_under_weights_of_one():
     clear = Memberships.of(Groupings.from_matrix(cells(right=0.95), missing=[]))
-    search = Search.of(clear, TRUTH, range(2, 11), rng=np.random.default_rng(0))
+    search = WeightedMixtureSearch.of(clear, TRUTH, range(2, 11), rng=np.random.default_rng(0))
     found = search.draw(np.ones(6), np.random.default_rng(0))
     assert len(np.unique(np.column_stack([found, TRUTH]), axis=0)) == 3
 
 
 def test_a_search_keeps_a_number_that_was_given():
-    search = Search.of(ONCE, TRUTH, range(4, 5), rng=np.random.default_rng(0))
+    search = WeightedMixtureSearch.of(ONCE, TRUTH, range(4, 5), rng=np.random.default_rng(0))
     for seed in range(5):
         rng = np.random.default_rng(seed)
         assert len(np.unique(search.draw(rng.exponential(size=6), rng))) <= 4
@@ -139,8 +139,8 @@ def test_the_weighted_shares_of_cspa_are_those_of_annotators_twice():
 @pytest.mark.parametrize("utility", ["lp", "entropy", "categorical", "cosine"])
 def test_the_weighted_objective_of_kcc_is_that_of_annotators_twice(utility):
     given = {"utility": utility, "p": 5.0, "normalize": False, "n_clusters": 3}
-    once, twice = Problem.of(ONCE, **given), Problem.of(TWICE, **given)
-    weighted = Problem(**{**vars(once), "weights": once.weights * WEIGHTS[ONCE.annotator_of_grouping]})
+    once, twice = KCCProblem.of(ONCE, **given), KCCProblem.of(TWICE, **given)
+    weighted = KCCProblem(**{**vars(once), "weights": once.weights * WEIGHTS[ONCE.annotator_of_grouping]})
     counted = [ItemsInMemory.of(memberships.in_group).count(TRUTH, 3) for memberships in (ONCE, TWICE)]
     by_weight, by_number = update(weighted, counted[0]), update(twice, counted[1])
     assert objective(weighted, by_weight) == pytest.approx(objective(twice, by_number))

@@ -13,8 +13,8 @@ from consilience.consensus.labels import copies as science
 from consilience.consensus.labels.copies import (
     Table,
     Tables,
-    explained,
     explained_at_most,
+    explained_share,
     explanations,
     find_copies,
 )
@@ -113,7 +113,7 @@ def test_independent_people_are_explained_whatever_their_confusion():
         coarse = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1]])  # two classes look the same
         for mine, theirs in [(members, others), (coarse, others), (members, others[[0, 0, 2]])]:
             tables = population(mine, theirs, shares)
-            assert explained(explanations(tables), tables.members.kappa) == pytest.approx(
+            assert explained_share(explanations(tables), tables.members.kappa) == pytest.approx(
                 tables.members.kappa, abs=1e-4
             )
 
@@ -129,18 +129,20 @@ def test_copies_are_explained_by_the_square_of_their_quality():
     tables = Tables(Table(joint * 1e9), tables.across, tables.others, tables.others_apart, tables.n_items)
     assert tables.members.kappa == pytest.approx(alike**2)
     quality = (4 * accuracy - 1) / 3
-    assert explained(explanations(tables), tables.members.kappa) == pytest.approx((quality * alike) ** 2, rel=1e-3)
+    assert explained_share(explanations(tables), tables.members.kappa) == pytest.approx(
+        (quality * alike) ** 2, rel=1e-3
+    )
 
 
 def test_others_who_do_not_agree_explain_everything():
-    assert explained(np.array([0.1, 0.0, 0.0]), 0.9) == 1
-    assert explained(np.array([0.1, 0.02, -0.01]), 0.9) == 1
+    assert explained_share(np.array([0.1, 0.0, 0.0]), 0.9) == 1
+    assert explained_share(np.array([0.1, 0.02, -0.01]), 0.9) == 1
 
 
 def test_the_limit_of_a_ratio():
     """Without error it is the ratio; with error, the largest ratio that a linear contrast does not exclude."""
     found, kappa = np.array([0.1, 0.06, 0.2]), 0.9
-    assert explained_at_most(found, np.zeros((3, 3)), kappa) == pytest.approx(explained(found, kappa))
+    assert explained_at_most(found, np.zeros((3, 3)), kappa) == pytest.approx(explained_share(found, kappa))
     covariance = np.diag([1e-8, 4e-4, 9e-4])
     share = explained_at_most(found, covariance, kappa) / kappa
     contrast = share * found[2] - found[1]

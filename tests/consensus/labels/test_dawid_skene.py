@@ -19,7 +19,7 @@ from consilience.consensus import DawidSkene, ProductMixture
 from consilience.consensus.labels.annotator_models import Hierarchical
 from consilience.consensus.labels.dawid_skene import (
     SMOOTHING,
-    Evidence,
+    DawidSkeneEvidence,
     imagined_sizes,
     init,
     labels_of,
@@ -67,7 +67,7 @@ def evidence_and_start(labels, known=None, history=0.0):
     votes = vote_shares(labels)
     if known is not None:
         votes[known >= 0] = np.eye(n_classes)[known[known >= 0]]
-    return Evidence(onehot, history), votes
+    return DawidSkeneEvidence(onehot, history), votes
 
 
 def states_of(labels, confusion, prior, n_steps, known=None, history=0.0):

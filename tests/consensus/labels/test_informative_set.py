@@ -15,14 +15,14 @@ from consilience.consensus.labels.informative_set import (
     Refining,
     Start,
     benefit_of_doubt,
-    chosen,
+    choose_annotators,
     criterion,
     dependence,
     holm,
     score_statistic,
     shares_of_votes,
 )
-from consilience.consensus.labels.stagewise_evidence import Evidence
+from consilience.consensus.labels.stagewise_evidence import StagewiseEvidence
 from consilience.simulation import simulate_labels, sparse_crowd
 
 
@@ -49,7 +49,7 @@ def statistic_of_members(labels, members, log_weights, log_table):
 
 
 def refining_of(labels, n_components, level=0.01):
-    evidence = Evidence.in_memory(labels, n_components, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, n_components, 0.001)
     return Refining(evidence.parts, evidence.study.counts, level)
 
 
@@ -157,8 +157,8 @@ class TestBenefitOfDoubt:
 
     def test_at_least_three_members(self):
         p_values = np.array([0.5, 1e-9, 0.2, 0.9])
-        assert chosen(p_values, np.zeros(4), 0.01) == (0, 1, 2)
-        assert chosen(np.full(2, 0.9), np.zeros(2), 0.01) == (0, 1)
+        assert choose_annotators(p_values, np.zeros(4), 0.01) == (0, 1, 2)
+        assert choose_annotators(np.full(2, 0.9), np.zeros(2), 0.01) == (0, 1)
 
 
 class TestRefine:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Labels
 from consilience.consensus import ProductMixture
-from consilience.consensus.labels.product_mixture import lower_bound, m_step, matched, mixture_of, step
+from consilience.consensus.labels.product_mixture import lower_bound, m_step, match_labels, mixture_of, step
 from consilience.datasets import load_crowd_labels
 from consilience.errors import InputError, MissingDataError, UnannotatedWarning
 from consilience.inference.product_distributions import OneHotLabels
@@ -180,7 +180,7 @@ def test_more_components_than_labels():
 def test_matched_takes_the_largest_agreement():
     counts = np.zeros((1, 3, 3))
     counts[0, [0, 1, 2], [2, 0, 1]] = 5
-    np.testing.assert_array_equal(matched(counts), [2, 0, 1])
+    np.testing.assert_array_equal(match_labels(counts), [2, 0, 1])
 
 
 def test_matched_corrects_for_chance():
@@ -189,13 +189,13 @@ def test_matched_corrects_for_chance():
     counts[0] = [[0, 20], [80, 0]]  # expert: label a in component 1, label b in component 0
     counts[1:, 0] = [80, 20]
     assert counts.sum(0)[0, 0] + counts.sum(0)[1, 1] > counts.sum(0)[0, 1] + counts.sum(0)[1, 0]
-    np.testing.assert_array_equal(matched(counts), [1, 0])
+    np.testing.assert_array_equal(match_labels(counts), [1, 0])
 
 
 def test_an_annotator_without_labels_does_not_affect_names():
     counts = np.zeros((2, 2, 2))
     counts[0] = [[1, 9], [9, 1]]
-    np.testing.assert_array_equal(matched(counts), [1, 0])
+    np.testing.assert_array_equal(match_labels(counts), [1, 0])
 
 
 @pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # by chance nobody labelled one

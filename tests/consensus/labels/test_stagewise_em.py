@@ -11,18 +11,18 @@ from consilience import Labels
 from consilience.annotations import concat
 from consilience.consensus.labels import stagewise_em as stagewise
 from consilience.consensus.labels.stagewise_em import (
-    Settings,
     Stage,
-    duplicated,
+    StagewiseSettings,
+    duplicate,
+    has_settled,
     init,
     largest_entry,
     moved_apart,
     perturbation,
-    settled,
     split_hessian,
     step,
 )
-from consilience.consensus.labels.stagewise_evidence import Evidence, Given
+from consilience.consensus.labels.stagewise_evidence import PosteriorTerms, StagewiseEvidence
 from consilience.simulation import simulate_labels, sparse_crowd
 
 
@@ -46,7 +46,7 @@ def random_stage(evidence, n_components, members, seed=0):
 
 
 def stage_of(evidence, weights, table, members):
-    q = evidence.posterior(Given.by(weights, table, members, evidence.study.n_labels))
+    q = evidence.posterior(PosteriorTerms.by(weights, table, members, evidence.study.n_labels))
     return Stage(weights, table, members, q, 0.0, False, np.inf, np.empty((0, 4)))
 
 
@@ -76,7 +76,7 @@ def total_information(weights, table, labels, members, pairs=None):
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_information_is_that_of_explicit_sums(missing):
     labels = random_labels(0, missing=missing)
-    evidence = Evidence.in_memory(labels, 2, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, 2, 0.001)
     stage = random_stage(evidence, 2, (0, 2))
     information, total = evidence.information(stage.q)
     expected = total_information(stage.log_weights, stage.log_table, labels, (0, 2))
@@ -86,9 +86,9 @@ def test_information_is_that_of_explicit_sums(missing):
 def test_duplicating_a_component_preserves_information():
     """Theorem 4: copying a component leaves Σ I(i, j | Y) as it was, before the copies move apart."""
     labels = random_labels(1)
-    evidence = Evidence.in_memory(labels, 3, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, 3, 0.001)
     stage = random_stage(evidence, 2, (0, 1, 3))
-    copied = duplicated(stage, 1)
+    copied = duplicate(stage, 1)
     before = total_information(stage.log_weights, stage.log_table, labels, (0, 1, 3))
     after = total_information(copied.log_weights, copied.log_table, labels, (0, 1, 3))
     np.testing.assert_allclose(after, before, rtol=1e-9)
@@ -106,7 +106,7 @@ def test_the_true_model_leaves_no_information():
     classes = np.arange(n_items) % n_labels
     crowd = sparse_crowd(12, n_labels, alpha=0.5, accuracy=0.7, random_state=0)
     labels = simulate_labels(classes, confusion=crowd, random_state=1)
-    evidence = Evidence.in_memory(labels, n_labels, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, n_labels, 0.001)
     table = np.log(crowd).transpose(0, 2, 1).reshape(-1, n_labels)
     q = stage_of(evidence, np.full(3, -np.log(3)), table, tuple(range(12))).q
     information, total = evidence.information(q)
@@ -125,7 +125,7 @@ def test_the_hessian_is_the_numerical_one(n_components, missing, repeats):
     if repeats:  # every third label is given again, as another class
         place = {name: getattr(labels, name)[::3] for name in ("item", "annotator")}
         labels = concat([labels, replace(labels, **place, label=(labels.label[::3] + 1) % 3)])
-    evidence = Evidence.in_memory(labels, n_components + 1, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, n_components + 1, 0.001)
     members, pair, component = (0, 1, 2), (0, 2), n_components - 1
     stage = random_stage(evidence, n_components, members)
     hessian = split_hessian(stage, component, pair, evidence)
@@ -158,7 +158,7 @@ def test_the_hessian_is_the_numerical_one(n_components, missing, repeats):
 def test_the_perturbation_is_the_eigenvector_of_the_whole_hessian():
     """All four vectors free, as in the paper: the smallest eigenvalue belongs to (δ, -δ)."""
     labels = random_labels(4, n_items=300)
-    evidence = Evidence.in_memory(labels, 2, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, 2, 0.001)
     stage = random_stage(evidence, 1, (0, 2))
     found = perturbation(stage, 0, (0, 2), evidence)
     rows = np.concatenate([np.arange(0, 3), np.arange(6, 9)])
@@ -190,11 +190,11 @@ def test_the_perturbation_is_the_eigenvector_of_the_whole_hessian():
 
 def test_a_split_stays_within_the_simplices():
     labels = random_labels(5)
-    evidence = Evidence.in_memory(labels, 3, 0.001)
+    evidence = StagewiseEvidence.in_memory(labels, 3, 0.001)
     stage = random_stage(evidence, 2, (0, 1))
     rng = np.random.default_rng(0)
     direction = rng.normal(size=(2, 3))
-    copied = moved_apart(duplicated(stage, 0), 0, (0, 1), direction - direction.mean(1, keepdims=True))
+    copied = moved_apart(duplicate(stage, 0), 0, (0, 1), direction - direction.mean(1, keepdims=True))
     probability = np.exp(copied.log_table).reshape(-1, 3, 3)
     np.testing.assert_allclose(probability.sum(1), 1)
     assert probability.min() > 0
@@ -204,37 +204,37 @@ def test_a_split_stays_within_the_simplices():
 class TestLargestEntry:
     def test_is_the_largest_after_bias_correction(self):
         labels = random_labels(6, n_items=500)
-        evidence = Evidence.in_memory(labels, 2, 0.001)
+        evidence = StagewiseEvidence.in_memory(labels, 2, 0.001)
         information, total = evidence.information(random_stage(evidence, 2, (0, 1)).q)
-        found = largest_entry(information, total, evidence.study, Settings(2, weighted=True))
+        found = largest_entry(information, total, evidence.study, StagewiseSettings(2, weighted=True))
         entry = (information - 4 / (2 * total)) * total / 500
         assert (found.component, found.pair) == np.unravel_index(entry.argmax(), entry.shape)
 
     def test_weights_of_components_count_if_requested(self):
         """A small component's pair is the largest by its own information, a large one's by (13)."""
-        evidence = Evidence.in_memory(random_labels(7, n_items=400), 2, 0.001)
+        evidence = StagewiseEvidence.in_memory(random_labels(7, n_items=400), 2, 0.001)
         n_pairs = len(evidence.study.degrees)
         total = np.array([[380.0], [20.0]]) * np.ones(n_pairs)
         information = np.full((2, n_pairs), 0.001)
         information[0, 0], information[1, 1] = 0.2, 1.0
-        assert largest_entry(information, total, evidence.study, Settings(2, weighted=True)).component == 0
-        assert largest_entry(information, total, evidence.study, Settings(2, weighted=False)).component == 1
+        assert largest_entry(information, total, evidence.study, StagewiseSettings(2, weighted=True)).component == 0
+        assert largest_entry(information, total, evidence.study, StagewiseSettings(2, weighted=False)).component == 1
 
     def test_noise_gives_no_entry(self):
         """Independent labels: of 20 draws of 45 pairs less than one entry in 45 * 20 is beyond the 0.001 quantile."""
         found = 0
         for seed in range(20):
             said = np.random.default_rng(seed).integers(3, size=(300, 10))
-            evidence = Evidence.in_memory(Labels.from_matrix(said), 1, 0.001)
+            evidence = StagewiseEvidence.in_memory(Labels.from_matrix(said), 1, 0.001)
             information, total = evidence.information(np.ones((300, 1)))
-            found += largest_entry(information, total, evidence.study, Settings(1, weighted=True)) is not None
+            found += largest_entry(information, total, evidence.study, StagewiseSettings(1, weighted=True)) is not None
         assert found <= 4  # 0.9 are expected
 
     def test_threshold_is_the_quantile_of_the_labels_used(self):
         """An annotator who uses two of three labels leaves fewer degrees of freedom."""
         said = np.random.default_rng(0).integers(3, size=(200, 3))
         said[:, 2] %= 2
-        evidence = Evidence.in_memory(Labels.from_matrix(said), 1, 0.001)
+        evidence = StagewiseEvidence.in_memory(Labels.from_matrix(said), 1, 0.001)
         np.testing.assert_array_equal(evidence.study.degrees, [4, 2, 2])
         np.testing.assert_allclose(evidence.study.threshold, chi2.isf(0.001, [4, 2, 2]))
 
@@ -242,7 +242,7 @@ class TestLargestEntry:
 class TestSteps:
     def test_one_component_has_the_frequencies_of_the_labels(self):
         labels = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "a"], ["a", None]])
-        evidence = Evidence.in_memory(labels, 2, 0.001)
+        evidence = StagewiseEvidence.in_memory(labels, 2, 0.001)
         state = init(evidence)
         smoothed = np.array([3.01 / 4.02, 1.01 / 4.02, 2.01 / 3.02, 1.01 / 3.02])
         np.testing.assert_allclose(np.exp(state.log_table[:, 0]), smoothed)
@@ -251,7 +251,7 @@ class TestSteps:
 
     def test_only_members_affect_the_posterior(self):
         labels = random_labels(8)
-        evidence = Evidence.in_memory(labels, 2, 0.001)
+        evidence = StagewiseEvidence.in_memory(labels, 2, 0.001)
         stage = random_stage(evidence, 2, (1,))
         said = labels.to_matrix().to_numpy(int)
         expected = softmax(stage.log_weights + stage.log_table[3 + said[:, 1]], axis=1)
@@ -260,12 +260,12 @@ class TestSteps:
     def test_the_first_round_takes_the_best_pair_and_splits(self):
         crowd = sparse_crowd(20, 3, alpha=0.2, accuracy=0.8, random_state=0)
         labels = simulate_labels(np.arange(900) % 3, confusion=crowd, random_state=0)
-        evidence = Evidence.in_memory(labels, 3, 0.001)
-        first = step(init(evidence), evidence, Settings(3, weighted=True))
+        evidence = StagewiseEvidence.in_memory(labels, 3, 0.001)
+        first = step(init(evidence), evidence, StagewiseSettings(3, weighted=True))
         assert set(first.members) <= {0, 1, 2, 3}
         assert len(first.members) == 2
         assert first.q.shape == (900, 2)
-        assert not settled(first)
+        assert not has_settled(first)
 
     def test_it_goes_on_splitting_within_the_set(self):
         """Two annotators and three classes: after the first split nobody new can enter."""
@@ -273,16 +273,16 @@ class TestSteps:
         classes = np.arange(3000) % 3
         wrong = rng.random((3000, 2)) < 0.05
         said = np.where(wrong, rng.integers(3, size=wrong.shape), classes[:, None])
-        evidence = Evidence.in_memory(Labels.from_matrix(said), 3, 0.001)
-        trace = stagewise.run(evidence, Settings(3, weighted=True), max_iter=60)
+        evidence = StagewiseEvidence.in_memory(Labels.from_matrix(said), 3, 0.001)
+        trace = stagewise.run(evidence, StagewiseSettings(3, weighted=True), max_iter=60)
         assert trace.state.members == (0, 1)
         assert len(trace.state.log_weights) == 3
         assert len(trace.state.record) == trace.n_iter + 1
 
     def test_settles_if_there_is_nothing_to_find(self):
         said = np.random.default_rng(3).integers(2, size=(400, 5))
-        evidence = Evidence.in_memory(Labels.from_matrix(said), 2, 1e-9)
-        trace = stagewise.run(evidence, Settings(2, weighted=True), max_iter=20)
+        evidence = StagewiseEvidence.in_memory(Labels.from_matrix(said), 2, 1e-9)
+        trace = stagewise.run(evidence, StagewiseSettings(2, weighted=True), max_iter=20)
         assert trace.converged
         assert trace.state.members == ()
         assert trace.n_iter <= 2

@@ -12,8 +12,8 @@ from scipy.stats import dirichlet
 from consilience import Labels, load, save
 from consilience.consensus import DawidSkene
 from consilience.consensus.labels import dawid_skene_estimator, samples
-from consilience.consensus.labels.dawid_skene import Evidence, init, labels_of, lower_bound, state_of, step
-from consilience.consensus.labels.subtypes import divided, first_half, mean_rows, of_classes, subtype_of_item
+from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, init, labels_of, lower_bound, state_of, step
+from consilience.consensus.labels.subtypes import divide_subtypes, first_half, mean_rows, of_classes, subtype_of_item
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.product_distributions import OneHotLabels, posterior
 from consilience.simulation import simulate_labels
@@ -50,7 +50,7 @@ def evidence_of(labels, n_subtypes, known=None):
     n_classes = labels.n_classes
     column, shape = labels.annotator * n_classes + labels.label, (len(labels), labels.n_annotators * n_classes)
     onehot = OneHotLabels.of(labels.item, column, shape, n_classes * n_subtypes, known=known, n_classes=n_classes)
-    return Evidence(onehot, 0.0, 0.0, n_subtypes)
+    return DawidSkeneEvidence(onehot, 0.0, 0.0, n_subtypes)
 
 
 def random_start(rng, labels, n_subtypes, known):
@@ -168,13 +168,13 @@ def test_the_first_half_is_the_leading_axis_of_the_correspondence_analysis():
 def test_the_largest_subtypes_are_divided_and_nothing_is_lost():
     labels, _, _ = crowd_with_subtypes(2, 60, 8, 5)
     q = np.random.default_rng(0).dirichlet([5, 1, 3, 1], size=60)  # two classes with two subtypes each
-    found = divided(q, one_hot(labels), 2, 3)
+    found = divide_subtypes(q, one_hot(labels), 2, 3)
     np.testing.assert_allclose(found[:, [0, 1]].sum(1), q[:, 0])
     np.testing.assert_allclose(found[:, 2], q[:, 1])
     np.testing.assert_allclose(found[:, [3, 4]].sum(1), q[:, 2])
     np.testing.assert_allclose(found[:, 5], q[:, 3])
     assert np.abs(found[:, 0] - found[:, 1]).max() > 0.2
-    assert divided(q, one_hot(labels), 2, 4).shape == (60, 8)
+    assert divide_subtypes(q, one_hot(labels), 2, 4).shape == (60, 8)
 
 
 def test_sums_over_subtypes():

@@ -7,14 +7,14 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from consilience.consensus.pairs import belief_propagation, correlation_clustering
-from consilience.consensus.pairs.correlation_clustering import Problem
+from consilience.consensus.pairs.correlation_clustering import CorrelationClusteringProblem
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 
 
 def problem_of(pairs, n_items, seed=0, per_pair=2):
     rng = np.random.default_rng(seed)
     first, second = np.repeat(np.asarray(pairs), per_pair, axis=0).T
-    return Problem.of(
+    return CorrelationClusteringProblem.of(
         first,
         second,
         rng.integers(2, size=len(first)),
@@ -47,7 +47,7 @@ def test_exact_on_a_tree(seed, n_clusters):
     excess = np.expm1(correlation_clustering.log_odds_of_pairs(problem, right))
     messages = rng.dirichlet(np.ones(n_clusters), 10)
     for _ in range(6):  # the longest path has five items
-        messages = belief_propagation.updated(messages, excess, problem)
+        messages = belief_propagation.update_messages(messages, excess, problem)
     score = belief_propagation._scores(messages, excess, problem)[1]
     share = np.exp(score - logsumexp(score, axis=1, keepdims=True))
     alike, normalizer = belief_propagation._alike(messages, excess)
@@ -66,7 +66,7 @@ def test_certain_shares_count_every_numbering():
     pairs = np.array([*cliques, *across])
     same = np.repeat([True, False], [len(cliques), len(across)])
     order = np.repeat(np.arange(len(pairs)), 3)
-    problem = Problem.of(
+    problem = CorrelationClusteringProblem.of(
         np.minimum(*pairs.T)[order],
         np.maximum(*pairs.T)[order],
         np.zeros(len(order), dtype=int),
@@ -86,7 +86,7 @@ def test_certain_shares_count_every_numbering():
     divergence = kl_dirichlet(state.right, np.broadcast_to([8.0, 2.0], state.right.shape)).sum()
     assert state.evidence == pytest.approx(total - divergence, abs=1e-4)
     cluster = np.arange(8) // 4
-    hard = correlation_clustering.State(
+    hard = correlation_clustering.CorrelationClusteringState(
         cluster, correlation_clustering.rates(problem, correlation_clustering._within(problem, cluster))
     )
     of_partition = correlation_clustering.objective(hard, problem) - problem.prior_of[2]
@@ -99,7 +99,7 @@ def test_search_stops_where_more_clusters_gain_nothing():
     a, b = np.triu_indices(40, 1)
     chosen = rng.random(len(a)) < 0.4
     a, b = a[chosen], b[chosen]
-    problem = Problem.of(
+    problem = CorrelationClusteringProblem.of(
         a,
         b,
         np.zeros(len(a), dtype=int),

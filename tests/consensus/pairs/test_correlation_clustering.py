@@ -5,7 +5,7 @@ import pytest
 from scipy.special import betaln, gammaln
 
 from consilience.consensus.pairs import correlation_clustering as core
-from consilience.consensus.pairs.correlation_clustering import Problem, State
+from consilience.consensus.pairs.correlation_clustering import CorrelationClusteringProblem, CorrelationClusteringState
 
 
 def random_problem(seed, *, n_items=12, n_annotators=2, n_judgements=30, unjudged=None, n_clusters=None):
@@ -17,7 +17,7 @@ def random_problem(seed, *, n_items=12, n_annotators=2, n_judgements=30, unjudge
     first, second = np.concatenate([chain, more[more[:, 0] < more[:, 1]]]).T
     annotator = rng.integers(n_annotators, size=len(first))
     same = (classes[first] == classes[second]) ^ (rng.random(len(first)) < 0.25)
-    problem = Problem.of(
+    problem = CorrelationClusteringProblem.of(
         first,
         second,
         annotator,
@@ -118,7 +118,7 @@ def test_objective_is_the_log_evidence_of_the_judgements_given_the_clusters():
     n_within = sum(cluster[i] == cluster[j] for i in range(12) for j in range(i))
     n_judged = (cluster[problem.first] == cluster[problem.second]).sum()
     expected += -0.2 * (n_within - n_judged)
-    state = State(cluster, core.rates(problem, core._within(problem, cluster)))
+    state = CorrelationClusteringState(cluster, core.rates(problem, core._within(problem, cluster)))
     assert core.objective(state, problem) == pytest.approx(expected)
 
 
@@ -133,7 +133,9 @@ def test_the_answer_is_the_best_of_all_partitions(seeds):
         values = core.objectives(codes, problem)
         assert best_run(problem).lower_bound == pytest.approx(values.max())
         if seed < 3:
-            states = (State(code, core.rates(problem, core._within(problem, code))) for code in codes)
+            states = (
+                CorrelationClusteringState(code, core.rates(problem, core._within(problem, code))) for code in codes
+            )
             np.testing.assert_allclose(values, [core.objective(state, problem) for state in states])
 
 
@@ -196,7 +198,7 @@ def test_one_wrong_same_does_not_join_two_cliques():
     same = classes[a] == classes[b]
     wrong = ~same & (rng.random(len(a)) < 0.05)
     assert wrong.sum() > 20
-    problem = Problem.of(
+    problem = CorrelationClusteringProblem.of(
         a,
         b,
         np.zeros(len(a), dtype=int),

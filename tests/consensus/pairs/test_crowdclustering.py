@@ -13,8 +13,8 @@ from scipy.stats import beta, multivariate_normal, wishart
 from consilience.annotations import Pairs
 from consilience.consensus.pairs import crowdclustering as core
 from consilience.consensus.pairs import point_mixture
-from consilience.consensus.pairs.crowdclustering import Problem, State
-from consilience.consensus.pairs.point_mixture import Layout, Mixture, Prior
+from consilience.consensus.pairs.crowdclustering import CrowdclusteringProblem, CrowdclusteringState
+from consilience.consensus.pairs.point_mixture import PointLayout, PointMixture, PointMixturePrior
 from consilience.metrics.clusterings import nmi
 from consilience.simulation.pairs import simulate_pairs
 
@@ -25,7 +25,7 @@ def judgements(seed, n_items=6, n_annotators=2, pairs_each=8):
 
 
 def problem_of(seed=0, n_components=2, prior=None, **sizes):
-    return Problem.of(judgements(seed, **sizes), n_components=n_components, prior=prior)
+    return CrowdclusteringProblem.of(judgements(seed, **sizes), n_components=n_components, prior=prior)
 
 
 def covariances(rng, shape, d):
@@ -38,7 +38,7 @@ def anywhere(problem, seed=0, n_clusters=None):
     rng, layout = np.random.default_rng(seed), problem.layout
     d, n_weights = layout.n_components, len(layout.weights)
     n_items, n_annotators, k = problem.n_items, problem.n_annotators, n_clusters
-    state = State(
+    state = CrowdclusteringState(
         points=layout.points(rng.normal(size=(n_items, d)), covariances(rng, (n_items,), d)),
         mean=rng.normal(size=(n_annotators, n_weights)),
         covariance=covariances(rng, (n_annotators,), n_weights),
@@ -46,7 +46,7 @@ def anywhere(problem, seed=0, n_clusters=None):
     )
     if k is None:
         return state
-    mixture = Mixture(
+    mixture = PointMixture(
         share=rng.dirichlet(np.ones(k), size=n_items),
         sticks=rng.uniform(0.5, 3, size=(k - 1, 2)),
         centre=rng.normal(size=(k, d)),
@@ -182,7 +182,7 @@ def divergence(problem, mixture):
 
 @pytest.mark.parametrize("n_clusters", [None, 1, 3])
 def test_bound_is_the_written_formula(n_clusters):
-    problem = problem_of(prior=Prior(4.0, 3.0, 2.0, 1.5, 0.7))
+    problem = problem_of(prior=PointMixturePrior(4.0, 3.0, 2.0, 1.5, 0.7))
     state = anywhere(problem, 2, n_clusters)
     assert core.lower_bound(problem, state) == pytest.approx(bound_by_loops(problem, state), rel=1e-9)
 
@@ -190,7 +190,7 @@ def test_bound_is_the_written_formula(n_clusters):
 def test_bound_lies_below_the_evidence_and_not_far():
     """Two items, one annotator and one judgement: p(l = 1) = 1/2, since W and τ are symmetric about 0."""
     # with small W little is lost to the Gaussians being independent
-    small = Prior(item_variance=0.5, weight_variance=0.1)
+    small = PointMixturePrior(item_variance=0.5, weight_variance=0.1)
     problem = problem_of(n_components=1, prior=small, n_items=2, n_annotators=1, pairs_each=1)
     state = core.init(problem, rng=np.random.default_rng(0))
     for _ in range(50):
@@ -302,13 +302,18 @@ def test_update_of_scale_changes_no_judgement_and_is_exact():
     n_components=st.integers(1, 3),
     n_clusters=st.sampled_from([None, 1, 2, 5]),
     prior=st.builds(
-        Prior, st.floats(1, 9), st.floats(0.1, 20), st.floats(0.1, 5), st.floats(0.1, 5), st.floats(0.1, 0.9)
+        PointMixturePrior,
+        st.floats(1, 9),
+        st.floats(0.1, 20),
+        st.floats(0.1, 5),
+        st.floats(0.1, 5),
+        st.floats(0.1, 0.9),
     ),
     n_batches=st.sampled_from([1, 3, 16]),
 )
 def test_no_step_lowers_the_bound(seed, n_items, n_annotators, n_components, n_clusters, prior, n_batches):
     pairs = judgements(seed, n_items, n_annotators, n_items * (n_items - 1) // 2)
-    problem = Problem.of(pairs, n_components=n_components, prior=prior)
+    problem = CrowdclusteringProblem.of(pairs, n_components=n_components, prior=prior)
     state = anywhere(problem, seed, n_clusters)
     before = core.lower_bound(problem, state)
     with pytest.MonkeyPatch.context() as patch:
@@ -371,7 +376,7 @@ def test_batches_hold_every_item_once():
 
 
 def test_points_and_coefficients_of_gaussians():
-    rng, layout = np.random.default_rng(0), Layout.of(3)
+    rng, layout = np.random.default_rng(0), PointLayout.of(3)
     mean, covariance = rng.normal(size=(5, 3)), covariances(rng, (5,), 3)
     points = layout.points(mean, covariance)
     np.testing.assert_allclose(layout.means(points), mean)
@@ -406,7 +411,7 @@ def test_a_point_without_judgements():
 
 def test_prior_of_the_points_is_that_of_the_first_stage():
     """One cluster of fixed μ and Λ is a Gaussian prior: the variance of the points is 5 in both."""
-    prior = Prior()
+    prior = PointMixturePrior()
     assert prior.within + prior.within / prior.strength == pytest.approx(prior.item_variance)
 
 
@@ -415,7 +420,7 @@ def test_finds_planted_clusters_and_their_number(two_stage):
     """Two annotators mostly right, one mostly wrong, one at random."""
     classes = np.random.default_rng(0).permutation(np.arange(60) % 3)
     pairs = simulate_pairs(classes, 4, 400, [0.95, 0.9, 0.05, 0.5], random_state=0)
-    problem = Problem.of(pairs)
+    problem = CrowdclusteringProblem.of(pairs)
     trace, mixture = core.run(problem, 5, 0, two_stage=two_stage, max_iter=100, tol=1e-4)
     assert (np.diff(trace.lower_bounds) >= -1e-8 * abs(trace.lower_bound)).all()
     assert nmi(classes, mixture.share.argmax(1)) > 0.95
@@ -426,7 +431,7 @@ def test_finds_planted_clusters_and_their_number(two_stage):
 def test_start_weights_annotators_with_the_right_sign():
     classes = np.random.default_rng(0).permutation(np.arange(60) % 3)
     pairs = simulate_pairs(classes, 4, 400, [0.95, 0.9, 0.05, 0.5], random_state=0)
-    agreed = core.agree(Problem.of(pairs), rng=np.random.default_rng(0))
+    agreed = core.agree(CrowdclusteringProblem.of(pairs), rng=np.random.default_rng(0))
     weight = agreed.weight / np.abs(agreed.weight).max()
     np.testing.assert_allclose(weight, [1, 0.9, -1, 0], atol=0.2)
     centred = np.eye(3)[classes] - 1 / 3  # two dimensions, which the axes must hold
@@ -448,8 +453,8 @@ def test_pairs_judged_twice_count_twice():
     pairs = judgements(0, pairs_each=5)
     frame = pairs.to_frame()
     both = pd.concat([frame.assign(grouping="first"), frame.assign(grouping="again")])
-    one = Problem.of(pairs, n_components=2)
-    two = Problem.of(Pairs.from_frame(both, items=pairs.items), n_components=2)
+    one = CrowdclusteringProblem.of(pairs, n_components=2)
+    two = CrowdclusteringProblem.of(Pairs.from_frame(both, items=pairs.items), n_components=2)
     state = core.update_delta(one, anywhere(one))
     said, _ = core.judgement_moments(one, state)
     judgements_alone = (np.log(expit(state.delta)) + (one.sign * said - state.delta) / 2).sum()

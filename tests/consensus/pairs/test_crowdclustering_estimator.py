@@ -81,7 +81,7 @@ def test_probability_of_same_is_learned_for_each_annotator(model):
 def test_probability_of_same_is_a_moderated_logistic_function(model):
     """Against the mean of σ(A) over draws from q."""
     rng = np.random.default_rng(0)
-    layout = point_mixture.Layout.of(4)
+    layout = point_mixture.PointLayout.of(4)
     points = model._points[[0, 1]]
     mean = layout.means(points)
     spread = layout.second_moments(points) - mean[:, :, None] * mean[:, None, :]

@@ -19,7 +19,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from consilience.analysis.certainty import certainty
-from consilience.analysis.group_names import called, cluster_names
+from consilience.analysis.group_names import cluster_names, count_group_names
 from consilience.annotations import Groupings, concat
 from consilience.annotations.types import NumberOfClusters
 from consilience.consensus import SubsetFusion
@@ -58,7 +58,7 @@ def matched_clusters(
     studies: tuple[Groupings, Groupings], n_clusters: NumberOfClusters, n_draws: int, rng: np.random.Generator
 ) -> MatchedClusters:
     """Find the clusters of two studies of the same items in the same order, and match them."""
-    both = concat([numbered(study, start) for study, start in zip(studies, (0, studies[0].n_annotators))])
+    both = concat([number_annotators(study, start) for study, start in zip(studies, (0, studies[0].n_annotators))])
     seeds = rng.integers(2**31 - 1, size=2).tolist()
     together = _fusion(both, n_clusters, seeds[0])
     number = together.n_clusters_ if n_clusters == "auto" else n_clusters
@@ -78,7 +78,7 @@ def cluster_table(studies: tuple[Groupings, Groupings], found: MatchedClusters) 
     table = pd.DataFrame(index=pd.RangeIndex(n, name="cluster"))
     for study, codes, name in zip(studies, (found.first, found.second), ("first", "second"), strict=True):
         table[f"n_{name}"] = np.bincount(codes, minlength=n)
-        common = called(cluster_names(study, codes, n), n, 1)
+        common = count_group_names(cluster_names(study, codes, n), n, 1)
         table[f"called_{name}"] = [names[0].rpartition(" (")[0] if names else "" for names in common]
     return table[["n_first", "n_second", "called_first", "called_second"]]
 
@@ -103,7 +103,7 @@ def matched_to(first: Int[np.ndarray, " items"], second: Int[np.ndarray, " items
     return np.asarray(number[second])
 
 
-def numbered(groupings: Groupings, start: int) -> Groupings:
+def number_annotators(groupings: Groupings, start: int) -> Groupings:
     """Return groupings whose annotators have consecutive numbers instead of names."""
     return replace(groupings, annotators=pd.RangeIndex(start, start + groupings.n_annotators), reading=None)
 

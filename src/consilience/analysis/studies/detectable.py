@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from consilience.analysis.studies.permutation import LEVEL, InFirst, Permutations, reached
+from consilience.analysis.studies.permutation import LEVEL, InFirst, Permutations, share_reaching
 from consilience.analysis.studies.togetherness import Togetherness, square
 
 N_SIMULATIONS = 100
@@ -48,7 +48,7 @@ def power_table(
         studies = _matrices(table, in_first[[split]])
         swaps = _swaps(clusters, rng)
         for column, size in enumerate(sizes.tolist()):
-            found[row, column] = _is_found(_swapped(studies, swaps[: size // 2]), measured)
+            found[row, column] = _is_found(_swap_items(studies, swaps[: size // 2]), measured)
     return pd.DataFrame({"found": found.mean(0)}, index=pd.Index(sizes, name="n_items"))
 
 
@@ -74,7 +74,7 @@ def _matrices(table: Togetherness, in_first: InFirst) -> tuple[Matrix, ...]:
     return tuple(square(values[0], table.n_items, 0.0) for values in sums)
 
 
-def _swapped(studies: tuple[Matrix, ...], swaps: Int[np.ndarray, "swaps two"]) -> tuple[Matrix, ...]:
+def _swap_items(studies: tuple[Matrix, ...], swaps: Int[np.ndarray, "swaps two"]) -> tuple[Matrix, ...]:
     """Exchange items in the second study."""
     place = np.arange(len(studies[0]))
     place[swaps[:, 0]], place[swaps[:, 1]] = swaps[:, 1], swaps[:, 0]
@@ -90,5 +90,7 @@ def _is_found(studies: tuple[Matrix, ...], measured: Permutations) -> bool:
     mean, spread = measured.by_item.mean(0), measured.by_item.std(0)
     z = np.divide(t - mean, spread, out=np.zeros_like(t), where=spread > 0)
     values = (t.sum(), z.max())
-    p = min(float(reached(null, np.array([value]))[0]) for null, value in zip(measured.measures, values, strict=True))
+    p = min(
+        float(share_reaching(null, np.array([value]))[0]) for null, value in zip(measured.measures, values, strict=True)
+    )
     return bool((measured.smallest_p[1:] <= p).mean() <= LEVEL)

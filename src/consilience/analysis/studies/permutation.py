@@ -155,7 +155,7 @@ class Permutations:
     @cached_property
     def measures(self) -> Float[np.ndarray, "two assignments"]:
         """The sum over all pairs, and the largest standardised t_i."""
-        return np.stack([self.by_item.sum(1), standardised(self.by_item).max(1)])
+        return np.stack([self.by_item.sum(1), standardise(self.by_item).max(1)])
 
     @cached_property
     def smallest_p(self) -> Float[np.ndarray, " assignments"]:
@@ -170,7 +170,7 @@ class Permutations:
     @property
     def p_of_pairs(self) -> Float[np.ndarray, " pairs"]:
         """P-value of each pair, corrected for their number, and at least that of the difference as a whole."""
-        return np.maximum(reached(self.largest_z2, self.z2), self.p_value)
+        return np.maximum(share_reaching(self.largest_z2, self.z2), self.p_value)
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def moved_items(table: Togetherness, in_first: InFirst, measured: Permutations) 
     p_value, moved = np.ones(n), list[int]()
     while True:
         places = np.flatnonzero(left)
-        z = standardised(t[:, places])
-        p = np.maximum(reached(z.max(1), z[0]), so_far)  # none is surer than those that went before
+        z = standardise(t[:, places])
+        p = np.maximum(share_reaching(z.max(1), z[0]), so_far)  # none is surer than those that went before
         best = int(z[0].argmax())
         p_value[places] = p
         if p[best] > LEVEL or len(moved) >= MOST_MOVED * n or len(places) < 3:
@@ -199,10 +199,12 @@ def moved_items(table: Togetherness, in_first: InFirst, measured: Permutations) 
         moved.append(item)
         left[item] = False
         t -= _with(item, table, in_first)
-    returned = _returned(moved, left, t, table, in_first)
+    returned = _return_items(moved, left, t, table, in_first)
     p_value[list(returned)] = list(returned.values())
     rest = t[:, left].sum(1) / 2
-    return MovedItems([item for item in moved if item not in returned], p_value, float(reached(rest, rest[:1])[0]))
+    return MovedItems(
+        [item for item in moved if item not in returned], p_value, float(share_reaching(rest, rest[:1])[0])
+    )
 
 
 def _with(item: int, table: Togetherness, in_first: InFirst) -> Float[np.ndarray, "assignments items"]:
@@ -213,7 +215,7 @@ def _with(item: int, table: Togetherness, in_first: InFirst) -> Float[np.ndarray
     return q
 
 
-def _returned(
+def _return_items(
     moved: list[int],
     left: Bool[np.ndarray, " items"],
     t: Float[np.ndarray, "assignments items"],
@@ -223,7 +225,7 @@ def _returned(
     """Return items, with their p-values, that have not moved among those that are left; `left` and `t` are changed."""
     returned: dict[int, float] = {}
     while out := [item for item in moved if item not in returned]:
-        p = [float(reached(t[:, item], t[:1, item])[0]) for item in out]
+        p = [float(share_reaching(t[:, item], t[:1, item])[0]) for item in out]
         best = int(np.argmax(p))
         if p[best] <= LEVEL:
             break
@@ -234,14 +236,14 @@ def _returned(
     return returned
 
 
-def standardised(values: Float[np.ndarray, "assignments items"]) -> Float[np.ndarray, "assignments items"]:
+def standardise(values: Float[np.ndarray, "assignments items"]) -> Float[np.ndarray, "assignments items"]:
     """Return values less their mean over assignments, in standard deviations; 0 where they do not vary."""
     spread = values.std(0)
     from_mean = values - values.mean(0)
     return np.divide(from_mean, spread, out=np.zeros_like(values), where=spread > TOLERANCE * abs(values).max(0))
 
 
-def reached(largest: Float[np.ndarray, " assignments"], values: Float[np.ndarray, " some"]) -> np.ndarray:
+def share_reaching(largest: Float[np.ndarray, " assignments"], values: Float[np.ndarray, " some"]) -> np.ndarray:
     """Return for each value the share of assignments, the observed one included, whose largest value reaches it."""
     ordered = np.sort(largest)
     # equal but for rounding counts as reached; the observed assignment reaches its own value
@@ -258,7 +260,7 @@ def p_values_of_all(values: Float[np.ndarray, " assignments"]) -> Float[np.ndarr
     >>> p_values_of_all(np.array([3.0, 1.0, 2.0, 3.0])).tolist()
     [0.5, 1.0, 0.75, 0.5]
     """
-    return np.asarray(reached(values, values))
+    return np.asarray(share_reaching(values, values))
 
 
 def _moments(found: Differences) -> Float[np.ndarray, "six assignments"]:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from consilience.analysis.names import counted, listed
-from consilience.analysis.studies.clusters import numbered
+from consilience.analysis.names import join_names, quantify
+from consilience.analysis.studies.clusters import number_annotators
 from consilience.analysis.studies.togetherness import Togetherness
 from consilience.annotations import Groupings, Labels, concat
 from consilience.annotations.fit_arguments import as_groupings
@@ -63,7 +63,7 @@ class TwoStudies:
         studies, left_out = zip(*(_of_items(study, common) for study in (one, other)), strict=True)
         for name, study, lost in zip(names, studies, left_out, strict=True):
             if lost:
-                people = counted(lost, "annotator")
+                people = quantify(lost, "annotator")
                 notes.append(f"Left out of {name}: {people} with fewer than two of the items in common.")
             if study.n_annotators < FEWEST_PEOPLE:
                 raise InputError(
@@ -91,7 +91,7 @@ class TwoStudies:
     @cached_property
     def both(self) -> Groupings:
         """All people as the annotators 0, 1, 2, … of one study."""
-        return concat([numbered(study, start) for study, start in zip(self.studies, (0, self.n_people[0]))])
+        return concat([number_annotators(study, start) for study, start in zip(self.studies, (0, self.n_people[0]))])
 
     @cached_property
     def table(self) -> Togetherness:
@@ -124,7 +124,7 @@ def _require_items(common: pd.Index, seen: list[pd.Index], names: tuple[str, str
         )
     if len(common) >= FEWEST_ITEMS:
         return
-    found = f"{counted(len(common), 'item')} in common"
+    found = f"{quantify(len(common), 'item')} in common"
     hint = "the names must be the same in both"
     if len(seen[0]) and len(seen[1]):
         stranger = next((name for name in seen[0] if name not in common), seen[0][0])
@@ -155,7 +155,7 @@ def _partners(
     if not same_people:
         if n_both and studies[0].annotators.inferred_type == "string":
             shared = [str(name) for name in one[place >= 0]]
-            some = listed(shared[:NAMED] if n_both <= NAMED else [*shared[:NAMED], f"{n_both - NAMED:,} more"])
+            some = join_names(shared[:NAMED] if n_both <= NAMED else [*shared[:NAMED], f"{n_both - NAMED:,} more"])
             notes.append(
                 f"Annotators of the same name are in both studies ({some}); they count as different people. If "
                 "they are the same people, say so, and what each of them said is compared."
@@ -170,7 +170,9 @@ def _partners(
     partner[here] = len(one) + place[here]
     partner[partner[here]] = here
     if 2 * n_both < len(partner):
-        notes.append(f"{counted(n_both, 'annotator')} took part in both studies; the others count as different people.")
+        notes.append(
+            f"{quantify(n_both, 'annotator')} took part in both studies; the others count as different people."
+        )
     return partner
 
 

@@ -212,7 +212,7 @@ def study_difference(
     >>> found.differ, found.moved
     (True, ['owl'])
     """
-    names = _checked(names, same_people, n_clusters, n_permutations, n_draws)
+    names = _check_arguments(names, same_people, n_clusters, n_permutations, n_draws)
     prepared = TwoStudies.of(first, second, names, same_people=bool(same_people))
     rng = spawn_generator(random_state)
     with one_blas_thread():
@@ -243,7 +243,9 @@ def study_difference(
     )
 
 
-def _checked(names: Any, same_people: Any, n_clusters: Any, n_permutations: Any, n_draws: Any) -> tuple[str, str]:
+def _check_arguments(
+    names: Any, same_people: Any, n_clusters: Any, n_permutations: Any, n_draws: Any
+) -> tuple[str, str]:
     """Return the names of the studies.
 
     Raises

@@ -13,13 +13,13 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of, warn_of_transposed
 from consilience.annotations.files.importer import VALUE, Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.names import is_default, outside
@@ -130,7 +130,9 @@ class Wanted:
     known: pd.Index
 
 
-def _statements(given: Any, table: Table, request: Request, wanted: Wanted) -> tuple[Statements, pd.DataFrame | None]:
+def _statements(
+    given: Any, table: Table, request: ReadingRequest, wanted: Wanted
+) -> tuple[Statements, pd.DataFrame | None]:
     """Read a frame; also return its columns of annotators if it is a matrix."""
     unsure = [name for name in table.columns if name not in wanted.known]
     if unsure and (known_export(table, request, "frame") is not None or long_table(table, request) is not None):
@@ -169,7 +171,7 @@ def _with_names_of_rows(given: Any, table: Table, unsure: list[Any]) -> tuple[Ta
 
 def _refuse_values_among_annotators(table: Table, columns: list[Any], kind: str) -> None:
     """Raise an AnnotationError if a frame read as a matrix has a column named like groups, labels or judgements."""
-    values = [name for name in columns if (found := named(name)) and found.role in VALUE.values()]
+    values = [name for name in columns if (found := role_of_name(name)) and found.role in VALUE.values()]
     if values and len(table.columns) > 1:
         guess = guess_columns(table, columns)
         if guess.has_both:

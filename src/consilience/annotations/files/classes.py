@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.values import folded, is_number
-from consilience.annotations.keywords import written
+from consilience.annotations.files.values import fold_name, is_number
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING, Coded, Where, name_index, plain
 from consilience.errors import AnnotationError
 
@@ -42,7 +42,7 @@ def _form(name: Any) -> str | None:
     """Return the form that spellings of a word share, None if the name is no word of several letters."""
     if not isinstance(name, str):
         return None
-    form = folded(name)
+    form = fold_name(name)
     return form if len(form) >= SHORTEST_WORD and not is_number(form) else None
 
 
@@ -90,7 +90,7 @@ def one_spelling(column: Coded, declared: Iterable[Any] = ()) -> tuple[Coded, st
         if told
         else ""
     )
-    kept_apart = written(exact=True)
+    kept_apart = spell(exact=True)
     return column.renamed(
         codes, name_index(distinct)
     ), f"{note} ({kept_apart} keeps them apart)" if kept_apart else note
@@ -111,7 +111,7 @@ def refuse_tags(column: Coded, where: Where) -> None:
             raise AnnotationError(
                 f"The label {str(column.names[place])!r} in {where(row)} seems to be a list of several labels. If "
                 f"people could choose several, make a table for each, with yes and no (docs/annotations, several "
-                f"labels at once). If it is the name of one class, give {written(exact=True)}."
+                f"labels at once). If it is the name of one class, give {spell(exact=True)}."
             )
 
 
@@ -205,5 +205,5 @@ def refuse_fractions(column: Coded, where: Where) -> None:
     row = int(np.argmax(column.codes == fractions[0]))
     raise AnnotationError(
         f"The label {plain(column.names[fractions[0]])} in {where(row)} is a number with decimals, as ratings and "
-        f"measurements are, not the name of a class. If it is a name, give {written(kind='labels')}."
+        f"measurements are, not the name of a class. If it is a name, give {spell(kind='labels')}."
     )

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.sameness import DIFFERENT, SAME
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import as_texts, counted, is_number
-from consilience.annotations.files.vocabulary import named, normal, paired
-from consilience.annotations.keywords import written
+from consilience.annotations.files.values import as_texts, is_number, quantify
+from consilience.annotations.files.vocabulary import normal, pair_sides, role_of_name
+from consilience.annotations.keywords import spell
 from consilience.errors import AnnotationError
 
 
@@ -46,12 +46,12 @@ class Export:
 
     tool: str
     table: Table
-    request: Request
+    request: ReadingRequest
     nouns: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
-def known_export(table: Table, request: Request, name: str) -> Export | None:
+def known_export(table: Table, request: ReadingRequest, name: str) -> Export | None:
     """Return the table of a known tool with the meaning of its columns; None if it is not one.
 
     Parameters
@@ -89,10 +89,10 @@ def _keep(table: Table, kept: np.ndarray, what: str) -> tuple[Table, tuple[str, 
     n_left_out = int((~kept).sum())
     if not n_left_out:
         return table, ()
-    return table.rows(np.flatnonzero(kept)), (f"{counted(n_left_out, 'row')} {what} left out",)
+    return table.rows(np.flatnonzero(kept)), (f"{quantify(n_left_out, 'row')} {what} left out",)
 
 
-def _with(request: Request, **columns: Any) -> Request:
+def _with(request: ReadingRequest, **columns: Any) -> ReadingRequest:
     return replace(
         request, columns={role: column for role, column in columns.items() if column is not None} | request.columns
     )
@@ -121,7 +121,7 @@ def _only(columns: list[str], role: str, tool: str, table: Table) -> str:
 
 def _pair_of(columns: list[str], strip: Callable[[str], str]) -> tuple[str, str] | None:
     bare = {strip(column): column for column in columns}
-    pairs = paired(list(bare))
+    pairs = pair_sides(list(bare))
     return (bare[pairs[0][0]], bare[pairs[0][1]]) if len(pairs) == 1 and len(columns) == 2 else None
 
 
@@ -130,7 +130,7 @@ def _means_same(column: pd.Series) -> bool:
     return bool(words) and words <= SAME | DIFFERENT
 
 
-def toloka(table: Table, request: Request, name: str) -> Export:
+def toloka(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read results of Toloka: one answer per row, or groups of the images on a sheet."""
     tool, frame = "Toloka results", table.frame
     if not any(column.startswith("ASSIGNMENT:") for column in table.columns):
@@ -215,7 +215,7 @@ def _toloka_list(cell: Any, column: str, where: Callable[[int], str], row: int) 
     raise AnnotationError(f"{column!r} in {where(row)} is not a list as Toloka writes it: {text[:60]!r}.")
 
 
-def mechanical_turk(table: Table, request: Request, name: str) -> Export:
+def mechanical_turk(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read a batch result file of Mechanical Turk, or of Turkle."""
     tool, frame = "Mechanical Turk results", table.frame
     rejected = np.zeros(len(frame), dtype=bool)
@@ -275,7 +275,7 @@ def _answer_in(answer: Any) -> Any:
     return answer
 
 
-def appen(table: Table, request: Request, name: str) -> Export:
+def appen(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read a full report of Appen, formerly Figure Eight and CrowdFlower."""
     # R puts an X before names that begin with an underscore
     table = replace(table, frame=table.frame.rename(columns=lambda column: re.sub(r"^X(?=_)", "", str(column))))
@@ -303,19 +303,19 @@ def _is_list_of_labels(answer: Any) -> bool:
 STUDIO_COLUMNS = {"annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "history"}
 
 
-def label_studio_table(table: Table, request: Request, name: str) -> Export:
+def label_studio_table(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read Label Studio's CSV, or its JSON-MIN: one annotation per row."""
     tool = "Label Studio table"
     answer = request.columns.get("label") or request.columns.get("group") or request.columns.get("same")
     if not answer:
         rest = [str(column) for column in table.columns if column not in STUDIO_COLUMNS | set(request.ignore)]
-        shown = {column for pair in paired(rest) for column in pair[:2]}
+        shown = {column for pair in pair_sides(rest) for column in pair[:2]}
         answers = [column for column in rest if column not in shown and not _belongs_to_task(table, column)]
         _refuse_short_forms(table, rest)
         candidates = answers or [column for column in rest if column not in shown]
         answer = _only(candidates, "label", "Label Studio", table)
     frame = table.frame.assign(**{answer: [_choices(cell) for cell in table.frame[answer]]})
-    pairs = paired([column for column in table.columns if column not in STUDIO_COLUMNS | {answer, *request.ignore}])
+    pairs = pair_sides([column for column in table.columns if column not in STUDIO_COLUMNS | {answer, *request.ignore}])
     if len(pairs) == 1 and _means_same(frame[answer]):
         request = _with(request, item=pairs[0][0], item_b=pairs[0][1], annotator="annotator", same=answer)
         return Export(f"{tool} of pairs", replace(table, frame=frame), request)
@@ -360,7 +360,7 @@ def _choices(cell: Any) -> Any:
     return cell["choices"] if isinstance(cell, dict) and "choices" in cell else cell
 
 
-def usage_judgements(table: Table, request: Request, name: str) -> Export:
+def usage_judgements(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read judgements of word usages (DURel, WUG), in which 0 means that the annotator could not decide."""
     columns = {str(column).casefold(): column for column in table.columns}
     request = replace(request, missing=("0",) if request.missing is None else request.missing)
@@ -376,7 +376,7 @@ def usage_judgements(table: Table, request: Request, name: str) -> Export:
     return Export("judgements of word usages", table, request, {"item": "use"}, notes if zeros.any() else ())
 
 
-def mural(table: Table, request: Request, name: str) -> Export:
+def mural(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read a board of Mural: the stickies in each area are the groups of one person."""
     texts = table.frame["Text"].astype(str).map(html.unescape).str.strip()
     again = texts.duplicated(keep=False) & (texts != "")
@@ -387,7 +387,7 @@ def mural(table: Table, request: Request, name: str) -> Export:
     return Export("board of Mural, one person's sort", table, replace(request, columns={}), {"item": "card"}, notes)
 
 
-def qualtrics(table: Table, request: Request, name: str) -> Export | None:
+def qualtrics(table: Table, request: ReadingRequest, name: str) -> Export | None:
     """Read a survey of Qualtrics, with names of columns in three rows, and one row per respondent."""
     frame = table.frame
     # below the names come the texts of the questions, then their ImportIds
@@ -401,7 +401,7 @@ def qualtrics(table: Table, request: Request, name: str) -> Export | None:
         shown = ", ".join(sorted(stems)[:6])
         raise AnnotationError(
             f"This survey of Qualtrics has several questions: {shown}. Leave out those that are not sorting tasks: "
-            f"{written(ignore=[f'{sorted(stems)[-1]}*'])}."
+            f"{spell(ignore=[f'{sorted(stems)[-1]}*'])}."
         )
     cards = {column: re.split(r"\s-\s", texts[column])[-1].removesuffix(":Right").strip() for column in questions}
     if len(set(cards.values())) == len(cards) and all(cards.values()):
@@ -410,7 +410,7 @@ def qualtrics(table: Table, request: Request, name: str) -> Export | None:
         cards = {column: column for column in questions}
     others = tuple(c for c in table.columns if c not in cards.values() and c != "ResponseId")
     request = _with(replace(request, ignore=others), annotator="ResponseId")
-    notes = (f"{counted(len(others), 'column')} other than the cards left out",)
+    notes = (f"{quantify(len(others), 'column')} other than the cards left out",)
     return Export("survey of Qualtrics", table, request, {"annotator": "respondent", "item": "card"}, notes)
 
 
@@ -429,7 +429,7 @@ OF_SERVER = (
 )
 
 
-def own_server(table: Table, request: Request, name: str) -> Export:
+def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
     """Read sorts that our server collected: a closed sort as labels, with all categories of the study."""
     frame = table.frame
     if table.is_text:
@@ -447,7 +447,7 @@ def own_server(table: Table, request: Request, name: str) -> Export:
     return Export(tool, replace(table, frame=frame), request, {"item": "card", "annotator": "participant"}, notes)
 
 
-EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, Request, str], Export | None]]] = [
+EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, ReadingRequest, str], Export | None]]] = [
     (lambda columns: _starts("ASSIGNMENT:")(columns) or (_starts("INPUT:")(columns)), toloka),
     (
         lambda columns: {"HITId", "AssignmentId"} <= columns and bool({"WorkerId", "Turkle.Username"} & columns),
@@ -468,7 +468,7 @@ OF_RESPONDENTS = {"id", "response id", "id response id", "respondent id", "token
 FEWEST_CARDS = 3
 
 
-def grid_survey(table: Table, request: Request) -> Export | None:
+def grid_survey(table: Table, request: ReadingRequest) -> Export | None:
     """Read a survey that asks a question about each card, "Where does it belong? [card]", with one row per respondent.
 
     Google Forms writes grids like this. None if the table is no such survey.
@@ -486,7 +486,7 @@ def grid_survey(table: Table, request: Request) -> Export | None:
         shown = ", ".join(repr(question[:40]) for question in frequent)
         raise AnnotationError(
             f"This survey has several questions about each item: {shown}. Leave out those that are not sorting tasks: "
-            f"{written(ignore=[f'{frequent[-1][:40]}*'])}."
+            f"{spell(ignore=[f'{frequent[-1][:40]}*'])}."
         )
     cards = {column: found[2].strip() for column, found in parts.items() if question_of[column] == frequent[0]}
     people = [
@@ -501,16 +501,16 @@ def grid_survey(table: Table, request: Request) -> Export | None:
     frame.insert(0, "respondent", names)
     n_beside = len(table.columns) - len(cards) - len(people[:1])
     notes = (
-        (f"{counted(n_beside, 'column')} other than the question {frequent[0][:40]!r} left out",) if n_beside else ()
+        (f"{quantify(n_beside, 'column')} other than the question {frequent[0][:40]!r} left out",) if n_beside else ()
     )
     request = replace(_with(request, annotator="respondent"), ignore=())
     nouns = {"annotator": "respondent", "item": "card"}
     return Export("survey with a question for each card", replace(table, frame=frame), request, nouns, notes)
 
 
-def pile_columns(table: Table, request: Request) -> Table:
+def pile_columns(table: Table, request: ReadingRequest) -> Table:
     """Split rows of one person each whose columns are piles (Pile 1, Pile 2, …) and whose cells are lists of items."""
-    roles = {column: found for column in table.columns if (found := named(column))}
+    roles = {column: found for column in table.columns if (found := role_of_name(column))}
     people = [column for column, found in roles.items() if found.role == "annotator"]
     numbered = [column for column in table.columns if column not in roles and _is_numbered_group(column)]
     if len(people) != 1 or len(numbered) < 2 or request.columns:
@@ -525,16 +525,16 @@ def pile_columns(table: Table, request: Request) -> Table:
 
 
 def _is_numbered_group(column: Any) -> bool:
-    found = named(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
+    found = role_of_name(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
     return found is not None and found.role == "group"
 
 
-def piles(table: Table, request: Request) -> Table:
+def piles(table: Table, request: ReadingRequest) -> Table:
     """Split rows of one pile each: a sorter, the pile's name, and the items of the pile in further columns.
 
     Two piles of one sorter with the same name stay two piles.
     """
-    roles = {column: found for column in table.columns if (found := named(column))}
+    roles = {column: found for column in table.columns if (found := role_of_name(column))}
     numbered = [column for column in table.columns if column not in roles and _is_numbered_item(column)]
     people = [column for column, found in roles.items() if found.role == "annotator"]
     groups = [column for column, found in roles.items() if found.role == "group"]
@@ -568,14 +568,14 @@ def _noun_of(column: Any) -> str:
 
 
 def _is_numbered_item(column: Any) -> bool:
-    found = named(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
+    found = role_of_name(_noun_of(column)) if re.search(r"\d$", normal(column)) else None
     return found is not None and found.role == "item"
 
 
 def lists_in_columns(table: Table, name: str) -> Table | None:
     """Return one person's piles, each a named column, as a long table; None if the table is something else."""
     frame = table.frame
-    if any(named(name) is not None or _blank(frame[name]).all() for name in table.columns):
+    if any(role_of_name(name) is not None or _blank(frame[name]).all() for name in table.columns):
         return None
     if any(frame[name][~_blank(frame[name])].duplicated().any() for name in table.columns):
         return None

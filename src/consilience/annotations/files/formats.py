@@ -19,7 +19,7 @@ import pandas as pd
 from consilience.annotations.files.sources import TEXT, import_pyarrow
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.names import code, plain, union
-from consilience.atomic_files import BinaryFile, unpacked
+from consilience.atomic_files import BinaryFile, open_compressed
 from consilience.errors import AnnotationWarning, InputError
 
 Writer = Callable[[BinaryFile], None]
@@ -86,7 +86,7 @@ def _write_text(frame: pd.DataFrame, name: str) -> Writer:
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL  # pandas would not quote it
 
     def write(file: BinaryFile) -> None:
-        with unpacked(file, name) as plain:
+        with open_compressed(file, name) as plain:
             frame.to_csv(
                 plain, sep=_delimiter(name), index=False, lineterminator="\n", encoding="utf-8", quoting=quoting
             )

@@ -12,20 +12,20 @@ import pandas as pd
 from consilience.annotations.files.classes import one_spelling, refuse_tags
 from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import (
     Filled,
-    filled,
+    fill_missing,
     given_as_missing,
     like_missing,
     spelled_missing,
     without_abstentions,
 )
-from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
 from consilience.annotations.names import Coded, outside, plain
@@ -42,9 +42,9 @@ def request_of(
     same_if: str | None = None,
     classes: Iterable[Any] | None = None,
     exact: bool = False,
-) -> Request:
+) -> ReadingRequest:
     """Collect what a caller specifies about a table."""
-    return Request(
+    return ReadingRequest(
         kind=kind,
         columns={role: column for role, column in columns.items() if column is not None},
         ignore=several(ignore),
@@ -120,7 +120,7 @@ def warn_of_transposed(matrix: Any) -> None:
     name = matrix.columns.name if isinstance(matrix, pd.DataFrame) else None
     if name is None or matrix.index.name is not None:
         return
-    found, (n_rows, n_columns) = named(name), matrix.shape
+    found, (n_rows, n_columns) = role_of_name(name), matrix.shape
     if (found is None and n_columns > n_rows) or (found is not None and found.role == "item"):
         warnings.warn(
             f"The frame looks transposed: its columns are called {str(name)!r}, and its rows have no name. Its "
@@ -134,7 +134,7 @@ def warn_of_transposed(matrix: Any) -> None:
 def _is_long(table: Table) -> bool:
     """Whether the names of columns are those of a complete long table of groupings or labels."""
     try:
-        long = long_table(table, Request())
+        long = long_table(table, ReadingRequest())
     except AnnotationError:
         return False
     return long is not None and long.kind in VALUES
@@ -162,7 +162,7 @@ def without_missing(
     else:
         spelled = spelled_missing(cells, what, where)
         abstained = without_abstentions(spelled.column, what, declared) if what == "label" else Filled(spelled.column)
-        found = filled(abstained.column, what, where)
+        found = fill_missing(abstained.column, what, where)
         column, doubtful = found.column, like_missing(found.column, what, declared)
         notes += [*spelled.notes, *abstained.notes, *found.notes, *([doubtful] if doubtful else [])]
     if what == "label" and not exact:

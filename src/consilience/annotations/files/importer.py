@@ -22,23 +22,23 @@ from consilience.annotations.files.classes import (
 from consilience.annotations.files.containers import as_frame, require_columns
 from consilience.annotations.files.exports import Export, known_export, lists_in_columns, pile_columns, piles
 from consilience.annotations.files.identifiers import by_text
-from consilience.annotations.files.layout import Long, Request, Wide, first_list
+from consilience.annotations.files.layout import Long, ReadingRequest, Wide, first_list
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.no_sorts import of_q_sort, refuse_no_sorts
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.property_grids import groups_of_grid
 from consilience.annotations.files.recognition import recognise
-from consilience.annotations.files.sameness import judged, require_no_preference, require_sameness
+from consilience.annotations.files.sameness import read_judgements, require_no_preference, require_sameness
 from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
     Filled,
     called_missing,
-    counted,
-    filled,
+    fill_missing,
     given_as_missing,
     is_error_of_sheet,
     like_missing,
+    quantify,
     require_plain,
     says_unsorted,
     spelled_missing,
@@ -46,8 +46,8 @@ from consilience.annotations.files.values import (
     twins,
     without_abstentions,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, named, normal, plural, with_article
-from consilience.annotations.keywords import written
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural, role_of_name, with_article
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
 from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import all_names
@@ -145,7 +145,7 @@ def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 def statements(
     table: Table,
-    request: Request,
+    request: ReadingRequest,
     name: str = "table",
     *,
     export: Export | None = None,
@@ -187,12 +187,12 @@ def statements(
     if layout is None and export is None:
         refuse_no_sorts(table, request)
     long = long_table(table, request) if layout is None else None
-    may_be_lists = layout is None and long is None and request == Request() and not _names_rows(table.columns)
+    may_be_lists = layout is None and long is None and request == ReadingRequest() and not _names_rows(table.columns)
     if may_be_lists and (lists := lists_in_columns(table, name)) is not None:
         table, tool = lists, f"lists in columns, one person's sort (called {name!r})"
     if long is not None and request.transpose is not None:
         raise AnnotationError(
-            f"{written(transpose=None)} is for wide tables, but this is a long table of {long.kind}; leave it out."
+            f"{spell(transpose=None)} is for wide tables, but this is a long table of {long.kind}; leave it out."
         )
     read_as = layout or long or recognise(table, request)
     _require_closed_quotes(table, read_as)
@@ -203,7 +203,7 @@ def statements(
     if isinstance(read_as, Wide):
         found = _of_wide(table, read_as, request, warnings)
     else:
-        table = _unfolded(table, read_as)
+        table = _unfold(table, read_as)
         if read_as.kind == "labels" and export is None:
             _require_single_labels(table, read_as)
         found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
@@ -212,7 +212,7 @@ def statements(
         refuse_two_groups(found.columns["group"], _owner(found.columns), found.where)
     if found.kind == "labels":
         found = _with_classes(found, request, notes)
-    how, more = _described(found, read_as, request, tool, nouns)
+    how, more = _describe_reading(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             names = found.columns[column].names
@@ -223,7 +223,7 @@ def statements(
         notes += [note for note in (_twins_of_one(found),) if note]
     if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
         named_columns = {"group" if role == "label" else role: column for role, column in request.columns.items()}
-        warnings.append(own.note(written(kind="groupings", **named_columns)))
+        warnings.append(own.note(spell(kind="groupings", **named_columns)))
     if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
         warnings += [note for note in (like_missing(found.columns[role], role, request.classes),) if note]
@@ -231,7 +231,7 @@ def statements(
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
 
 
-def _with_classes(found: Statements, request: Request, notes: list[str]) -> Statements:
+def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) -> Statements:
     """Give spellings of one class one name, and refuse what is no class."""
     label = found.columns["label"]
     if request.kind is None:
@@ -274,7 +274,7 @@ def _repeated_differently(found: Statements) -> list[str]:
     what, value_of = ("pair", "judgement") if found.kind == "pairs" else ("item", "label")
     if not several:
         return []
-    return [f"{counted(int(several), 'time')} an annotator gave the same {what} another {value_of}; both are kept"]
+    return [f"{quantify(int(several), 'time')} an annotator gave the same {what} another {value_of}; both are kept"]
 
 
 def _twins_of_one(found: Statements) -> str | None:
@@ -292,7 +292,7 @@ def _twins_of_one(found: Statements) -> str | None:
         return None
     one, other = (group.names[int(several.iloc[0][end])] for end in ("first", "last"))
     return (
-        f"{counted(len(several), 'group')} of one annotator with names that differ only in case or spaces, such as "
+        f"{quantify(len(several), 'group')} of one annotator with names that differ only in case or spaces, such as "
         f"{one!r} and {other!r}; they are kept apart"
     )
 
@@ -325,7 +325,7 @@ def _matching(patterns: tuple[Any, ...], table: Table) -> tuple[Any, ...]:
 
 def _names_rows(columns: list[Any]) -> bool:
     """Whether the first column has a usual name for the rows of a wide table, which is not that of a category."""
-    first = named(columns[0]) if columns else None
+    first = role_of_name(columns[0]) if columns else None
     return first is not None and (first.role == "annotator" or first.noun in {"item", "card", "object", "statement"})
 
 
@@ -342,10 +342,10 @@ def _whole_rows(table: Table) -> tuple[Table, list[str]]:
         blank &= np.asarray(column.isna() | (column == ""), dtype=bool)
         if not blank.any():
             return table, []
-    return table.rows(np.flatnonzero(~blank)), [f"{counted(int(blank.sum()), 'row')} without any entry left out"]
+    return table.rows(np.flatnonzero(~blank)), [f"{quantify(int(blank.sum()), 'row')} without any entry left out"]
 
 
-def _unfolded(table: Table, layout: Long) -> Table:
+def _unfold(table: Table, layout: Long) -> Table:
     """Give each annotator a row where a row lists several, with their labels or groups in another list.
 
     Raises
@@ -362,7 +362,7 @@ def _unfolded(table: Table, layout: Long) -> Table:
             raise AnnotationError(
                 f"{table.where(row)}: a list of annotators needs a list of as many values beside it, one for each."
             )
-    return _exploded(replace(table, frame=frame), [who, value])[0]
+    return _explode(replace(table, frame=frame), [who, value])[0]
 
 
 def _require_single_labels(table: Table, layout: Long) -> None:
@@ -391,11 +391,11 @@ def _taken_apart(table: Table, layout: Long) -> Table:
                 frame = _with_names_of_groups(frame, value)
                 frame = _with(frame, value, _numbered_names(frame, layout))
             frame = _with(frame, name, [list(cell) if is_it else [cell] for cell, is_it in zip(column, is_list)])
-            table, frame = _exploded(replace(table, frame=frame), name)
+            table, frame = _explode(replace(table, frame=frame), name)
     if layout.kind == "groupings" and (separator := _separator(frame, layout)):
         split = [[part.strip() for part in str(cell).split(separator)] for cell in frame[item]]
         frame = _with(frame, value, _numbered_names(_with_names_of_groups(frame, value), layout))
-        table, _ = _exploded(replace(table, frame=_with(frame, item, split)), item)
+        table, _ = _explode(replace(table, frame=_with(frame, item, split)), item)
     return table
 
 
@@ -411,7 +411,7 @@ def _with(frame: pd.DataFrame, name: Any, cells: list[Any]) -> pd.DataFrame:
     return frame
 
 
-def _exploded(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
+def _explode(table: Table, name: Any) -> tuple[Table, pd.DataFrame]:
     where = table.where
     numbered = table.frame.reset_index(drop=True).explode(name)
     rows = numbered.index.to_numpy()
@@ -452,7 +452,7 @@ def _numbered_names(frame: pd.DataFrame, layout: Long) -> list[Any]:
     return [name if not k else f"{name} ({k + 1})" for name, k in zip(names, number)]
 
 
-def _of_long(table: Table, layout: Long, request: Request, notes: list[str], warnings: list[str]) -> Statements:
+def _of_long(table: Table, layout: Long, request: ReadingRequest, notes: list[str], warnings: list[str]) -> Statements:
     role = VALUE[layout.kind]
     if layout.kind == "pairs":
         table = _without_copies(table, warnings)
@@ -472,11 +472,11 @@ def _of_long(table: Table, layout: Long, request: Request, notes: list[str], war
         require_sameness(layout.columns[role], request.same_if)
         if request.same_if is None:
             require_no_preference(value, columns["item"], columns["item_b"], layout.columns[role])
-        found = judged(value, table.where, request.same_if)
+        found = read_judgements(value, table.where, request.same_if)
         value = found.column
         warnings += found.notes
     elif request.same_if is not None:
-        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table has {layout.kind}.")
+        raise AnnotationError(f"{spell(same_if=None)} is for judgements of pairs, but the table has {layout.kind}.")
     columns |= {role: value}
     columns = _named_by_text(columns, layout, table.where)
     if role in layout.texts and request.missing is None:
@@ -492,12 +492,14 @@ def _without_copies(table: Table, warnings: list[str]) -> Table:
     if copies.any():
         count = int(copies.sum())
         repeat = "repeats" if count == 1 else "repeat"
-        warnings.append(f"{counted(count, 'row')} that {repeat} another, including time or session, left out")
+        warnings.append(f"{quantify(count, 'row')} that {repeat} another, including time or session, left out")
         return table.rows(np.flatnonzero(~copies))
     return table
 
 
-def _values(column: Coded, table: Table, request: Request, what: str, where: Where, warnings: list[str]) -> Coded:
+def _values(
+    column: Coded, table: Table, request: ReadingRequest, what: str, where: Where, warnings: list[str]
+) -> Coded:
     """Return the values, typed, with missing ones marked as such."""
     if request.missing is not None:
         (typed,) = table.typed(given_as_missing(column, request.missing))
@@ -512,7 +514,7 @@ def _values(column: Coded, table: Table, request: Request, what: str, where: Whe
         found = Filled(abstained.column, (*found.notes, *abstained.notes))
     (typed,) = table.typed(found.column)
     # among few judgements, -1 may be one; among grades, it means missing as elsewhere
-    last = filled(typed, noun, where) if what != "same" or _has_grades(typed) else Filled(typed)
+    last = fill_missing(typed, noun, where) if what != "same" or _has_grades(typed) else Filled(typed)
     warnings += [*found.notes, *last.notes]
     return last.column
 
@@ -567,7 +569,7 @@ def _without_silence(
         by_somebody = int((is_blank & ~np.logical_and.reduce(others)).sum()) if others else int(is_blank.sum())
         if by_somebody:
             noun = "judgement" if role == "same" else layout.nouns.get(role, role)
-            rows_without = f"{counted(by_somebody, 'row')} without {with_article(noun)}"
+            rows_without = f"{quantify(by_somebody, 'row')} without {with_article(noun)}"
             if layout.kind == "groupings":
                 notes.append(f"{rows_without} = not sorted")
             else:
@@ -591,11 +593,11 @@ def _sorted_ones(group: Coded, warnings: list[str]) -> Coded:
         return group
     count = int(np.append(is_it, False)[group.codes].sum())
     name = group.names[int(np.argmax(is_it))]
-    warnings.append(f"{counted(count, 'entry')} {name!r} read as not sorted ({written(missing=[])} if it is a group)")
+    warnings.append(f"{quantify(count, 'entry')} {name!r} read as not sorted ({spell(missing=[])} if it is a group)")
     return without(group, is_it)
 
 
-def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) -> Statements:
+def _of_wide(table: Table, layout: Wide, request: ReadingRequest, warnings: list[str]) -> Statements:
     n_columns = len(layout.others)
     role = VALUE[layout.kind]
     where = table.where
@@ -604,7 +606,7 @@ def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) 
         return f"{where(cell // n_columns)}, column {str(layout.others[cell % n_columns])!r}"
 
     if request.same_if is not None:
-        raise AnnotationError(f"{written(same_if=None)} is for judgements of pairs, but the table is wide.")
+        raise AnnotationError(f"{spell(same_if=None)} is for judgements of pairs, but the table is wide.")
     if request.kind == "pairs":
         raise AnnotationError(
             "Pairs need the columns item_a, item_b, annotator, same; a wide table cannot contain them."
@@ -631,14 +633,16 @@ def _of_wide(table: Table, layout: Wide, request: Request, warnings: list[str]) 
         warnings.append(order)
     if layout.left_out:
         one = "item" if layout.annotators_in_rows else "annotator"
-        warnings.append(f"columns not read as {one}s left out: {_listed(layout.left_out)} (rename one to read it)")
+        warnings.append(
+            f"columns not read as {one}s left out: {_list_columns(layout.left_out)} (rename one to read it)"
+        )
     columns = {"item": item, "annotator": annotator, role: value.take(given)}
     named = layout.key is not None or layout.annotators_in_rows
     return Statements(layout.kind, columns, _among(given, place), True, named, Reading(""))
 
 
-def _described(
-    found: Statements, layout: Long | Wide, request: Request, tool: str, nouns: dict[str, str]
+def _describe_reading(
+    found: Statements, layout: Long | Wide, request: ReadingRequest, tool: str, nouns: dict[str, str]
 ) -> tuple[str, list[str]]:
     """Describe in one line how a table was read, and list what was decided by default."""
     nouns = layout.nouns | nouns
@@ -647,26 +651,24 @@ def _described(
     if "annotator" not in found.columns:
         person = "grouping"
     n_items = len(found.columns["item_a" if found.kind == "pairs" else "item"].names)
-    what = f"{counted(n_items, item)} × {counted(0 if whose is None else len(whose.names), person)}"
+    what = f"{quantify(n_items, item)} × {quantify(0 if whose is None else len(whose.names), person)}"
     if found.kind == "labels":
-        what += f", {counted(len(found.columns['label'].names), 'class')}"
+        what += f", {quantify(len(found.columns['label'].names), 'class')}"
     if found.kind == "pairs":
-        what = f"{counted(len(found.columns['same']), 'judgement')} of pairs of {what}"
+        what = f"{quantify(len(found.columns['same']), 'judgement')} of pairs of {what}"
     notes = []
     if isinstance(layout, Wide):
         row, column = (person, item) if layout.annotators_in_rows else (item, person)
         why = "" if tool else f": {layout.why}"
         shape = f"wide table of {layout.kind} (a row per {row}, a column per {column}{why})"
         if request.kind is None:
-            notes.append(
-                f"names of groups mean nothing to other annotators ({written(kind='labels')} if all share them)"
-            )
+            notes.append(f"names of groups mean nothing to other annotators ({spell(kind='labels')} if all share them)")
     else:
         parts = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
         heads = [str(layout.columns[part]) for part in parts if part in layout.columns]
         shape = f"long table of {found.kind} ({', '.join(heads)})"
         if layout.left_out:
-            notes.append(f"columns not used: {_listed(layout.left_out)}{_offer(layout)}")
+            notes.append(f"columns not used: {_list_columns(layout.left_out)}{_offer(layout)}")
     return f"{what}, {shape}{f', {tool}' if tool else ''}", notes
 
 
@@ -675,9 +677,9 @@ def _offer(layout: Long) -> str:
     for column in layout.left_out:
         role = OFFERED.get(normal(column).replace(" ", ""))
         if role is not None and (role in layout.columns or role == "grouping") and layout.kind == "groupings":
-            return f" ({written(**{role: column})} reads {str(column)!r})"
+            return f" ({spell(**{role: column})} reads {str(column)!r})"
     return ""
 
 
-def _listed(columns: list[Any]) -> str:
+def _list_columns(columns: list[Any]) -> str:
     return ", ".join(repr(str(name)) for name in columns[:5]) + (", …" if len(columns) > 5 else "")

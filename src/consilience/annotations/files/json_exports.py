@@ -11,20 +11,20 @@ from typing import Any
 import pandas as pd
 
 from consilience.annotations.files.exports import Export
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.sameness import DIFFERENT, SAME
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import counted
-from consilience.annotations.files.vocabulary import paired
-from consilience.annotations.keywords import written
+from consilience.annotations.files.values import quantify
+from consilience.annotations.files.vocabulary import pair_sides
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Where
 from consilience.errors import AnnotationError
 
 UNSORTED = "_"
 
 
-def known_records(records: Records, request: Request, name: str) -> Export | None:
+def known_records(records: Records, request: ReadingRequest, name: str) -> Export | None:
     """Return the table in the JSON of a known tool, None if it is of no such tool.
 
     Raises
@@ -64,7 +64,7 @@ def _long(rows: list[tuple[Any, ...]], columns: list[str], places: list[int], wh
 # Label Studio
 
 
-def _label_studio(records: Records, request: Request) -> Export:
+def _label_studio(records: Records, request: ReadingRequest) -> Export:
     """Read tasks of Label Studio: groups of a Ranker with buckets, or labels of Choices.
 
     The annotator is the person who completed the annotation (the e-mail address if the export has it, else the number).
@@ -74,7 +74,7 @@ def _label_studio(records: Records, request: Request) -> Export:
     results = list(_results(records))
     cancelled = sum(bool(done.get("was_cancelled")) for task in records.objects for done in _annotations(task))
     notes = (
-        (f"{counted(cancelled, 'annotation')} that {'was' if cancelled == 1 else 'were'} cancelled left out",)
+        (f"{quantify(cancelled, 'annotation')} that {'was' if cancelled == 1 else 'were'} cancelled left out",)
         if cancelled
         else ()
     )
@@ -105,7 +105,7 @@ def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, 
                 yield place, task, done, who, result
 
 
-def _rankings(results: list[Any], records: Records, request: Request) -> Export:
+def _rankings(results: list[Any], records: Records, request: ReadingRequest) -> Export:
     sorts = []
     for place, task, done, who, result in results:
         if result.get("type") != "ranker":
@@ -129,7 +129,7 @@ def _rankings(results: list[Any], records: Records, request: Request) -> Export:
     return Export("Label Studio's Ranker", table, replace(request, columns={}))
 
 
-def _choices(results: list[Any], records: Records, request: Request) -> Export:
+def _choices(results: list[Any], records: Records, request: ReadingRequest) -> Export:
     chosen = [result for result in results if result[4].get("type") == "choices"]
     questions = list(dict.fromkeys(result.get("from_name") for *_, result in chosen))
     question = request.columns.get("label", questions[0])
@@ -138,13 +138,13 @@ def _choices(results: list[Any], records: Records, request: Request) -> Export:
     if len(questions) > 1 and "label" not in request.columns:
         raise AnnotationError(
             f"This Label Studio export has several questions: {', '.join(map(repr, questions))}. Name one: "
-            f"{written(label=questions[0])}."
+            f"{spell(label=questions[0])}."
         )
     chosen = [result for result in chosen if result[4].get("from_name") == question]
     request = replace(request, columns={})
     words = {str(choice).casefold() for *_, result in chosen for choice in result["value"]["choices"]}
     data = [task.get("data", {}) for task in records.objects]
-    pairs = [pair for pair in paired(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
+    pairs = [pair for pair in pair_sides(list(data[0])) if all(pair[0] in held and pair[1] in held for held in data)]
     rows: list[tuple[Any, ...]] = []
     places: list[int] = []
     if words <= SAME | DIFFERENT and len(pairs) == 1:
@@ -164,7 +164,7 @@ def _choices(results: list[Any], records: Records, request: Request) -> Export:
 # Prodigy
 
 
-def _prodigy(records: Records, request: Request) -> Export:
+def _prodigy(records: Records, request: ReadingRequest) -> Export:
     """Read annotations of Prodigy: chosen options, or a label that was accepted or rejected."""
     objects = records.objects
     people = [record.get("_annotator_id", record.get("_session_id")) for record in objects]
@@ -196,13 +196,13 @@ def _prodigy(records: Records, request: Request) -> Export:
         rows += [(item_of[place], person, label) for label in given]
         places += [place] * len(given)
     notes = (
-        [f"{counted(n_ignored, 'line')} that {'was' if n_ignored == 1 else 'were'} ignored or rejected left out"]
+        [f"{quantify(n_ignored, 'line')} that {'was' if n_ignored == 1 else 'were'} ignored or rejected left out"]
         if n_ignored
         else []
     )
     if n_rejected:
         notes.append(
-            f"{counted(n_rejected, 'line')} that reject one of {len(labels)} labels, and name no other, left out"
+            f"{quantify(n_rejected, 'line')} that reject one of {len(labels)} labels, and name no other, left out"
         )
     if any(re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", str(person)) for person in people):
         notes.append("annotators named by the time of a session may be one person; name sessions (?session=name)")
@@ -223,7 +223,7 @@ def _prodigy_items(objects: list[dict[str, Any]]) -> list[Any]:
 # doccano
 
 
-def _doccano(records: Records, request: Request, name: str) -> Export:
+def _doccano(records: Records, request: ReadingRequest, name: str) -> Export:
     """Read an export of doccano, in which each file is of one person and named after that person."""
     rows: list[tuple[Any, ...]] = []
     places: list[int] = []

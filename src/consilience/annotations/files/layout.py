@@ -19,7 +19,7 @@ NEEDED = {
 
 
 @dataclass(frozen=True)
-class Request:
+class ReadingRequest:
     """What the caller specifies about a table, which overrides every guess.
 
     Attributes
@@ -99,12 +99,12 @@ class Wide:
     left_out: list[Any]
 
 
-def listed(columns: Sequence[Any]) -> str:
+def quote(columns: Sequence[Any]) -> str:
     shown = ", ".join(repr(str(name)) for name in columns[:8])
     return shown + (f", … ({len(columns)} columns)" if len(columns) > 8 else "")
 
 
-def needed() -> str:
+def say_needed() -> str:
     return "; ".join(f"a long table of {kind} needs {needs}" for kind, needs in NEEDED.items()).capitalize() + ";"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from consilience.annotations.files.layout import first_list
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import as_texts, is_number
-from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.keywords import VALUES, columns_of_a_long_table, if_every_column
 from consilience.annotations.names import code
 
@@ -62,7 +62,7 @@ def guess_columns(table: Table, columns: list[Any]) -> Guess:
     """
     if len(columns) < 3:
         return Guess()
-    roles = {name: found.role for name in columns if (found := named(name)) is not None}
+    roles = {name: found.role for name in columns if (found := role_of_name(name)) is not None}
     value = next((name for name in columns if roles.get(name) in VALUES.values()), ...)
     keys = [name for name in columns if name is not value]
     pair, crosses = _crossing(

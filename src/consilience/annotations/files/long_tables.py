@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from consilience.annotations.files.layout import NEEDED, Long, Request, listed, names_rows
+from consilience.annotations.files.layout import NEEDED, Long, ReadingRequest, names_rows, quote
 from consilience.annotations.files.long_frames import FEW_COLUMNS, guess_columns
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import (
@@ -17,16 +17,16 @@ from consilience.annotations.files.vocabulary import (
     WEAK,
     WORDS,
     Named,
-    named,
     normal,
-    paired,
+    pair_sides,
+    role_of_name,
     says_preferred,
 )
-from consilience.annotations.keywords import VALUES, wanted_kind, written
+from consilience.annotations.keywords import VALUES, spell, wanted_kind
 from consilience.errors import AnnotationError
 
 
-def long_table(table: Table, request: Request) -> Long | None:
+def long_table(table: Table, request: ReadingRequest) -> Long | None:
     """Return the parts of a long table, None if the names of columns are not those of one.
 
     Raises
@@ -43,12 +43,12 @@ def long_table(table: Table, request: Request) -> Long | None:
     return None
 
 
-def _require_columns(table: Table, request: Request) -> None:
+def _require_columns(table: Table, request: ReadingRequest) -> None:
     for name in [*request.columns.values(), *request.ignore]:
         if name not in table.columns:
             near = get_close_matches(str(name), [str(column) for column in table.columns], n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise AnnotationError(f"There is no column {name!r}. Found {listed(table.columns)}.{hint}")
+            raise AnnotationError(f"There is no column {name!r}. Found {quote(table.columns)}.{hint}")
     twice = [name for name in request.columns.values() if list(request.columns.values()).count(name) > 1]
     if twice:
         raise AnnotationError(f"The column {twice[0]!r} was given for two roles.")
@@ -66,10 +66,10 @@ class _Parts:
         return all(self.columns.get(role) for role in roles)
 
 
-def _parts(table: Table, request: Request) -> _Parts:
+def _parts(table: Table, request: ReadingRequest) -> _Parts:
     taken = {*request.columns.values(), *request.ignore}
     free = [column for column in table.columns if column not in taken]
-    names = {column: found for column in table.columns if (found := named(column))}
+    names = {column: found for column in table.columns if (found := role_of_name(column))}
     columns: dict[str, list[Any]] = {role: [column] for role, column in request.columns.items()}
     if "item_b" not in columns and request.kind in (None, "pairs"):
         pair = _item_pair(free, names, columns, request)
@@ -84,7 +84,7 @@ def _parts(table: Table, request: Request) -> _Parts:
 
 
 def _item_pair(
-    free: list[Any], names: dict[Any, Named], columns: dict[str, list[Any]], request: Request
+    free: list[Any], names: dict[Any, Named], columns: dict[str, list[Any]], request: ReadingRequest
 ) -> tuple[Any, Any] | None:
     """Find the two columns of items in a table of pairs."""
     judged = {"same", "label"} & columns.keys() or any(
@@ -94,8 +94,8 @@ def _item_pair(
         return None
     pairs = [
         (a, b, word)
-        for a, b, word in paired(free)
-        if not word or word in IDENTIFIERS or (found := named(word)) is None or found.role == "item"
+        for a, b, word in pair_sides(free)
+        if not word or word in IDENTIFIERS or (found := role_of_name(word)) is None or found.role == "item"
     ]
     candidates = [(a, b) for a, b, word in pairs if word == "item"]
     if not candidates and judged:
@@ -106,12 +106,12 @@ def _item_pair(
         shown = " or ".join(f"{a!r} and {b!r}" for a, b in candidates[:3])
         raise AnnotationError(
             f"The items of the pairs may be in {shown}. Name the columns: "
-            f"{written(item=candidates[0][0], item_b=candidates[0][1])}."
+            f"{spell(item=candidates[0][0], item_b=candidates[0][1])}."
         )
     return candidates[0] if candidates else None
 
 
-def _kind(parts: _Parts, request: Request) -> str | None:
+def _kind(parts: _Parts, request: ReadingRequest) -> str | None:
     """Return the kind of long table that the parts form, None if they form none."""
     value = {"groupings": "group", "labels": "label"}
     if parts.has("item", "item_b"):
@@ -141,7 +141,7 @@ def _groups_or_labels(parts: _Parts) -> str:
         return "groupings" if "group" in parts.request else "labels"
     raise AnnotationError(
         f"The table can be read in two ways: as groupings by {group[0]!r} or as labels by {label[0]!r}. Choose one: "
-        f"{written(kind='groupings')} or {written(kind='labels')}, or leave one column out, {written(ignore=...)}."
+        f"{spell(kind='groupings')} or {spell(kind='labels')}, or leave one column out, {spell(ignore=...)}."
     )
 
 
@@ -190,12 +190,12 @@ def _one_of(parts: _Parts, role: str) -> tuple[Any, Any]:
     shown = " or ".join(map(repr, columns[:4]))
     what = {"item": "items", "same": "judgements", "group": "groups", "label": "labels"}.get(role, f"{role}s")
     raise AnnotationError(
-        f"The {what} may be in {shown}. Name the column: {written(**{role: columns[0]})}, or leave the other out, "
-        f"{written(ignore=columns[1])}."
+        f"The {what} may be in {shown}. Name the column: {spell(**{role: columns[0]})}, or leave the other out, "
+        f"{spell(ignore=columns[1])}."
     )
 
 
-def _refuse_half_a_long_table(table: Table, parts: _Parts, request: Request) -> None:
+def _refuse_half_a_long_table(table: Table, parts: _Parts, request: ReadingRequest) -> None:
     """Raise an AnnotationError if names of columns are those of a long table of which a part is missing."""
     values = {"group", "label", "same"}
     _refuse_preferences(table, parts, request)
@@ -222,11 +222,11 @@ def _refuse_half_a_long_table(table: Table, parts: _Parts, request: Request) -> 
         raise AnnotationError(_lacks(lacking[0] if lacking else "item", table, kind))
 
 
-def _refuse_preferences(table: Table, parts: _Parts, request: Request) -> None:
+def _refuse_preferences(table: Table, parts: _Parts, request: ReadingRequest) -> None:
     """Raise an AnnotationError if a column of winners stands beside two columns of items."""
     free = [column for column in table.columns if column not in request.ignore]
     preferred = [column for column in free if says_preferred(column)]
-    if request.kind in (None, "pairs") and preferred and not request.columns and paired(free):
+    if request.kind in (None, "pairs") and preferred and not request.columns and pair_sides(free):
         raise AnnotationError(
             f"The column {str(preferred[0])!r} says which of two items was preferred, not whether they are the same; "
             "preferences cannot be clustered."
@@ -241,7 +241,7 @@ def _refuse_known_classes(table: Table, parts: _Parts) -> None:
     if others == parts.columns.get("label") or normal(others[0]) in KNOWN_CLASSES:
         raise AnnotationError(
             f"The table gives each item one label, in {str(others[0])!r}, but no annotator, as files of known classes "
-            f"do ({written(gold=...)}). If one person gave the labels, give {written(kind='labels')}."
+            f"do ({spell(gold=...)}). If one person gave the labels, give {spell(kind='labels')}."
         )
 
 
@@ -259,10 +259,10 @@ def _lacks(role: str, table: Table, kind: str) -> str:
     canonical = "item_a" if role == "item" and kind == "pairs" else role
     what = "judgements" if role == "same" else f"{role.removesuffix('_b')}s"
     guess = guess_columns(table, table.columns)
-    remedy = guess.keywords(kind) if kind in VALUES and guess.has_both else written(**{role: ...})
+    remedy = guess.keywords(kind) if kind in VALUES and guess.has_both else spell(**{role: ...})
     return (
         f"A long table of {kind} needs the columns {NEEDED[kind]}, but no column has a usual name for {what}. Found "
-        f"{listed(table.columns)}.{_near(canonical, table)} Name the column: {remedy}."
+        f"{quote(table.columns)}.{_near(canonical, table)} Name the column: {remedy}."
     )
 
 
@@ -272,17 +272,17 @@ def _lacks_values(table: Table, kind: str | None) -> str:
         remedy = guess_columns(table, table.columns).keywords(kind)
     else:
         remedy = (
-            f"{written(group=...)} if the names mean nothing to other annotators, {written(label=...)} if all "
+            f"{spell(group=...)} if the names mean nothing to other annotators, {spell(label=...)} if all "
             "annotators share them"
         )
     return (
         "The table has items and annotators, but no column has a usual name for groups or labels. Found "
-        f"{listed(table.columns)}.{near[0] or near[1]} Name the column: {remedy}."
+        f"{quote(table.columns)}.{near[0] or near[1]} Name the column: {remedy}."
     )
 
 
 def _near(role: str, table: Table) -> str:
     """Suggest a column whose name is similar to that of a role."""
-    strange = [str(name) for name in table.columns if named(name) is None]
+    strange = [str(name) for name in table.columns if role_of_name(name) is None]
     near = get_close_matches(role, strange, n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Request, first_list, listed
+from consilience.annotations.files.layout import ReadingRequest, first_list, quote
 from consilience.annotations.files.orientation import n_with_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import is_number
-from consilience.annotations.files.vocabulary import COUNTS, NO_PERSON, named, normal
-from consilience.annotations.keywords import columns_of_a_long_table, written
+from consilience.annotations.files.vocabulary import COUNTS, NO_PERSON, normal, role_of_name
+from consilience.annotations.keywords import columns_of_a_long_table, spell
 from consilience.annotations.names import Coded
 from consilience.errors import AnnotationError
 
@@ -78,7 +78,7 @@ NEARLY_ALL = 0.8
 MARKS = {"x", "✓", "✔", "✗", "1", "yes", "true", "y", "•", "●", "ja", "oui", "sí", "si"}
 
 
-def refuse_no_sorts(table: Table, request: Request) -> None:
+def refuse_no_sorts(table: Table, request: ReadingRequest) -> None:
     """Raise an AnnotationError for a table that holds no groups or labels, and say what it seems to be.
 
     Only what the names of columns and single cells show is judged here; see also `refuse_rankings` and the others,
@@ -87,7 +87,7 @@ def refuse_no_sorts(table: Table, request: Request) -> None:
     if request.kind is not None or request.columns:
         return
     columns = [name for name in table.columns if name not in request.ignore]
-    roles = {found.role for name in columns if (found := named(name)) is not None}
+    roles = {found.role for name in columns if (found := role_of_name(name)) is not None}
     if len(columns) < 2 or not len(table.frame) or first_list(table.frame.iloc[:, 0]) is not None:
         return
     texts = {name: _texts(table.frame[name]) for name in columns}
@@ -108,7 +108,7 @@ def _texts(column: pd.Series) -> list[str]:
 
 
 def _no(what: str) -> str:
-    return f"{what} If it does contain groups, give {written(kind='groupings')}."
+    return f"{what} If it does contain groups, give {spell(kind='groupings')}."
 
 
 def _share(texts: list[list[str]], pattern: re.Pattern[str]) -> float:
@@ -121,7 +121,7 @@ def _refuse_events(columns: list[Any]) -> None:
     if names & TIMES_OF_EVENTS and names & (OF_EVENTS - {"x", "y"}):
         raise AnnotationError(
             _no(
-                f"This is a log of events ({listed(columns)}), which may move a card several times. Keep each card's "
+                f"This is a log of events ({quote(columns)}), which may move a card several times. Keep each card's "
                 "last place, in a table with the columns participant, card and group."
             )
         )
@@ -139,13 +139,13 @@ def _refuse_aggregates(columns: list[Any], texts: dict[Any, list[str]]) -> None:
     """Refuse results that are counted over people: as many columns of counts as of anything else, or more."""
     found = [name for name in columns[1:] if normal(name) in AGGREGATES and _is_numeric(texts[name])]
     rest = [name for name in columns if name not in found]
-    heads = {head.role for name in rest if (head := named(name)) is not None}
+    heads = {head.role for name in rest if (head := role_of_name(name)) is not None}
     if {"item", "group"} <= heads and any(normal(name) in COUNTS for name in found):
         return  # `long_table` says the same of it
-    are_sure = any(named(name) is None for name in found)
+    are_sure = any(role_of_name(name) is None for name in found)
     if are_sure and "annotator" not in heads and (len(rest) <= 2 or len(found) >= len(rest) / 2):
         raise AnnotationError(
-            f"This is a table of results over all people: {listed(found)} count or average them. Individual groupings "
+            f"This is a table of results over all people: {quote(found)} count or average them. Individual groupings "
             "cannot be recovered from it; export each person's groups."
         )
 
@@ -165,7 +165,7 @@ def _refuse_paths(columns: list[Any], texts: dict[Any, list[str]]) -> None:
 def _refuse_choices(columns: list[Any]) -> None:
     ranked = [name for name in columns[1:] if RANKED.fullmatch(normal(name))]
     if len(ranked) > 1 and len(ranked) >= len(columns[1:]) / 2:
-        raise AnnotationError(_no(f"This is a table of ranked choices ({listed(ranked)}). Ranks are no groups."))
+        raise AnnotationError(_no(f"This is a table of ranked choices ({quote(ranked)}). Ranks are no groups."))
 
 
 def _refuse_questions(columns: list[Any], texts: dict[Any, list[str]]) -> None:
@@ -174,10 +174,10 @@ def _refuse_questions(columns: list[Any], texts: dict[Any, list[str]]) -> None:
     asked = [name for name in others if QUESTION.match(str(name))]
     scales = [name for name in others if SCALES.fullmatch(normal(name))]
     if len(scales) > len(others) / 2:
-        raise AnnotationError(_no(f"This is a questionnaire ({listed(scales)}); its columns are ratings, not groups."))
+        raise AnnotationError(_no(f"This is a questionnaire ({quote(scales)}); its columns are ratings, not groups."))
     if asked and len(asked) >= len(others) / 2 and not _share_their_words(asked):
         raise AnnotationError(
-            _no(f"This is a questionnaire ({listed(asked)}): its columns are different questions, not cards or people.")
+            _no(f"This is a questionnaire ({quote(asked)}): its columns are different questions, not cards or people.")
         )
 
 
@@ -211,19 +211,19 @@ def _refuse_properties(columns: list[Any], texts: dict[Any, list[str]]) -> None:
         or _share_values([texts[name] for name in others])
     ):
         return
-    head = named(columns[0])
+    head = role_of_name(columns[0])
     about_people = len(of_people) >= len(of_things) and (head is None or head.role != "item")
     if about_people:
-        raise AnnotationError(_no(f"This is a list of people, with what is known of each ({listed(columns)})."))
+        raise AnnotationError(_no(f"This is a list of people, with what is known of each ({quote(columns)})."))
     raise AnnotationError(of_records(columns))
 
 
 def of_records(columns: list[Any]) -> str:
     """Say that a table holds things with properties, and how to read it if it does not."""
     return (
-        f"The table looks like records with properties ({listed(columns)}), not like groups. If its rows say who put "
+        f"The table looks like records with properties ({quote(columns)}), not like groups. If its rows say who put "
         f"which item where, name the columns: {columns_of_a_long_table()}. If its columns are people or items: "
-        f"{written(kind='groupings', ignore=...)}."
+        f"{spell(kind='groupings', ignore=...)}."
     )
 
 
@@ -232,7 +232,7 @@ def of_the_people(table: Table, key: Any, others: list[Any]) -> list[Any]:
 
     Their names say so, and their values stand in no other column, unlike the groups of cards that are called so.
     """
-    head = None if key is None else named(key)
+    head = None if key is None else role_of_name(key)
     if head is None or head.role != "annotator":
         return []
     texts = {name: {text.casefold() for text in _texts(table.frame[name]) if text} for name in others}
@@ -272,7 +272,7 @@ def _refuse_marks(table: Table, columns: list[Any], texts: dict[Any, list[str]])
         )
 
 
-def refuse_decimals(cells: Coded, request: Request) -> None:
+def refuse_decimals(cells: Coded, request: ReadingRequest) -> None:
     """Raise an AnnotationError if all cells are numbers and some have decimals, as ratings and measurements do."""
     names = [str(name).strip().replace(",", ".", 1) for name in cells.names]
     if request.kind is not None or not names or not all(map(is_number, names)):
@@ -287,7 +287,7 @@ def refuse_decimals(cells: Coded, request: Request) -> None:
         )
 
 
-def refuse_rankings(cells: Coded, n_columns: int, request: Request, *, in_rows: bool) -> None:
+def refuse_rankings(cells: Coded, n_columns: int, request: ReadingRequest, *, in_rows: bool) -> None:
     """Raise an AnnotationError if nearly all annotators gave every item another number, from 1 to n.
 
     A few people who put every card into a group of its own are no ranking.
@@ -306,7 +306,7 @@ def refuse_rankings(cells: Coded, n_columns: int, request: Request, *, in_rows: 
     if (differ & whole).mean() >= NEARLY_ALL:
         raise AnnotationError(
             f"This is a table of rankings: nearly everybody gave each item another number, from 1 to n. Ranks are no "
-            f"groups. If everybody kept all items apart, give {written(kind='groupings')}."
+            f"groups. If everybody kept all items apart, give {spell(kind='groupings')}."
         )
 
 
@@ -343,7 +343,7 @@ def _is_symmetric(texts: list[list[str]]) -> bool:
     return bool(constant and is_extreme and (one_triangle or symmetric) and len(set(values[below].tolist())) > 1)
 
 
-def refuse_properties_of_people(cells: Coded, n_columns: int, request: Request, *, in_rows: bool) -> None:
+def refuse_properties_of_people(cells: Coded, n_columns: int, request: ReadingRequest, *, in_rows: bool) -> None:
     """Raise an AnnotationError if no two columns share a value, in a table with a row for each person."""
     if request.kind is not None or request.transpose is not None or not in_rows:
         return
@@ -355,7 +355,7 @@ def refuse_properties_of_people(cells: Coded, n_columns: int, request: Request, 
         raise AnnotationError(
             "The columns share no value, so that nobody put two of them together: they seem to be properties of "
             "people or questions to them, not items. If everybody kept all items apart, give "
-            f"{written(transpose=True)}."
+            f"{spell(transpose=True)}."
         )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from consilience.annotations.files.layout import listed, names_rows
+from consilience.annotations.files.layout import names_rows, quote
 from consilience.annotations.files.orientation import n_with_gaps
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED, is_like_missing, is_number, spells_missing
-from consilience.annotations.files.vocabulary import named
-from consilience.annotations.keywords import written
+from consilience.annotations.files.vocabulary import role_of_name
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, without
 
 FEWEST_MIXED = 4  # least number of columns, and of rows, to judge whether some are unlike the others
@@ -71,7 +71,7 @@ def unlike_names(names: Sequence[Any]) -> list[Any]:
     >>> unlike_names(["Ann", "Bo", "Cy", "Di", "Eve"])
     []
     """
-    for form_of in (_numbered, _case):
+    for form_of in (_numbered_form, _case):
         forms = Counter(form_of(name) for name in names)
         form, count = forms.most_common(1)[0] if forms else ("", 0)
         if form and FEWEST_ALIKE <= count == len(names) - 1:
@@ -79,7 +79,7 @@ def unlike_names(names: Sequence[Any]) -> list[Any]:
     return []
 
 
-def _numbered(name: Any) -> str:
+def _numbered_form(name: Any) -> str:
     """Return the form of a name with a number, "" for any other."""
     form = re.sub(r"\d+", "#", str(name))
     return form if "#" in form else ""
@@ -94,7 +94,7 @@ def _case(name: Any) -> str:
 def names_of_rows(table: Table, columns: list[Any]) -> str | None:
     """Describe the column of a matrix that has a usual name for rows and differs in every row, if there is one."""
     for name in columns:
-        found = named(name)
+        found = role_of_name(name)
         if found is not None and found.role in {"item", "annotator"} and names_rows(table, name) and len(columns) > 1:
             return (
                 f"the column {str(name)!r} seems to name the rows, and was read as an annotator like the others "
@@ -121,6 +121,6 @@ def odd_annotators(others: list[Any], cells: Coded) -> str | None:
         return None
     one = len(names) == 1
     return (
-        f"the {'column' if one else 'columns'} {listed(names)} {what}, and {'was' if one else 'were'} read as "
-        f"{'an annotator' if one else 'annotators'} like them ({written(ignore=names[0] if one else names)} if not)"
+        f"the {'column' if one else 'columns'} {quote(names)} {what}, and {'was' if one else 'were'} read as "
+        f"{'an annotator' if one else 'annotators'} like them ({spell(ignore=names[0] if one else names)} if not)"
     )

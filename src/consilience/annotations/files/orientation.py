@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import named, normal
+from consilience.annotations.files.vocabulary import normal, role_of_name
 from consilience.annotations.names import Coded
 
 Side = Literal["rows", "columns"]
@@ -71,7 +71,7 @@ def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | No
     rows, columns : names
     cells : Coded, row by row; None if they are labels
     """
-    of_key, of_rows, of_columns = named(key), kind_of_names(rows), kind_of_names(columns)
+    of_key, of_rows, of_columns = role_of_name(key), kind_of_names(rows), kind_of_names(columns)
     nouns = (of_key.noun if of_key else of_rows[1], of_columns[1])
     if of_key and of_key.role in {"item", "annotator"}:
         return Orientation("rows" if of_key.role == "annotator" else "columns", *nouns, f"the column {key!r}")
@@ -101,7 +101,7 @@ def kind_of_names(names: Iterable[Any]) -> tuple[str, str]:
     if not stem or count < 0.8 * sum(stems.values()):
         return "", ""
     stem = INITIALS.get(stem, QUESTIONS.get(stem, stem))
-    found = named(stem)
+    found = role_of_name(stem)
     return (found.role, found.noun) if found and found.role in {"item", "annotator"} else ("", "")
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from consilience.annotations.files.exports import Export
-from consilience.annotations.files.layout import Request, listed
+from consilience.annotations.files.layout import ReadingRequest, quote
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import counted
-from consilience.annotations.files.vocabulary import named, normal
-from consilience.annotations.keywords import written
+from consilience.annotations.files.values import quantify
+from consilience.annotations.files.vocabulary import normal, role_of_name
+from consilience.annotations.keywords import spell
 from consilience.errors import AnnotationError
 
 COORDINATES = {"x", "y", "z", "x coordinate", "y coordinate", "coord x", "coord y", "xcoord", "ycoord", "posx", "posy"}
@@ -69,7 +69,7 @@ class Grid:
 
 
 def _is_group(name: str) -> bool:
-    found = named(name)
+    found = role_of_name(name)
     return name in GROUPS or (found is not None and found.role in {"group", "label"} and name not in OF_TASKS)
 
 
@@ -111,7 +111,7 @@ def _before(column: Any) -> tuple[str, str] | None:
     return (parts[2], parts[1].strip(" :")) if parts else None
 
 
-def groups_of_grid(table: Table, request: Request) -> Export | None:
+def groups_of_grid(table: Table, request: ReadingRequest) -> Export | None:
     """Read the columns of groups that stand beside other properties of each person; None if the table is no grid.
 
     Raises
@@ -128,15 +128,15 @@ def groups_of_grid(table: Table, request: Request) -> Export | None:
     if grid.groups is None:
         if grid.has_coordinates:
             raise AnnotationError(
-                f"This is a table of coordinates ({listed(held)}), as napping gives them. Coordinates are no groups; "
+                f"This is a table of coordinates ({quote(held)}), as napping gives them. Coordinates are no groups; "
                 "export the groups that people formed, or give the coordinates as features."
             )
         raise AnnotationError(
-            f"This is a table of several results for each task or person ({listed(held)}), as tree tests, first-click "
-            f"tests and questionnaires give them, not of groups. Leave out all but the groups: {written(ignore=...)}."
+            f"This is a table of several results for each task or person ({quote(held)}), as tree tests, first-click "
+            f"tests and questionnaires give them, not of groups. Leave out all but the groups: {spell(ignore=...)}."
         )
     chosen = grid.columns[grid.groups]
     left_out = [column for column in held if column not in chosen.values()]
     frame = table.frame.drop(columns=left_out)
-    note = f"{counted(len(left_out), 'column')} beside those of groups left out: {listed(left_out)}"
+    note = f"{quantify(len(left_out), 'column')} beside those of groups left out: {quote(left_out)}"
     return Export("groups beside other data", replace(table, frame=frame), request, {}, (note,))

@@ -15,15 +15,15 @@ from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
 from consilience.annotations.files.json_exports import known_records
-from consilience.annotations.files.layout import Request
+from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.labels import Labels
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.types import FrameLike, Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
@@ -174,7 +174,7 @@ def read_annotations(
     """
     if kind is not None and kind not in KINDS:
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
-    items = None if items is None else listed(items, "items")
+    items = None if items is None else list_names(items, "items")
     columns = {
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
@@ -199,10 +199,10 @@ def read_annotations(
     return annotations
 
 
-def _of_frame(frame: Any, request: Request, encoding: str | None, sheet: str | None) -> Statements:
+def _of_frame(frame: Any, request: ReadingRequest, encoding: str | None, sheet: str | None) -> Statements:
     for keyword, value in (("encoding", encoding), ("sheet", sheet)):
         if value is not None:
-            raise AnnotationError(f"{written(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
+            raise AnnotationError(f"{spell(**{keyword: None})} is for files. Got a {type(frame).__name__}.")
     frame = as_frame(frame)
     native = nw.from_native(frame, pass_through=True)
     if not isinstance(native, nw.DataFrame | nw.LazyFrame):
@@ -213,7 +213,7 @@ def _of_frame(frame: Any, request: Request, encoding: str | None, sheet: str | N
     return statements(table_of_frame(frame, "read_annotations"), request)
 
 
-def _statements(source: Source, request: Request, encoding: str | None, sheet: str | None) -> Statements:
+def _statements(source: Source, request: ReadingRequest, encoding: str | None, sheet: str | None) -> Statements:
     held = read_source(source, encoding=encoding, sheet=sheet)
     name = PurePath(source.name.removesuffix(".gz")).name
     if isinstance(held, Workbook):
@@ -226,7 +226,7 @@ def _statements(source: Source, request: Request, encoding: str | None, sheet: s
     return statements(held, request, name)
 
 
-def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
+def _of_sheets(book: Workbook, request: ReadingRequest, name: str) -> Statements:
     """Read the sheet with annotations, or the sheets of one person each.
 
     A sheet with annotations and an error is not skipped.
@@ -259,7 +259,7 @@ def _of_sheets(book: Workbook, request: Request, name: str) -> Statements:
     if len(found) > 1:
         raise AnnotationError(
             f"The sheets {', '.join(map(repr, found))} all hold annotations. Choose one: "
-            f"{written(sheet=next(iter(found)))}."
+            f"{spell(sheet=next(iter(found)))}."
         )
     if found:
         return next(iter(found.values()))
@@ -280,7 +280,7 @@ def _puts_nothing_together(found: Statements) -> bool:
     return len(pairs) == len(set(pairs))
 
 
-def _holds_annotations(table: Table, request: Request, name: str) -> bool:
+def _holds_annotations(table: Table, request: ReadingRequest, name: str) -> bool:
     """Whether a table is recognised, whatever errors its cells contain."""
     try:
         return known_export(table, request, name) is not None or recognise(table, request) is not None

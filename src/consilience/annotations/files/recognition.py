@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilience.annotations.files.layout import Long, Request, Wide
+from consilience.annotations.files.layout import Long, ReadingRequest, Wide
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.no_sorts import refuse_no_sorts
@@ -11,7 +11,7 @@ from consilience.annotations.files.wide_tables import require_header, wide_table
 from consilience.errors import AnnotationError
 
 
-def recognise(table: Table, request: Request) -> Long | Wide:
+def recognise(table: Table, request: ReadingRequest) -> Long | Wide:
     """Recognise the layout of a table.
 
     Raises

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.values import ABSTENTIONS, CODES_OF_MISSING, counted, is_number, number_of_cells
+from consilience.annotations.files.values import ABSTENTIONS, CODES_OF_MISSING, is_number, number_of_cells, quantify
 from consilience.annotations.files.vocabulary import normal, says_different, says_preferred
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, Where, plain
 from consilience.errors import AnnotationError
 
@@ -119,7 +119,7 @@ def require_sameness(name: Any, same_if: str | None) -> None:
     if same_if is None and says_different(name):
         raise AnnotationError(
             f'The column {str(name)!r} says how much items differ. Give the values that mean "same": '
-            f"{written(same_if='<=2')}, {written(same_if='=0')} or {written(same_if='=no')}."
+            f"{spell(same_if='<=2')}, {spell(same_if='=0')} or {spell(same_if='=no')}."
         )
 
 
@@ -160,7 +160,7 @@ def _name_items_of_rows(value: Coded, item: Coded, item_b: Coded) -> bool:
     return bool(rows.sum() > 1 and ((said == sides[0]) | (said == sides[1]))[rows].all())
 
 
-def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
+def read_judgements(column: Coded, where: Where, same_if: str | None) -> Judged:
     """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means "same".
 
     Raises
@@ -183,17 +183,17 @@ def judged(column: Coded, where: Where, same_if: str | None) -> Judged:
         if value is None and not numeric[place]:
             raise AnnotationError(
                 f"'same' must be true or false (or yes/no, same/different, t/f, 1/0), or a grade. Got "
-                f'{column.name(row)!r} in {where(row)} instead; {written(same_if="=WORD")} gives the word for "same".'
+                f'{column.name(row)!r} in {where(row)} instead; {spell(same_if="=WORD")} gives the word for "same".'
             )
         if value is None and decided.any():
             word, number = plain(column.names[int(np.argmax(decided))]), column.name(row)
             raise AnnotationError(
                 f"The judgements are words, such as {str(word)!r}, but {number!r} in {where(row)} is a number. Give "
-                f'{written(missing=number)} if it is missing, or the judgements that mean "same", '
-                f"{written(same_if=f'={word}')}."
+                f'{spell(missing=number)} if it is missing, or the judgements that mean "same", '
+                f"{spell(same_if=f'={word}')}."
             )
     _require_no_stray_code(column, numeric, where)
-    return _graded(column, numeric)
+    return _read_grades(column, numeric)
 
 
 def _require_no_stray_code(column: Coded, numeric: np.ndarray, where: Where) -> None:
@@ -217,8 +217,8 @@ def _require_no_stray_code(column: Coded, numeric: np.ndarray, where: Where) -> 
             shown = f"{answers[0]:g} and {answers[-1]:g}" if are_two else f"{answers[0]:g} to {answers[-1]:g}"
             raise AnnotationError(
                 f"The judgement {codes[0]} in {where(row)} is far from the others, {shown}, and may be a code for "
-                f"missing: {written(missing=codes if len(codes) > 1 else codes[0])}. If it is a grade, give those "
-                f'that mean "same", such as {written(same_if=">=1")}.'
+                f"missing: {spell(missing=codes if len(codes) > 1 else codes[0])}. If it is a grade, give those "
+                f'that mean "same", such as {spell(same_if=">=1")}.'
             )
 
 
@@ -234,7 +234,7 @@ def _meaning(name: Any) -> bool | str | None:
 
 
 def _undecided_note(count: int, why: str = "undecided") -> tuple[str, ...]:
-    return (f"{counted(count, 'judgement')} left out: {why}",) if count else ()
+    return (f"{quantify(count, 'judgement')} left out: {why}",) if count else ()
 
 
 def _as_truth(column: Coded, same: np.ndarray, decided: np.ndarray) -> Coded:
@@ -242,7 +242,7 @@ def _as_truth(column: Coded, same: np.ndarray, decided: np.ndarray) -> Coded:
     return column.renamed(place, pd.Index([False, True]))
 
 
-def _graded(column: Coded, numeric: np.ndarray) -> Judged:
+def _read_grades(column: Coded, numeric: np.ndarray) -> Judged:
     grades = np.array([float(name) if is_it else np.nan for name, is_it in zip(column.names, numeric)])
     used = grades[numeric]
     low, high = used.min(), used.max()
@@ -250,11 +250,11 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
         shown = " and ".join(f"{value:g}" for value in sorted(set(used)))
         raise AnnotationError(
             f'The judgements are {shown}, which can be read in two ways. Give those that mean "same", such as '
-            f"{written(same_if='>=1')}, and those that mean missing, such as {written(missing=-1)}."
+            f"{spell(same_if='>=1')}, and those that mean missing, such as {spell(missing=-1)}."
         )
     middle = (low + high) / 2
     decided = numeric & (grades != middle)
-    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} ({written(same_if=...)})"]
+    notes = [f"judgements of {low:g} to {high:g}: same if above the middle, {middle:g} ({spell(same_if=...)})"]
     notes += _undecided_note(number_of_cells(column, numeric & (grades == middle)), f"{middle:g} is the middle")
     notes += _undecided_note(number_of_cells(column, ~numeric))
     return Judged(_as_truth(column, grades > middle, decided), tuple(notes))
@@ -263,19 +263,19 @@ def _graded(column: Coded, numeric: np.ndarray) -> Judged:
 def _under_condition(column: Coded, where: Where, same_if: str) -> Judged:
     parts = CONDITION.fullmatch(same_if.strip())
     if not parts:
-        raise AnnotationError(f"{written(same_if=None)} must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
+        raise AnnotationError(f"{spell(same_if=None)} must be a comparison such as '>=3' or '=yes'. Got {same_if!r}.")
     compare, bound = COMPARISONS[parts[1]], parts[2].strip()
     if parts[1] in {"==", "=", "!="} and not is_number(bound):
         held = np.array([str(plain(name)).strip().casefold() for name in column.names])
         return Judged(_as_truth(column, compare(held, bound.casefold()), np.ones(len(held), dtype=bool)), ())
     if not is_number(bound):
-        raise AnnotationError(f"{written(same_if=None)} compares with a number. Got {same_if!r}.")
+        raise AnnotationError(f"{spell(same_if=None)} compares with a number. Got {same_if!r}.")
     undecided = np.array([_meaning(name) == "undecided" for name in column.names], dtype=bool)
     for place, name in enumerate(column.names):
         if not undecided[place] and not is_number(name):
             row = int(np.argmax(column.codes == place))
             raise AnnotationError(
-                f"The judgement {column.name(row)!r} in {where(row)} is not a number, as {written(same_if=same_if)} "
+                f"The judgement {column.name(row)!r} in {where(row)} is not a number, as {spell(same_if=same_if)} "
                 "requires."
             )
     grades = np.array([np.nan if skip else float(name) for name, skip in zip(column.names, undecided)])

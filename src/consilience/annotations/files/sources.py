@@ -22,7 +22,7 @@ import pandas as pd
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.text import read_text
 from consilience.annotations.files.workbooks import Workbook, read_workbook
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import frame_row
 from consilience.errors import AnnotationError, InputError, MissingDependencyError
 
@@ -110,11 +110,11 @@ def read_source(source: Source, *, encoding: str | None = None, sheet: str | Non
     if not start:
         raise AnnotationError("The file is empty; the first line must name the columns.")
     if sheet is not None and not start.startswith(ZIP):
-        raise AnnotationError(f"Only Excel workbooks have sheets; leave {written(sheet=None)} out.")
+        raise AnnotationError(f"Only Excel workbooks have sheets; leave {spell(sheet=None)} out.")
     name = source.name.lower().removesuffix(".gz")
     is_json = name.endswith(JSON) or (_is_like_json(start) and not TEXT.search(name))
     if encoding is not None and (is_json or start.startswith((PARQUET, ZIP, NUMPY))):
-        raise AnnotationError(f"Only delimited text has an encoding to choose; leave {written(encoding=None)} out.")
+        raise AnnotationError(f"Only delimited text has an encoding to choose; leave {spell(encoding=None)} out.")
     if start.startswith(PARQUET):
         return read_parquet(source.open)
     if start.startswith(ZIP):

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import listed
+from consilience.annotations.files.layout import quote
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.values import counted, is_number
+from consilience.annotations.files.values import is_number, quantify
 from consilience.annotations.files.vocabulary import (
     ABOUT_PEOPLE,
     COUNTS_OF_GROUPS,
     NO_PERSON,
     TOTALS,
-    named,
     normal,
+    role_of_name,
 )
 from consilience.errors import AnnotationError
 
@@ -69,9 +69,8 @@ def _left_out(table: Table, rows: Sequence[int], what: str) -> str:
     several = what.replace("that repeats", "that repeat").replace("that names", "that name")
     said = _text(next((cell for cell in table.frame.iloc[int(rows[0])] if _text(cell)), ""))
     shown = f", such as {said[:60]!r}" if what in ("below the table", "about the annotators, or of totals") else ""
-    return (
-        f"{counted(len(rows), 'row')} {what if len(rows) == 1 else several} left out ({', '.join(places)}{more}){shown}"
-    )
+    about = what if len(rows) == 1 else several
+    return f"{quantify(len(rows), 'row')} {about} left out ({', '.join(places)}{more}){shown}"
 
 
 def _text(cell: Any) -> str:
@@ -137,11 +136,11 @@ def _second_headers(table: Table) -> list[int]:
         row for row in range(min(3, len(table.frame))) if any("ImportId" in cell for cell in _cells(table, row))
     ]
     found = sorted({*found, *(range(identifiers[-1] + 1) if identifiers else ())})
-    heads = {head.role for name in table.columns if (head := named(name)) is not None}
+    heads = {head.role for name in table.columns if (head := role_of_name(name)) is not None}
     if found and len(heads) < 2:
         raise AnnotationError(
             f"{_capital(table.where(found[0]))} seems to name the columns a second time "
-            f"({listed([cell for cell in _cells(table, found[0]) if cell])}); keep one line of names."
+            f"({quote([cell for cell in _cells(table, found[0]) if cell])}); keep one line of names."
         )
     return found
 
@@ -152,12 +151,16 @@ def _capital(text: str) -> str:
 
 def _names_columns(table: Table, row: int, cells: list[str]) -> bool:
     """Whether a row names the columns: those with usual names in other words, or all others in words above numbers."""
-    heads = [(named(name), cell, str(name)) for name, cell in zip(table.columns, cells) if named(name) is not None]
+    heads = [
+        (role_of_name(name), cell, str(name))
+        for name, cell in zip(table.columns, cells)
+        if role_of_name(name) is not None
+    ]
     if sum(map(bool, cells)) < 2 or any(is_number(cell) for cell in cells if cell):
         return False
     heads = [(head, cell.rstrip("?"), name) for head, cell, name in heads]
     below = table.frame.iloc[row + 1 : row + 1 + MOST_SEARCHED]
-    others = [i for i, name in enumerate(table.columns) if named(name) is None and cells[i]]
+    others = [i for i, name in enumerate(table.columns) if role_of_name(name) is None and cells[i]]
     if heads and all(cell and (_same_role(head, cell) or normal(cell) == normal(name)) for head, cell, name in heads):
         rare = all(not (below.iloc[:, i].astype(str).str.strip() == cells[i]).any() for i in others)
         return len({head.role for head, _, _ in heads if head}) > 1 or (rare and bool(others))
@@ -166,7 +169,7 @@ def _names_columns(table: Table, row: int, cells: list[str]) -> bool:
 
 
 def _same_role(head: Any, cell: str) -> bool:
-    found = named(cell)
+    found = role_of_name(cell)
     return (found is not None and found.role == head.role) or (head is not None and head.noun in normal(cell).split())
 
 
@@ -271,17 +274,17 @@ def _refuse_second_table(table: Table) -> None:
         return
     headers = {str(name).strip().casefold() for name in table.columns if str(name).strip()}
     firsts = [_text(cell) for cell in frame.iloc[:, 0]]
-    may_begin = {text for text in set(firsts) if text.casefold() in headers or named(text) is not None}
+    may_begin = {text for text in set(firsts) if text.casefold() in headers or role_of_name(text) is not None}
     for row, first in enumerate(firsts):
         if row == 0 or first not in may_begin:
             continue
         cells = [cell for cell in _cells(table, row) if cell]
-        roles = {named(cell).role if named(cell) else "beside" for cell in cells}  # type: ignore[union-attr]
+        roles = {role_of_name(cell).role if role_of_name(cell) else "beside" for cell in cells}  # type: ignore[union-attr]
         all_name = all(
-            named(cell) is not None or normal(cell) in NO_PERSON or cell.casefold() in headers for cell in cells
+            role_of_name(cell) is not None or normal(cell) in NO_PERSON or cell.casefold() in headers for cell in cells
         )
         if len(cells) > 1 and all_name and len(roles) > 1:
             raise AnnotationError(
-                f"{_capital(table.where(row))} seems to be the header of a second table ({listed(cells)}); save it "
+                f"{_capital(table.where(row))} seems to be the header of a second table ({quote(cells)}); save it "
                 "in a file of its own."
             )

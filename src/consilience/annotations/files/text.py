@@ -23,7 +23,7 @@ from charset_normalizer import from_bytes
 
 from consilience.annotations.files.table import OpenQuote, Table
 from consilience.annotations.files.title_rows import of_titles
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
@@ -79,10 +79,10 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
         byte = error.object[error.start]
         raise AnnotationError(
             f"The text is not in {error.encoding} (byte 0x{byte:02x} is invalid); give its encoding, "
-            f"{written(encoding=...)}."
+            f"{spell(encoding=...)}."
         ) from error
     except UnicodeError as error:  # such as UTF-16 without its byte order mark
-        raise AnnotationError(f"The text is not in {encoding}; give its encoding, {written(encoding=...)}.") from error
+        raise AnnotationError(f"The text is not in {encoding}; give its encoding, {spell(encoding=...)}.") from error
 
 
 class _Text:
@@ -149,7 +149,7 @@ class _Text:
         best = matches.best()
         if best is None:
             raise AnnotationError(
-                f"The text is neither in UTF-8 nor in a Windows code page; give its encoding, {written(encoding=...)}."
+                f"The text is neither in UTF-8 nor in a Windows code page; give its encoding, {spell(encoding=...)}."
             )
         western = next((match for match in matches if "cp1252" in match.could_be_from_charset), best)
         ties = western.chaos <= best.chaos and western.coherence >= best.coherence
@@ -159,7 +159,7 @@ class _Text:
         words = re.findall(r"\w*[^\W\x00-\x7f]\w*", telling.decode(encoding, "replace"))
         shown = f", as in {max(words, key=len)[:30]!r}" if words else ""
         self.notes.append(
-            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: {written(encoding=...)})"
+            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: {spell(encoding=...)})"
         )
         return encoding
 
@@ -213,7 +213,7 @@ class _Text:
 
     def _skip_titles(self) -> bool:
         """Skip lines before the header that fill one cell, if all lines after them have three or more."""
-        if len(_filled(next(self.records(self.delimiter), (1, []))[1])) != 1:
+        if len(_count_filled(next(self.records(self.delimiter), (1, []))[1])) != 1:
             return False
         for delimiter in sorted(DELIMITERS, key=lambda delimiter: delimiter != self.delimiter):
             line, titles = self._titles(delimiter)
@@ -229,7 +229,7 @@ class _Text:
             records = list(islice(self.records(delimiter), MOST_TITLES + JUDGED))
         except AnnotationError:
             return 1, []
-        titles = list(takewhile(lambda record: len(_filled(record[1])) == 1, records))
+        titles = list(takewhile(lambda record: len(_count_filled(record[1])) == 1, records))
         table = records[len(titles) :]
         if not titles or len(titles) > MOST_TITLES or len(table) < 2:
             return 1, []
@@ -237,7 +237,7 @@ class _Text:
         is_header = len(header) >= LEAST and "" not in header and not all(map(_is_number, header))
         if shortest < LEAST or not is_header:
             return 1, []
-        return table[0][0], [" ".join(_filled(cells)[0].split()) for _, cells in titles]
+        return table[0][0], [" ".join(_count_filled(cells)[0].split()) for _, cells in titles]
 
     def _header(self) -> list[str]:
         _, cells = next(self.records(self.delimiter), (1, []))
@@ -469,7 +469,7 @@ def _without_blank_end(cells: list[str]) -> list[str]:
     return names
 
 
-def _filled(cells: list[str]) -> list[str]:
+def _count_filled(cells: list[str]) -> list[str]:
     return [cell for cell in cells if cell.strip()]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.vocabulary import TOTALS, normal, plural
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
 
@@ -235,12 +235,12 @@ def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
         row = int(np.argmax(column.codes == int(np.argmax(perhaps))))
         raise AnnotationError(
             f"The {what} {name!r} in {where(row)} can be read in two ways: as a name, or as missing. Choose one: "
-            f"{written(missing=name)} if it is missing, {written(missing=[])} if it is a name."
+            f"{spell(missing=name)} if it is missing, {spell(missing=[])} if it is a name."
         )
     unwanted = never | perhaps
     shown = ", ".join(map(repr, column.names[unwanted][:3]))
     count = number_of_cells(column, unwanted)
-    return Filled(without(column, unwanted), (f"{counted(count, 'cell')} with {shown} read as missing",))
+    return Filled(without(column, unwanted), (f"{quantify(count, 'cell')} with {shown} read as missing",))
 
 
 def without_abstentions(column: Coded, what: str, declared: Sequence[Any] = ()) -> Filled:
@@ -253,17 +253,17 @@ def without_abstentions(column: Coded, what: str, declared: Sequence[Any] = ()) 
     declared : sequence of names
         Declared classes, which are no abstentions.
     """
-    known = {folded(name) for name in declared}
-    held = np.array([abstains(name) and folded(name) not in known for name in column.names], dtype=bool)
+    known = {fold_name(name) for name in declared}
+    held = np.array([abstains(name) and fold_name(name) not in known for name in column.names], dtype=bool)
     if not held.any() or held.all():
         return Filled(column)
     count = number_of_cells(column, held)
     shown = ", ".join(map(repr, column.names[held][:MOST_SHOWN]))
-    note = f"{counted(count, 'cell')} with {shown} read as missing ({written(missing=[])} if a {what} is meant)"
+    note = f"{quantify(count, 'cell')} with {shown} read as missing ({spell(missing=[])} if a {what} is meant)"
     return Filled(without(column, held), (note,))
 
 
-def folded(name: Any) -> str:
+def fold_name(name: Any) -> str:
     """Return a name in the form that names share which differ only in case, spaces or form of letters."""
     text = str(plain(name))
     return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold().split())
@@ -288,9 +288,9 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
         beside = "1" if others == {1} else "0 and 1"
         raise AnnotationError(
             f"The {what} -1 in {where(row)} can be read in two ways with {beside}: as an answer, or as missing. Choose "
-            f"one: {written(missing=-1)} if it is missing, {written(missing=[])} if it is an answer."
+            f"one: {spell(missing=-1)} if it is missing, {spell(missing=[])} if it is an answer."
         )
-    note = f"{counted(count, 'cell')} with -1 read as missing ({written(missing=[])} if -1 is a {what})"
+    note = f"{quantify(count, 'cell')} with -1 read as missing ({spell(missing=[])} if -1 is a {what})"
     return Filled(without(column, is_it), (note,))
 
 
@@ -319,7 +319,7 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
     beside = f"{least:g} to {most:g}" if word is None else f"words such as {str(word)[:40]!r}"
     raise AnnotationError(
         f"The {what} {name} in {where(row)} can be read in two ways with {beside}: as one of these, or as a code for "
-        f"missing. Choose one: {written(missing=name)} if it is missing, {written(missing=[])} if it is a {what}."
+        f"missing. Choose one: {spell(missing=name)} if it is missing, {spell(missing=[])} if it is a {what}."
     )
 
 
@@ -330,7 +330,7 @@ def _numbers(names: pd.Index) -> dict[int, float]:
     return {place: float(name) for place, name in enumerate(names) if is_number(name)}
 
 
-def filled(column: Coded, what: str, where: Where) -> Filled:
+def fill_missing(column: Coded, what: str, where: Where) -> Filled:
     """Mark -1 among integers as missing, and refuse integers that may be codes for it."""
     refuse_codes(column, what, where)
     return minus_one(column, what, where)
@@ -344,7 +344,7 @@ def twins(names: pd.Index, what: str) -> str | None:
     alike: dict[str, tuple[str, str]] = {}
     for name in names:
         if isinstance(name, str):
-            form = folded(name)
+            form = fold_name(name)
             if seen.setdefault(form, name) != name:
                 alike.setdefault(form, (seen[form], name))
     if not alike:
@@ -365,7 +365,7 @@ def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str 
     declared : sequence of names
         Declared classes, which do not mean missing.
     """
-    known = {folded(name) for name in declared}
+    known = {fold_name(name) for name in declared}
     is_it = np.array([is_like_missing(name) or is_error_of_sheet(name) for name in column.names], dtype=bool)
     if what == "label":  # of groups, these have been read as missing
         is_it |= np.array([says_unsorted(name) for name in column.names], dtype=bool)
@@ -376,16 +376,16 @@ def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str 
         # among other letters, x is a name like a and b
         is_it |= is_x & (not any(len(name) == 1 and name.isalpha() for name in others))
     if known:
-        is_it &= np.array([folded(name) not in known for name in column.names], dtype=bool)
+        is_it &= np.array([fold_name(name) not in known for name in column.names], dtype=bool)
     count = number_of_cells(column, is_it)
     if not count:
         return None
     names = [name.strip() for name in column.names[is_it]]
     shown = ", ".join(map(repr, names[:MOST_SHOWN])) + (", …" if len(names) > MOST_SHOWN else "")
-    missing = written(missing=names if len(names) > 1 else names[0])
+    missing = spell(missing=names if len(names) > 1 else names[0])
     return (
-        f"{counted(count, 'cell')} with {shown} read as a {what} like any other ({missing} if missing, "
-        f"{written(missing=[])} if a {what} is meant)"
+        f"{quantify(count, 'cell')} with {shown} read as a {what} like any other ({missing} if missing, "
+        f"{spell(missing=[])} if a {what} is meant)"
     )
 
 
@@ -411,7 +411,7 @@ def as_texts(column: pd.Series) -> pd.Series:
     return column.astype(str).where(column.notna())
 
 
-def counted(count: int, noun: str) -> str:
+def quantify(count: int, noun: str) -> str:
     """Return a count with its noun.
 
     Examples

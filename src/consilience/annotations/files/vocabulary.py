@@ -261,7 +261,7 @@ def normal(name: Any) -> str:
     return re.sub(r"[\s_.\-/()#]+", " ", text).strip().casefold()
 
 
-def named(name: Any) -> Named | None:
+def role_of_name(name: Any) -> Named | None:
     """Return what the name of a column says about its contents, None if it is not recognised.
 
     Examples
@@ -354,7 +354,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
 
 
-def paired(columns: list[Any]) -> list[tuple[Any, Any, str]]:
+def pair_sides(columns: list[Any]) -> list[tuple[Any, Any, str]]:
     """Return pairs of columns whose names differ only in a side, such as left and right, with the word that they share.
 
     Examples

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Request, Wide, listed, names_rows
+from consilience.annotations.files.layout import ReadingRequest, Wide, names_rows, quote
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.orientation import Orientation, look_alike, orientation
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import MOST_NUMBERED
-from consilience.annotations.files.vocabulary import NEUTRAL, WEAK, named, normal
+from consilience.annotations.files.vocabulary import NEUTRAL, WEAK, normal, role_of_name
 from consilience.annotations.files.wide_tables import (
     are_letters,
     is_fraction,
@@ -47,7 +47,9 @@ class HoldsGroupsError(AnnotationError):
     """A frame given as labels contains names of groups, which mean nothing to other annotators."""
 
 
-def wide_frame(table: Table, request: Request, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None) -> Wide:
+def wide_frame(
+    table: Table, request: ReadingRequest, kind: str, *, key: Any, known: pd.Index, items: pd.Index | None
+) -> Wide:
     """Return the layout of a frame that is not a long table.
 
     Parameters
@@ -76,7 +78,7 @@ def wide_frame(table: Table, request: Request, kind: str, *, key: Any, known: pd
     others = [name for name in others if name not in left_out]
     unsure = [name for name in unsure if name not in left_out]
     if not others:
-        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+        raise AnnotationError(f"No column contains groups or labels. Found {quote(table.columns)}.")
     cells = without_missing(table, table.cells(others), request)
     if unsure:
         _refuse_strangers(table, request, kind, key, others, cells)
@@ -93,8 +95,8 @@ def key_of(table: Table, columns: list[Any]) -> Any:
     """Find the column that names the rows, None if there is none."""
     if not columns or (look_alike(columns) and len(columns) > 1):
         return None
-    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    candidates = [name for name in columns if (found := role_of_name(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := role_of_name(name)) and found.noun not in WEAK] or candidates
     if candidates[:1] == columns[:1] or len(candidates) == 1:
         if not names_rows(table, candidates[0]):
             raise_no_key(table, candidates[0])
@@ -109,7 +111,7 @@ def key_of(table: Table, columns: list[Any]) -> Any:
 
 def _also_names(table: Table, name: Any) -> bool:
     """Whether a column names the rows, in addition to the chosen one."""
-    found = named(name)
+    found = role_of_name(name)
     return found is not None and found.role in {"item", "annotator"} and names_rows(table, name)
 
 
@@ -134,7 +136,9 @@ def _refuse_features(table: Table, columns: list[Any]) -> None:
         )
 
 
-def _refuse_strangers(table: Table, request: Request, kind: str, key: Any, others: list[Any], cells: Coded) -> None:
+def _refuse_strangers(
+    table: Table, request: ReadingRequest, kind: str, key: Any, others: list[Any], cells: Coded
+) -> None:
     """Raise an AnnotationError for a table without labels or groups, and for columns unlike the others."""
     refuse_similarities(table, key, others)
     if kind == "groupings":

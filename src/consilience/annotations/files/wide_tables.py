@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.layout import Request, Wide, first_list, listed, names_rows, needed
+from consilience.annotations.files.layout import ReadingRequest, Wide, first_list, names_rows, quote, say_needed
 from consilience.annotations.files.no_sorts import (
     of_records,
     of_the_people,
@@ -27,8 +27,8 @@ from consilience.annotations.files.values import (
     given_as_missing,
     is_number,
 )
-from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, WEAK, named, normal
-from consilience.annotations.keywords import columns_of_a_long_table, no_rows, written
+from consilience.annotations.files.vocabulary import NEUTRAL, NO_PERSON, WEAK, normal, role_of_name
+from consilience.annotations.keywords import columns_of_a_long_table, no_rows, spell
 from consilience.annotations.names import Coded, code, plain
 from consilience.errors import AnnotationError
 
@@ -62,7 +62,7 @@ def require_header(table: Table) -> None:
         table.is_text
         and len(others) == 1
         and is_number(others[0])
-        and not named(first)
+        and not role_of_name(first)
         and normal(first) not in NEUTRAL
     ):
         raise AnnotationError(
@@ -89,7 +89,7 @@ def _form(text: str) -> str:
     return "" if form == "#" else form
 
 
-def wide_table(table: Table, request: Request) -> Wide:
+def wide_table(table: Table, request: ReadingRequest) -> Wide:
     if not len(table.frame):
         raise AnnotationError(no_rows())
     refuse_lists(table, request)
@@ -101,7 +101,7 @@ def wide_table(table: Table, request: Request) -> Wide:
     besides += also_named
     others = [name for name in columns if name != key]
     if not others:
-        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+        raise AnnotationError(f"No column contains groups or labels. Found {quote(table.columns)}.")
     _refuse_records(table, request, others)
     refuse_similarities(table, key, others)
     refuse_similar_to_themselves(table, key, others)
@@ -113,7 +113,7 @@ def wide_table(table: Table, request: Request) -> Wide:
     others = [name for name in others if name not in {*left_out, *besides}]
     left_out += [name for name in besides if name not in left_out and name != key]
     if not others:
-        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+        raise AnnotationError(f"No column contains groups or labels. Found {quote(table.columns)}.")
     cells = without_missing(table, table.cells(others), request)
     refuse_what_holds_no_groups(table, request, others, cells)
     refuse_decimals(cells, request)
@@ -130,7 +130,7 @@ def wide_table(table: Table, request: Request) -> Wide:
     return Wide(request.kind or "groupings", key, others, in_rows, nouns, found.why, left_out)
 
 
-def without_missing(table: Table, cells: Coded, request: Request) -> Coded:
+def without_missing(table: Table, cells: Coded, request: ReadingRequest) -> Coded:
     """Return the cells without those that may mean missing, which are not evidence of anything."""
     missing = request.missing
     if missing is None:
@@ -140,20 +140,20 @@ def without_missing(table: Table, cells: Coded, request: Request) -> Coded:
     return rest if pd.api.types.is_numeric_dtype(rest.names) else table.typed(rest)[0]
 
 
-def refuse_lists(table: Table, request: Request) -> None:
+def refuse_lists(table: Table, request: ReadingRequest) -> None:
     """Raise an AnnotationError if a cell contains a list, which is allowed only in a recognised long table."""
     for name in table.columns:
         row = first_list(table.frame[name]) if name not in request.ignore else None
         if row is not None:
             raise AnnotationError(
                 f"The column {str(name)!r} contains a list in {table.where(row)}, but the table is not recognised as a "
-                f"long one. {needed()} name the columns: "
+                f"long one. {say_needed()} name the columns: "
                 f"{columns_of_a_long_table()}."
             )
 
 
-def _orientation(table: Table, request: Request, key: Any, others: list[Any], cells: Coded) -> Orientation:
-    of_key = named(key) if key is not None else None
+def _orientation(table: Table, request: ReadingRequest, key: Any, others: list[Any], cells: Coded) -> Orientation:
+    of_key = role_of_name(key) if key is not None else None
     noun = of_key.noun if of_key else ""
     transpose = request.transpose
     if transpose is None and {"item", "annotator"} & request.columns.keys():
@@ -180,21 +180,21 @@ def refuse_singletons(cells: Coded, n_rows: int, n_columns: int, *, in_rows: boo
     raise AnnotationError(
         "The table has no groups or labels: no annotator gave two items the same. Is it a table of features, or "
         "are its rows and columns exchanged, "
-        f"{written(transpose=True)}? If everybody kept all items apart, give {written(transpose=False)}."
+        f"{spell(transpose=True)}? If everybody kept all items apart, give {spell(transpose=False)}."
     )
 
 
-def _key(table: Table, request: Request, columns: list[Any]) -> Any:
+def _key(table: Table, request: ReadingRequest, columns: list[Any]) -> Any:
     """Find the column that names the rows of a wide table, None if there is none."""
     for role in ("item", "annotator"):
         if role in request.columns:
             return request.columns[role]
     if not columns:
-        raise AnnotationError(f"No column contains groups or labels. Found {listed(table.columns)}.")
+        raise AnnotationError(f"No column contains groups or labels. Found {quote(table.columns)}.")
     if look_alike(columns) and len(columns) > 1:
         return None
-    candidates = [name for name in columns if (found := named(name)) and found.role in {"item", "annotator"}]
-    candidates = [name for name in candidates if (found := named(name)) and found.noun not in WEAK] or candidates
+    candidates = [name for name in columns if (found := role_of_name(name)) and found.role in {"item", "annotator"}]
+    candidates = [name for name in candidates if (found := role_of_name(name)) and found.noun not in WEAK] or candidates
     if candidates[:1] == columns[:1] or len(candidates) == 1:
         if not names_rows(table, candidates[0]):
             raise_no_key(table, candidates[0])
@@ -206,28 +206,30 @@ def _key(table: Table, request: Request, columns: list[Any]) -> Any:
             raise_no_key(table, first)
         return first
     raise AnnotationError(
-        f"The columns {listed(table.columns)} are not recognised. {needed()} a wide table has a column that names "
+        f"The columns {quote(table.columns)} are not recognised. {say_needed()} a wide table has a column that names "
         f"the items, then one for each annotator. Name the columns: {columns_of_a_long_table()}."
     )
 
 
-def _one_of_the_same(table: Table, request: Request, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
+def _one_of_the_same(table: Table, request: ReadingRequest, columns: list[Any], key: Any) -> tuple[Any, list[Any]]:
     """Choose between an identifier and a text of the same things, such as card_id and card: the text, if possible.
 
     The other one is neither an annotator nor an item, nor is another column that names the rows, such as e-mail.
     """
-    of_key = named(key) if key is not None and key not in request.columns.values() else None
+    of_key = role_of_name(key) if key is not None and key not in request.columns.values() else None
     if of_key is None:
         return key, []
     same = [
-        name for name in columns if (found := named(name)) and (found.role, found.noun) == (of_key.role, of_key.noun)
+        name
+        for name in columns
+        if (found := role_of_name(name)) and (found.role, found.noun) == (of_key.role, of_key.noun)
     ]
-    texts = [name for name in same if named(name).part != "identifier" and names_rows(table, name)]  # type: ignore[union-attr]
+    texts = [name for name in same if role_of_name(name).part != "identifier" and names_rows(table, name)]  # type: ignore[union-attr]
     chosen = texts[0] if texts else key
     alike = [
         name
         for name in columns
-        if (found := named(name))
+        if (found := role_of_name(name))
         and found.role == of_key.role
         and name not in same
         # a card may be called e-mail, too
@@ -294,7 +296,7 @@ def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
     """Whether a column has a usual name for additional data, such as comments, or contains dates or addresses."""
     if normal(name) in NO_PERSON and not (are_letters and len(str(name)) == 1):
         return True
-    return named(name) is None and _holds_dates_or_addresses(table.frame[name])
+    return role_of_name(name) is None and _holds_dates_or_addresses(table.frame[name])
 
 
 def _holds_dates_or_addresses(column: pd.Series) -> bool:
@@ -304,7 +306,7 @@ def _holds_dates_or_addresses(column: pd.Series) -> bool:
     return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
 
 
-def _refuse_records(table: Table, request: Request, others: list[Any]) -> None:
+def _refuse_records(table: Table, request: ReadingRequest, others: list[Any]) -> None:
     """Raise an AnnotationError for records of some tool, that is, things with properties."""
     if request.kind is not None or request.transpose is not None or request.columns:
         return
@@ -328,8 +330,8 @@ def refuse_mixture(others: list[Any], cells: Coded) -> None:
         one = len(names) == 1
         subject, verb, left_out = ("column", "it is", names[0]) if one else ("columns", "they are", names)
         raise AnnotationError(
-            f"The {subject} {listed(names)} {what}. Choose whether {verb} left out ({written(ignore=left_out)}), or "
-            f"read as groups like the others ({written(kind='groupings')})."
+            f"The {subject} {quote(names)} {what}. Choose whether {verb} left out ({spell(ignore=left_out)}), or "
+            f"read as groups like the others ({spell(kind='groupings')})."
         )
 
 
@@ -352,7 +354,7 @@ def refuse_similarities(table: Table, key: Any, others: list[Any]) -> None:
         )
 
 
-def refuse_what_holds_no_groups(table: Table, request: Request, others: list[Any], cells: Coded) -> None:
+def refuse_what_holds_no_groups(table: Table, request: ReadingRequest, others: list[Any], cells: Coded) -> None:
     """Raise an AnnotationError for tables of counts, which look like groups."""
     numbers = pd.to_numeric(pd.Series(cells.names.to_numpy(object)), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():
@@ -363,7 +365,7 @@ def refuse_what_holds_no_groups(table: Table, request: Request, others: list[Any
         raise AnnotationError(
             "This seems to be a table of counts, of how many people put each item into each category. Individual "
             "groupings cannot be recovered from it; export each person's groups. If it does contain groups, give "
-            f"{written(kind='groupings')}."
+            f"{spell(kind='groupings')}."
         )
 
 
@@ -388,5 +390,5 @@ def _two_readings(table: Table, key: Any, others: list[Any]) -> str:
     return (
         f"The table can be read in two ways: {n_rows:,} items in {where} and {n_columns:,} annotators in the "
         f"columns, or {n_rows:,} annotators in the rows and {n_columns:,} items in the columns. Choose one: "
-        f"{written(transpose=False)} for the first, {written(transpose=True)} for the second."
+        f"{spell(transpose=False)} for the first, {spell(transpose=True)} for the second."
     )

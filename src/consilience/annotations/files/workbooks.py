@@ -13,8 +13,8 @@ import pandas as pd
 
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.title_rows import of_titles
-from consilience.annotations.files.vocabulary import named
-from consilience.annotations.keywords import written
+from consilience.annotations.files.vocabulary import role_of_name
+from consilience.annotations.keywords import spell
 from consilience.errors import AnnotationError, MissingDependencyError
 
 SEARCHED = 20  # rows in which the header is searched
@@ -55,7 +55,7 @@ class Workbook:
         sheet = self.names[0] if sheet is None else sheet
         others = [name for name in self.names if name != sheet]
         place = f"of the sheet {sheet!r}" if others else "of the sheet"
-        shown = f"sheet {sheet!r} was read; others are {', '.join(map(repr, others))} ({written(sheet=...)})"
+        shown = f"sheet {sheet!r} was read; others are {', '.join(map(repr, others))} ({spell(sheet=...)})"
         return _table_of_cells(self.sheets[sheet], place, [shown] if others else [])
 
     def one_person_a_sheet(self) -> Table | None:
@@ -75,18 +75,18 @@ class Workbook:
         for name, header in headers.items():
             by_header.setdefault(tuple(header), []).append(name)
         shared, alike = max(by_header.items(), key=lambda found: len(found[1]))
-        roles = [found.role for name in shared if (found := named(name)) is not None]
+        roles = [found.role for name in shared if (found := role_of_name(name)) is not None]
         if len(alike) < 2 or "annotator" in roles or not roles:
             return None
         if "item" not in roles or not {"group", "label"} & set(roles):
             raise AnnotationError(
                 f"The sheets {', '.join(map(repr, alike))} have the same columns, without one of annotators; combine "
-                f"them into one table with a column 'participant', or choose one, {written(sheet=alike[0])}."
+                f"them into one table with a column 'participant', or choose one, {spell(sheet=alike[0])}."
             )
         tables = [_table_of_cells(self.sheets[name], f"of the sheet {name!r}", []) for name in alike]
         frames = [table.frame.assign(participant=name) for name, table in zip(alike, tables)]
         places = [(table, row) for table in tables for row in range(len(table.frame))]
-        note = f"the sheets {', '.join(map(repr, alike))} are one person's each, by their names ({written(sheet=...)})"
+        note = f"the sheets {', '.join(map(repr, alike))} are one person's each, by their names ({spell(sheet=...)})"
         return Table(
             pd.concat(frames, ignore_index=True),
             lambda row: places[row][0].where(places[row][1]),
@@ -190,7 +190,7 @@ def _n_titles(rows: Rows) -> int:
         names = [cell for cell in rows[n_titles][1] if _is_filled(cell)]
         usual = np.median(filled[n_titles + 1 :])
         if (
-            any(named(cell) is not None for cell in titles)
+            any(role_of_name(cell) is not None for cell in titles)
             or usual <= max(filled[row] for row in several)
             or not all(isinstance(name, str) for name in names)
         ):

@@ -12,7 +12,7 @@ from consilience.annotations.base import Annotations
 from consilience.annotations.files.formats import TableFormat, Writer, format_of
 from consilience.annotations.files.table import is_whole
 from consilience.annotations.files.values import abstains, says_unsorted, spells_missing
-from consilience.annotations.keywords import written
+from consilience.annotations.keywords import spell
 from consilience.annotations.names import code, plain
 from consilience.annotations.tables import all_names
 from consilience.atomic_files import replacing
@@ -103,7 +103,7 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path, chosen: Tab
     if silent:
         warnings.warn(
             f"The {role} {plain(silent[0])!r} will be read as missing, or refused, when {path} is read; read it with "
-            f"{written(missing=[])}, or rename.",
+            f"{spell(missing=[])}, or rename.",
             AnnotationWarning,
             stacklevel=4,
         )

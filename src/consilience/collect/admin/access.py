@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from consilience.collect import security
 from consilience.collect.forms import sent_form, text_of
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import SESSION, SETUP, address, page, see, served, set_cookie
+from consilience.collect.serving import SESSION, SETUP, address, page, see, served_by, set_cookie
 from consilience.errors import InputError
 
 HOURS = 12  # of a session
@@ -25,7 +25,7 @@ Form = Annotated[FormData, Depends(sent_form)]
 def signed_in(request: Request) -> None:
     """Refuse a request without the cookie of a session that goes on."""
     token = request.cookies.get(SESSION, "")
-    if not (token and served(request).store.is_session(token)):
+    if not (token and served_by(request).store.is_session(token)):
         raise RefusedError(401, "Please log in.")
     request.state.signed_in = True
 
@@ -39,7 +39,7 @@ SignedIn = Depends(signed_in)
 @router.get("/admin/setup/{token}")
 def open_setup_link(request: Request, token: str) -> Response:
     """Exchange the token of the one-time link for a cookie."""
-    served(request).count("login", address(request))
+    served_by(request).count("login", address(request))
     _require_setup(request, token)
     answer = see("/admin/setup")
     set_cookie(request, answer, SETUP, token, seconds=3600)
@@ -56,7 +56,7 @@ def show_setup(request: Request) -> Response:
 @router.post("/admin/setup")
 def set_first_password(request: Request, form: Form) -> Response:
     """Set the first password, and log in."""
-    served(request).count("login", address(request))
+    served_by(request).count("login", address(request))
     _require_setup(request, request.cookies.get(SETUP, ""))
     password = _secret(form, "password")
     if password != _secret(form, "again"):
@@ -65,16 +65,16 @@ def set_first_password(request: Request, form: Form) -> Response:
         hashed = security.hashed_password(password)
     except InputError as error:
         return page(request, "setup", status=422, error=str(error), **LENGTHS)
-    served(request).store.set_password_hash(hashed)
-    served(request).setup_token = None
+    served_by(request).store.set_password_hash(hashed)
+    served_by(request).setup_token = None
     answer = _begin_session(request)
     answer.delete_cookie(SETUP, path="/")
     return answer
 
 
 def _require_setup(request: Request, token: str) -> None:
-    expected = served(request).setup_token
-    if expected is None or served(request).store.password_hash() is not None or not security.equal(token, expected):
+    expected = served_by(request).setup_token
+    if expected is None or served_by(request).store.password_hash() is not None or not security.equal(token, expected):
         raise RefusedError(
             404, "This link was used, or is not whole. The server's first lines hold the link that works."
         )
@@ -92,8 +92,8 @@ def show_login(request: Request) -> Response:
 @router.post("/admin/login")
 def log_in(request: Request, form: Form) -> Response:
     """Begin a session."""
-    served(request).count("login", address(request))
-    if not security.matches(served(request).store.password_hash(), _secret(form, "password")):
+    served_by(request).count("login", address(request))
+    if not security.matches(served_by(request).store.password_hash(), _secret(form, "password")):
         error = "This is not the password."
         return page(request, "login", status=403, error=error, longest=security.LONGEST_PASSWORD)
     return _begin_session(request)
@@ -102,7 +102,7 @@ def log_in(request: Request, form: Form) -> Response:
 @router.post("/admin/logout")
 def log_out(request: Request) -> Response:
     """End the session, wherever its cookie is."""
-    served(request).store.end_session(request.cookies.get(SESSION, ""))
+    served_by(request).store.end_session(request.cookies.get(SESSION, ""))
     answer = see("/admin/login")
     answer.delete_cookie(SESSION, path="/")
     return answer
@@ -111,7 +111,7 @@ def log_out(request: Request) -> Response:
 def _begin_session(request: Request) -> Response:
     answer = see("/admin")
     set_cookie(
-        request, answer, SESSION, served(request).store.new_session(timedelta(hours=HOURS)), seconds=HOURS * 3600
+        request, answer, SESSION, served_by(request).store.new_session(timedelta(hours=HOURS)), seconds=HOURS * 3600
     )
     return answer
 
@@ -135,16 +135,16 @@ def list_tokens(request: Request) -> Response:
 def make_token(request: Request, form: Form) -> Response:
     """Make a token, and show it this once."""
     name = text_of(form, "name")[:LONGEST_TOKEN_NAME] or "without a name"
-    _, created = served(request).store.create_token(name)
+    _, created = served_by(request).store.create_token(name)
     return _tokens(request, created)
 
 
 @router.post("/admin/tokens/{token}/revoke", dependencies=[SignedIn])
 def revoke_token(request: Request, token: int) -> Response:
     """Revoke a token; it works no more from now on."""
-    served(request).store.revoke_token(token)
+    served_by(request).store.revoke_token(token)
     return see("/admin/tokens")
 
 
 def _tokens(request: Request, created: Any = None) -> Response:
-    return page(request, "tokens", here="tokens", tokens=served(request).store.tokens(), created=created)
+    return page(request, "tokens", here="tokens", tokens=served_by(request).store.tokens(), created=created)

@@ -12,7 +12,7 @@ from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.creation.duplicates import note_on_look_alikes
 from consilience.collect.errors import NotOpenError
 from consilience.collect.forms import text_of
-from consilience.collect.serving import page, see, served
+from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.checks import LONGEST_TEXT
 from consilience.collect.settings.model import Item, Study
 from consilience.errors import InputError
@@ -26,7 +26,7 @@ PageNumber = Annotated[int, Query(alias="page", ge=1, le=10_000)]
 @router.get("/admin/studies/{study}/cards")
 def show_cards(request: Request, study: str, number: PageNumber = 1) -> Response:
     """Show the cards, so many on a page."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     return _cards_page(request, found, store.items(found.id), number)
 
@@ -34,20 +34,20 @@ def show_cards(request: Request, study: str, number: PageNumber = 1) -> Response
 @router.post("/admin/studies/{study}/cards")
 def change_cards(request: Request, study: str, form: Form, number: PageNumber = 1) -> Response:
     """Correct what cards say, and what their pictures show in words."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
-    items = [_corrected(item, form) for item in store.items(found.id)]
+    items = [_correct_card(item, form) for item in store.items(found.id)]
     try:
         store.update_study(found.id, items=items)
     except NotOpenError:
         raise
     except InputError as error:
         return _cards_page(request, found, items, number, status=422, error=str(error))
-    served(request).notices[found.id] = "The cards are saved."
+    served_by(request).notices[found.id] = "The cards are saved."
     return see(f"/admin/studies/{found.id}/cards?page={number}")
 
 
-def _corrected(item: Item, form: FormData) -> Item:
+def _correct_card(item: Item, form: FormData) -> Item:
     """Return a card with what the form says of it; a card of a page that was not sent stays as it is."""
     if f"text-{item.number}" not in form:
         return item
@@ -57,7 +57,7 @@ def _corrected(item: Item, form: FormData) -> Item:
 
 
 def _cards_page(request: Request, study: Study, items: list[Item], number: int, **answer: Any) -> Response:
-    use = served(request)
+    use = served_by(request)
     n_pages = max(1, -(-len(items) // ON_A_PAGE))
     number = min(number, n_pages)
     return page(

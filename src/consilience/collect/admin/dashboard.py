@@ -13,9 +13,9 @@ import pandas as pd
 from fastapi import APIRouter, Request, Response
 
 from consilience.collect.admin.access import SignedIn
-from consilience.collect.results.exporting import MIMES, card_names, encoded
+from consilience.collect.results.exporting import MIMES, card_names, encode_table
 from consilience.collect.results.progress import clusters_of, progress_of, quotas_of
-from consilience.collect.serving import page, served, tagged, versioned
+from consilience.collect.serving import answer_version, page, served_by, tag_answer
 from consilience.collect.settings.model import Study
 from consilience.collect.store import Store
 
@@ -27,49 +27,49 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin/studies/{study}/dashboard")
 def show_dashboard(request: Request, study: str) -> Response:
     """Show the dashboard, and have it drawn anew if it is out of date."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     _request_overview(store, found, at_once=True)
     context = _progress(store, found) | _findings(store, found) | _people(store, found)
-    return page(request, "dashboard", notice=served(request).notices.pop(found.id, ""), **context)
+    return page(request, "dashboard", notice=served_by(request).notices.pop(found.id, ""), **context)
 
 
 @router.get("/admin/studies/{study}/dashboard/progress")
 def show_progress(request: Request, study: str) -> Response:
     """Return the counts, quotas and the advice to stop, which are asked for again and again, or 304."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     _request_overview(store, found)
-    return tagged(request, page(request, "dashboard_progress", **_progress(store, found)))
+    return tag_answer(request, page(request, "dashboard_progress", **_progress(store, found)))
 
 
 @router.get("/admin/studies/{study}/dashboard/findings")
 def show_findings(request: Request, study: str) -> Response:
     """Return clusters and drawings, or 304 after a look at their time alone."""
-    store = served(request).store
+    store = served_by(request).store
     found, made = store.study(study), store.overview(study)
     version = f"{made.created.isoformat()}" if made else f"{store.consensus_number(study)}"
-    return versioned(request, version, lambda: page(request, "dashboard_findings", **_findings(store, found)))
+    return answer_version(request, version, lambda: page(request, "dashboard_findings", **_findings(store, found)))
 
 
 @router.get("/admin/studies/{study}/dashboard/people")
 def show_people(request: Request, study: str) -> Response:
     """Return who is flagged and how people rank, or 304 if neither consensus nor people changed."""
-    store = served(request).store
+    store = served_by(request).store
     found, made = store.study(study), store.overview(study)
     left_out = [one.id for one in store.participants(study) if one.excluded]
     version = f"{made.created.isoformat() if made else ''} {store.consensus_number(study)} {left_out}"
-    return versioned(request, version, lambda: page(request, "dashboard_people", **_people(store, found)))
+    return answer_version(request, version, lambda: page(request, "dashboard_people", **_people(store, found)))
 
 
 @router.get("/admin/studies/{study}/flags.csv")
 def save_flags(request: Request, study: str) -> Response:
     """Send the flags as a table to save."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     frame = pd.DataFrame(quality_found(store, found)["flags"], columns=["participant", "annotator", "kind", "sentence"])
     headers = {"Content-Disposition": f'attachment; filename="flags-{found.id}.csv"'}
-    return Response(encoded(frame, "csv"), media_type=MIMES["csv"], headers=headers)
+    return Response(encode_table(frame, "csv"), media_type=MIMES["csv"], headers=headers)
 
 
 def quality_found(store: Store, study: Study) -> dict[str, Any]:
@@ -82,14 +82,14 @@ def quality_found(store: Store, study: Study) -> dict[str, Any]:
 
 def _request_overview(store: Store, study: Study, *, at_once: bool = False) -> None:
     """Ask the worker for the drawings if they are out of date; if they failed, when somebody opens the page only."""
-    outdated = _outdated(store, study)
+    outdated = _find_outdated(store, study)
     if not outdated or "overview" in store.at_work(study.id):
         return
     if at_once or (outdated == "overview" and "overview" not in store.failures(study.id)):
         store.request_overview(study.id, at_once=at_once)
 
 
-def _outdated(store: Store, study: Study) -> str:
+def _find_outdated(store: Store, study: Study) -> str:
     """Return what of the page is out of date: "consensus", "overview", which is drawn of it, or "" for nothing."""
     if "consensus" in store.at_work(study.id):
         return "consensus"
@@ -102,7 +102,7 @@ def _outdated(store: Store, study: Study) -> str:
 def _progress(store: Store, study: Study) -> dict[str, Any]:
     progress = progress_of(store, study)
     quotas = quotas_of(store, study) if progress["n_groupings"] > progress["counts"]["imported"] else None
-    return {"study": study, "progress": progress, "quotas": quotas, "outdated": _outdated(store, study)}
+    return {"study": study, "progress": progress, "quotas": quotas, "outdated": _find_outdated(store, study)}
 
 
 def _findings(store: Store, study: Study) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.errors import NotOpenError
 from consilience.collect.forms import text_of
-from consilience.collect.serving import page, see, served
+from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import JUDGING, Study
 from consilience.collect.store import Store
 
@@ -19,16 +19,16 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin/studies/{study}/delete")
 def ask(request: Request, study: str) -> Response:
     """Show what would be lost, and ask whether it is meant."""
-    return _asked(request, _deletable(served(request).store, study))
+    return _ask(request, _deletable(served_by(request).store, study))
 
 
 @router.post("/admin/studies/{study}/delete")
 def delete(request: Request, study: str, form: Form) -> Response:
     """Delete a study and all that was collected in it."""
-    store = served(request).store
+    store = served_by(request).store
     found = _deletable(store, study)
     if not text_of(form, "confirmed"):
-        return _asked(request, found, status=422, error="To delete the study, please tick the box.")
+        return _ask(request, found, status=422, error="To delete the study, please tick the box.")
     store.delete_study(found.id)
     return see("/admin")
 
@@ -49,8 +49,8 @@ def _deletable(store: Store, study_id: str) -> Study:
     return found
 
 
-def _asked(request: Request, study: Study, **answer: Any) -> Response:
-    return page(request, "delete", study=study, lost=lost_with(served(request).store, study), **answer)
+def _ask(request: Request, study: Study, **answer: Any) -> Response:
+    return page(request, "delete", study=study, lost=lost_with(served_by(request).store, study), **answer)
 
 
 def lost_with(store: Store, study: Study) -> list[str]:

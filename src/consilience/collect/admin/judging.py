@@ -15,7 +15,7 @@ from consilience.collect.creation import cards
 from consilience.collect.creation.judging import judge_consensus, judge_table
 from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.results.judging import drawing_of, results_of
-from consilience.collect.serving import page, see, served
+from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import JUDGING, OF_JUDGES, Study, StudySettings
 from consilience.collect.store import Store
 from consilience.collect.store.judging import PER_CLUSTER, USUAL_ANSWERS, USUAL_EACH
@@ -27,28 +27,28 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin/studies/{study}/judging")
 def show_judgings(request: Request, study: str) -> Response:
     """Show the studies in which the consensus of a study is judged, and how to make one."""
-    found = served(request).store.study(study)
+    found = served_by(request).store.study(study)
     return see(f"/admin/studies/{found.id}") if found.kind == JUDGING else _judgings_page(request, found)
 
 
 @router.post("/admin/studies/{study}/judging")
 def make_from_consensus(request: Request, study: str) -> Response:
     """Make one, as a draft."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     try:
         made = judge_consensus(store, found)
     except InputError as error:
         return _judgings_page(request, found, str(error))
     if found.settings.panel.consent:
-        served(request).notices[made.id] = (
+        served_by(request).notices[made.id] = (
             "The consent page, the questions and the codes of the sort are not taken over, since they speak of sorting."
         )
     return see(f"/admin/studies/{made.id}")
 
 
 def _judgings_page(request: Request, study: Study, error: str | None = None) -> Response:
-    store = served(request).store
+    store = served_by(request).store
     rows = [{"study": one, "overall": results_of(store, one).found.overall} for one in store.judgings_of(study.id)]
     has_consensus = store.consensus(study.id) is not None
     context = {"study": study, "rows": rows, "has_consensus": has_consensus, "error": error}
@@ -68,19 +68,19 @@ def show_new(request: Request) -> Response:
 def make_from_table(request: Request, form: Form) -> Response:
     """Make it; the form comes back as it was, with one sentence, if something is wrong."""
     try:
-        study, notes = _made(served(request).store, form)
+        study, notes = _make_study(served_by(request).store, form)
     except InputError as error:
         return _new_page(request, _given_again(form), str(error))
-    served(request).notices[study.id] = " ".join(notes)
+    served_by(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
 
-def _made(store: Store, form: FormData) -> tuple[Study, tuple[str, ...]]:
-    tables = [cards.decoded(data) for _, data in files_of(form, "items_file")]
+def _make_study(store: Store, form: FormData) -> tuple[Study, tuple[str, ...]]:
+    tables = [cards.decode_text(data) for _, data in files_of(form, "items_file")]
     tables += [text for text in [text_of(form, "items")] if text]
     if len(tables) != 1:
         raise InputError("Give the cards and their clusters once: in the field, or as a file.")
-    files = cards.uploaded(files_of(form, "pictures"))
+    files = cards.read_uploads(files_of(form, "pictures"))
     asking: dict[str, Any] = {"n_questions": whole_of(form, "n_questions"), "settings": _settings_in(form)}
     return judge_table(store, text_of(form, "title"), tables[0], files, **asking)
 
@@ -96,14 +96,14 @@ def _new_page(request: Request, given: Mapping[str, Any], error: str | None = No
 @router.get("/admin/studies/{study}/judging/settings")
 def show_settings(request: Request, study: str) -> Response:
     """Show the form of the settings of a judging study."""
-    found = _judging_study(served(request).store, study)
+    found = _judging_study(served_by(request).store, study)
     return _settings_page(request, found, _fields(found))
 
 
 @router.post("/admin/studies/{study}/judging/settings")
 def change_settings(request: Request, study: str, form: Form) -> Response:
     """Change the settings."""
-    store = served(request).store
+    store = served_by(request).store
     found = _judging_study(store, study)
     try:
         settings = replace(found.settings, **_settings_in(form))
@@ -120,7 +120,7 @@ def _judging_study(store: Store, study_id: str) -> Study:
 
 
 def _settings_page(request: Request, study: Study, given: Mapping[str, Any], error: str | None = None) -> Response:
-    begun = served(request).store.judging_progress(study.id)["answers"] > 0
+    begun = served_by(request).store.judging_progress(study.id)["answers"] > 0
     context = {"study": study, "given": given, "begun": begun, "error": error}
     return page(request, "judging_settings", status=422 if error else 200, **context, declared=OF_JUDGES)
 

@@ -93,7 +93,7 @@ def line_of(question: Question) -> str:
     rest = [*question.options, *([shown.strip()] if limits != [None, None] else [])]
     kind = [question.kind] if rest or question.kind != "text" else []
     cells = [question.name + REQUIRED * question.required, question.text, *kind, *rest]
-    return "; ".join(_quoted(" ".join(cell.split())) for cell in cells)
+    return "; ".join(_quote(" ".join(cell.split())) for cell in cells)
 
 
 def _limits_of(cells: list[str], name: str) -> tuple[float | None, float | None]:
@@ -107,5 +107,5 @@ def _limits_of(cells: list[str], name: str) -> tuple[float | None, float | None]
     return tuple(None if found[part] is None else float(found[part]) for part in ("least", "most"))  # type: ignore[return-value]
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if ";" in cell or cell.startswith('"') else cell

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.errors import NotFoundError
 from consilience.collect.forms import text_of
-from consilience.collect.serving import page, see, served
+from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.store import Store
 from consilience.collect.store.consistency import Consistency
@@ -27,9 +27,9 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin/studies/{study}/people")
 def list_people(request: Request, study: str) -> Response:
     """List the participants."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
-    notice = served(request).notices.pop(found.id, "")
+    notice = served_by(request).notices.pop(found.id, "")
     rows = people_of(store, found)
     columns = [(name, words) for name, words in SCORES.items() if any(row["scores"].get(name) for row in rows)]
     return page(
@@ -40,30 +40,30 @@ def list_people(request: Request, study: str) -> Response:
 @router.post("/admin/studies/{study}/participants/{participant}/exclude")
 def exclude(request: Request, study: str, participant: str, form: Form) -> Response:
     """Leave the answers of a participant out of the consensus."""
-    return _changed(request, study, participant, form, excluded=True)
+    return _change(request, study, participant, form, excluded=True)
 
 
 @router.post("/admin/studies/{study}/participants/{participant}/restore")
 def restore(request: Request, study: str, participant: str, form: Form) -> Response:
     """Take the answers of a participant into the consensus again."""
-    return _changed(request, study, participant, form, excluded=False)
+    return _change(request, study, participant, form, excluded=False)
 
 
 @router.post("/admin/studies/{study}/participants/{participant}/delete")
 def delete(request: Request, study: str, participant: str) -> Response:
     """Delete a participant and all that they gave."""
-    store = served(request).store
+    store = served_by(request).store
     found = person_in(store, study, participant)
     store.delete_participant(found.id)
-    served(request).notices[study] = f"{found.name or found.id} is deleted. {_again(store, found)}"
+    served_by(request).notices[study] = f"{found.name or found.id} is deleted. {_again(store, found)}"
     return see(f"/admin/studies/{study}/people")
 
 
-def _changed(request: Request, study: str, participant: str, form: FormData, *, excluded: bool) -> Response:
-    store = served(request).store
+def _change(request: Request, study: str, participant: str, form: FormData, *, excluded: bool) -> Response:
+    store = served_by(request).store
     found = exclude_in(store, study, participant, excluded)
     done = "left out; nothing of theirs is deleted" if found.excluded else "taken in again"
-    served(request).notices[found.study] = f"{found.name or found.id} is {done}. {_again(store, found)}"
+    served_by(request).notices[found.study] = f"{found.name or found.id} is {done}. {_again(store, found)}"
     back = text_of(form, "back")
     return see(f"/admin/studies/{found.study}/{back if back in PAGES else PAGES[0]}")
 

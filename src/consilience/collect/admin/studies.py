@@ -19,9 +19,9 @@ from consilience.collect.creation import cards, demo
 from consilience.collect.errors import FieldsError
 from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
-from consilience.collect.results.exporting import exported
+from consilience.collect.results.exporting import export_study
 from consilience.collect.results.progress import progress_of
-from consilience.collect.serving import page, see, served, tagged
+from consilience.collect.serving import page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
 from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
 from consilience.collect.settings.problems import Problems
@@ -37,7 +37,7 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin")
 def list_studies(request: Request) -> Response:
     """List all studies."""
-    store = served(request).store
+    store = served_by(request).store
     rows = []
     for study in store.studies():
         counts, wanted = store.progress(study.id), study.settings.groupings_wanted
@@ -50,7 +50,7 @@ def list_studies(request: Request) -> Response:
 @router.post("/admin/demo")
 def make_demo(request: Request) -> Response:
     """Make the demo study, and open it."""
-    return see(f"/admin/studies/{demo.make(served(request).store).id}")
+    return see(f"/admin/studies/{demo.make(served_by(request).store).id}")
 
 
 # ---- a new study
@@ -66,17 +66,17 @@ def show_new(request: Request) -> Response:
 def make_study(request: Request, form: Form) -> Response:
     """Make a study; the form comes back as it was, with a sentence at each field that is wrong."""
     try:
-        study, notes = _made(request, form)
+        study, notes = _make_study(request, form)
     except InputError as error:
         problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
         return page(
             request, "new", status=422, here="new", problems=problems, given=given_again(form), declared=OF_SORTS
         )
-    served(request).notices[study.id] = " ".join(notes)
+    served_by(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
 
-def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
+def _make_study(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
     problems = Problems()
     found: tuple[list[Item], list[Picture], tuple[str, ...]] = [], [], ()
     with problems.at("items"):
@@ -86,7 +86,7 @@ def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
     with problems.at("title"):
         checked_study(title, items, kind, board, settings, {picture.hash for picture in pictures})
     problems.require_none()
-    study = served(request).store.create_study(
+    study = served_by(request).store.create_study(
         title, items, kind=kind, board=board, settings=settings, pictures=pictures
     )
     return study, notes
@@ -94,11 +94,11 @@ def _made(request: Request, form: FormData) -> tuple[Study, tuple[str, ...]]:
 
 def _cards_in(form: FormData) -> tuple[list[Item], list[Picture], tuple[str, ...]]:
     """Return the cards of the form of a new study, their pictures, and notes on them."""
-    tables = [cards.decoded(data) for _, data in files_of(form, "items_file")]
+    tables = [cards.decode_text(data) for _, data in files_of(form, "items_file")]
     tables += [text for text in [text_of(form, "items")] if text]
     if len(tables) > 1:
         raise InputError("The cards are given twice, in the field and as a file; give them once.")
-    files = cards.uploaded(files_of(form, "pictures"))
+    files = cards.read_uploads(files_of(form, "pictures"))
     read = cards.read_cards("".join(tables)) if tables or not files else None
     return cards.items_of(read, files)
 
@@ -115,7 +115,7 @@ def show_study(request: Request, study: str) -> Response:
 def _study_page(
     request: Request, study_id: str, personal: Any = (), *, status: int = 200, error: Any = None
 ) -> Response:
-    use = served(request)
+    use = served_by(request)
     study = use.store.study(study_id)
     judged = study.kind == JUDGING
     return page(
@@ -135,29 +135,29 @@ def _study_page(
 @router.get("/admin/studies/{study}/progress")
 def show_progress(request: Request, study: str) -> Response:
     """Return the progress as a part of a page, which is asked for again and again, or 304."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
-    return tagged(request, page(request, "progress", study=found, progress=progress_of(store, found)))
+    return tag_answer(request, page(request, "progress", study=found, progress=progress_of(store, found)))
 
 
 @router.post("/admin/studies/{study}/open")
 def open_study(request: Request, study: str) -> Response:
     """Let people take part."""
-    served(request).store.open_study(study)
+    served_by(request).store.open_study(study)
     return see(f"/admin/studies/{study}")
 
 
 @router.post("/admin/studies/{study}/close")
 def close_study(request: Request, study: str) -> Response:
     """Let nobody begin any more."""
-    served(request).store.close_study(study)
+    served_by(request).store.close_study(study)
     return see(f"/admin/studies/{study}")
 
 
 @router.post("/admin/studies/{study}/preview")
 def preview(request: Request, study: str) -> Response:
     """Go to the board as a participant whose answers do not count."""
-    return begin_preview(request, served(request).store.study(study).id)
+    return begin_preview(request, served_by(request).store.study(study).id)
 
 
 @router.post("/admin/studies/{study}/participants")
@@ -166,7 +166,7 @@ def make_personal_links(request: Request, study: str, form: Form) -> Response:
     count = whole_of(form, "count") or 0
     if not 1 <= count <= MOST_LINKS:
         raise InputError(f"From 1 to {MOST_LINKS} links can be made at once.")
-    store = served(request).store
+    store = served_by(request).store
     tokens = [store.new_participant(study)[1] for _ in range(count)]
     return _study_page(request, study, [str(request.url_for("join", token=token)) for token in tokens])
 
@@ -174,17 +174,17 @@ def make_personal_links(request: Request, study: str, form: Form) -> Response:
 @router.post("/admin/studies/{study}/import")
 def import_groupings(request: Request, study: str, form: Form) -> Response:
     """Take in groupings that were collected elsewhere."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     try:
-        count = _imported(request, found, form)
+        count = _import_study(request, found, form)
     except InputError as error:
         return _study_page(request, study, status=422, error=str(error))
-    served(request).notices[found.id] = f"{count} grouping{'' if count == 1 else 's'} imported."
+    served_by(request).notices[found.id] = f"{count} grouping{'' if count == 1 else 's'} imported."
     return see(f"/admin/studies/{found.id}")
 
 
-def _imported(request: Request, study: Study, form: FormData) -> int:
+def _import_study(request: Request, study: Study, form: FormData) -> int:
     from consilience import read_annotations
 
     files = files_of(form, "groupings")
@@ -193,9 +193,9 @@ def _imported(request: Request, study: Study, form: FormData) -> int:
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the importer's notes are for the command line
         path = Path(folder) / "groupings.csv"
-        path.write_text(cards.decoded(files[0][1]), encoding="utf-8")
+        path.write_text(cards.decode_text(files[0][1]), encoding="utf-8")
         read = read_annotations(path, kind="labels" if study.kind == CLOSED else "groupings")
-    return served(request).store.import_groupings(study.id, read)
+    return served_by(request).store.import_groupings(study.id, read)
 
 
 # ---- settings and texts
@@ -204,14 +204,14 @@ def _imported(request: Request, study: Study, form: FormData) -> int:
 @router.get("/admin/studies/{study}/settings")
 def show_settings(request: Request, study: str) -> Response:
     """Show the form of the settings."""
-    found = served(request).store.study(study)
+    found = served_by(request).store.study(study)
     return _settings_page(request, found, fields_of(found))
 
 
 @router.post("/admin/studies/{study}/settings")
 def change_settings(request: Request, study: str, form: Form) -> Response:
     """Change the settings; the form comes back as it was, with a sentence at each field that is wrong."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     problems = Problems()
     title, (kind, board, settings) = text_of(form, "title"), settings_of(form, problems, found.settings)
@@ -229,7 +229,7 @@ def change_settings(request: Request, study: str, form: Form) -> Response:
 
 
 def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **wrong: Any) -> Response:
-    counts = served(request).store.progress(study.id)
+    counts = served_by(request).store.progress(study.id)
     begun = counts["open"] + counts["submitted"] + counts["imported"] > 0
     context = {"study": study, "given": given, "begun": begun}
     return page(request, "settings", status=422 if wrong else 200, **context, declared=OF_SORTS, **wrong)
@@ -238,14 +238,14 @@ def _settings_page(request: Request, study: Study, given: Mapping[str, Any], **w
 @router.get("/admin/studies/{study}/texts")
 def show_texts(request: Request, study: str) -> Response:
     """Show the form of the sentences that participants read."""
-    found = served(request).store.study(study)
+    found = served_by(request).store.study(study)
     return page(request, "texts", study=found, texts=TEXTS.items(), given=found.settings.texts)
 
 
 @router.post("/admin/studies/{study}/texts")
 def change_texts(request: Request, study: str, form: Form) -> Response:
     """Replace sentences that participants read."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     texts = {key: text for key in TEXTS if (text := text_of(form, f"text-{key}"))}
     try:
@@ -265,7 +265,7 @@ def export(
     request: Request, study: str, kind: str, table: str | None = None, identifiers: Literal["yes", "no"] = "yes"
 ) -> Response:
     """Send what was collected as a file to save."""
-    store = served(request).store
-    file = exported(store, store.study(study), kind, table, identifiers=identifiers == "yes")
+    store = served_by(request).store
+    file = export_study(store, store.study(study), kind, table, identifiers=identifiers == "yes")
     disposition = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return Response(file.data, media_type=file.mime, headers=disposition)

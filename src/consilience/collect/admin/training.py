@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.admin.training_forms import TRAINING, fields_of_training, others_in, training_in
 from consilience.collect.forms import text_of
-from consilience.collect.serving import page, see, served
+from consilience.collect.serving import page, see, served_by
 from consilience.collect.settings.model import Study
 from consilience.collect.settings.training import MOST_ADMISSION_SORTS, MOST_GOLD_SORTS
 from consilience.collect.store.scoring import chance_in, measure_of
@@ -25,14 +25,14 @@ router = APIRouter(dependencies=[SignedIn])
 @router.get("/admin/studies/{study}/training")
 def show_training(request: Request, study: str) -> Response:
     """Show the form of practice, admission and gold."""
-    found = served(request).store.study(study)
+    found = served_by(request).store.study(study)
     return _training_page(request, found, fields_of_training(found.settings.training))
 
 
 @router.post("/admin/studies/{study}/training")
 def change_training(request: Request, study: str, form: Form) -> Response:
     """Change practice, admission and gold; the form comes back as it was, with one sentence, if something is wrong."""
-    store = served(request).store
+    store = served_by(request).store
     found = store.study(study)
     try:
         training = training_in(form, store.items(found.id), found.settings.training)
@@ -40,12 +40,12 @@ def change_training(request: Request, study: str, form: Form) -> Response:
     except InputError as error:
         given = {name: text_of(form, name) for name in fields_of_training(found.settings.training)}
         return _training_page(request, found, given, status=422, error=str(error))
-    served(request).notices[found.id] = "Saved."
+    served_by(request).notices[found.id] = "Saved."
     return see(f"/admin/studies/{found.id}/training")
 
 
 def _training_page(request: Request, study: Study, given: Mapping[str, str], **answer: Any) -> Response:
-    use = served(request)
+    use = served_by(request)
     items = use.store.items(study.id)
     return page(
         request,

@@ -109,8 +109,8 @@ def lines_of_sort(sort: RightSort) -> str:
     """
     groups: dict[str, list[str]] = {}
     for card in sort.cards:
-        groups.setdefault(card.group, []).append(_quoted(card.name))
-    return "\n".join(f"{_quoted(group)}: {', '.join(cards)}" for group, cards in groups.items())
+        groups.setdefault(card.group, []).append(_quote(card.name))
+    return "\n".join(f"{_quote(group)}: {', '.join(cards)}" for group, cards in groups.items())
 
 
 def others_in(training: Training, items: Sequence[Item]) -> list[str]:
@@ -139,7 +139,7 @@ def _group_of(line: str, called: str) -> tuple[str, list[str]]:
     return group, cards
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     if PLAIN.fullmatch(name):
         return name
     return '"' + name.replace('"', '""') + '"'

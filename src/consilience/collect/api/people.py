@@ -23,13 +23,13 @@ def list_participants(store: Open, study: StudyPath) -> list[models.Person]:
 @router.post("/studies/{study}/participants/{participant}/exclude", tags=["results"], responses=NOT_FOUND)
 def exclude(store: Open, study: StudyPath, participant: ParticipantPath) -> models.Excluded:
     """Leave the answers of a participant out of the consensus, which is computed anew; nothing is deleted."""
-    return _excluded(exclude_in(store, study, participant, True))
+    return _exclude(exclude_in(store, study, participant, True))
 
 
 @router.post("/studies/{study}/participants/{participant}/restore", tags=["results"], responses=NOT_FOUND)
 def restore(store: Open, study: StudyPath, participant: ParticipantPath) -> models.Excluded:
     """Take the answers of a participant into the consensus again, which is computed anew."""
-    return _excluded(exclude_in(store, study, participant, False))
+    return _exclude(exclude_in(store, study, participant, False))
 
 
 @router.get("/studies/{study}/flags", tags=["results"], responses=NOT_FOUND)
@@ -51,7 +51,7 @@ def delete_participant(store: Open, study: StudyPath, participant: ParticipantPa
     store.delete_participant(person_in(store, study, participant).id)
 
 
-def _excluded(found: model.Participant) -> models.Excluded:
+def _exclude(found: model.Participant) -> models.Excluded:
     return models.Excluded(id=found.id, excluded=found.excluded)
 
 

@@ -16,7 +16,7 @@ from consilience.collect.creation import pictures
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.results import exporting
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import address, served
+from consilience.collect.serving import address, served_by
 from consilience.collect.settings import model
 from consilience.collect.store import Store
 from consilience.collect.store.access import Token
@@ -41,7 +41,7 @@ bearer = HTTPBearer(auto_error=False, description="A token made on the page 'API
 
 def require_token(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Token:
     """Return the token that a request sends; refuse a request without a valid one."""
-    use = served(request)
+    use = served_by(request)
     is_bearer = credentials is not None and credentials.scheme.lower() == "bearer"
     token = use.store.check_token(credentials.credentials) if credentials is not None and is_bearer else None
     if token is None:
@@ -52,7 +52,7 @@ def require_token(request: Request, credentials: HTTPAuthorizationCredentials | 
 
 def with_token(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> Store:
     """Return the store to those who send a valid token."""
-    use = served(request)
+    use = served_by(request)
     use.count("api", str(require_token(request, credentials).id))
     return use.store
 
@@ -122,9 +122,9 @@ def replace_items(
     return [_item(item) for item in store.items(study)]
 
 
-async def picture_in(request: Request, store: Open) -> pictures.Picture:
+async def picture_in(request: Request, store: Open) -> pictures.CheckedPicture:
     """Return the picture that is the body of a request, checked and encoded anew."""
-    return await run_in_threadpool(pictures.checked, await request.body())
+    return await run_in_threadpool(pictures.check_picture, await request.body())
 
 
 PICTURE_BODY = {
@@ -141,7 +141,7 @@ PICTURE_BODY = {
     openapi_extra={"requestBody": PICTURE_BODY},
 )
 def add_picture(
-    store: Open, study: StudyPath, picture: Annotated[pictures.Picture, Depends(picture_in)]
+    store: Open, study: StudyPath, picture: Annotated[pictures.CheckedPicture, Depends(picture_in)]
 ) -> models.Picture:
     """Keep a picture for the items of a study: PNG, JPEG, WebP or GIF, as the body of the request."""
     kept = store.add_picture(study, picture.data, picture.mime, picture.width, picture.height)
@@ -259,7 +259,7 @@ def export(
     identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,
 ) -> Response:
     """Return what was collected: a table, or the report on sorts as HTML."""
-    file = exporting.exported(store, store.study(study), format, table, identifiers=identifiers)
+    file = exporting.export_study(store, store.study(study), format, table, identifiers=identifiers)
     return Response(
         file.data, media_type=file.mime, headers={"Content-Disposition": f'attachment; filename="{file.name}"'}
     )

@@ -58,7 +58,7 @@ class Cards:
     notes: tuple[str, ...] = ()
 
 
-def decoded(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Return the text of a file in UTF-8 or UTF-16, else in the code page of western Windows.
 
     Raises
@@ -175,7 +175,7 @@ def _require_some(cards: Sequence[Card]) -> None:
 # ---- pictures
 
 
-def uploaded(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
+def read_uploads(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     """Return the uploaded pictures by their names without folders; archives are unpacked, nothing is checked yet.
 
     Raises
@@ -229,7 +229,7 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
     for number, card in enumerate(read.cards):
         file = _file_of(card, files, by_stem)
         if file and file not in held:
-            kept = pictures.checked(files[file], f"The picture {file!r}")
+            kept = pictures.check_picture(files[file], f"The picture {file!r}")
             held[file] = new_picture(kept.data, kept.mime, kept.width, kept.height)
         item = _item(number, card, names, held[file].hash if file else None)
         names.add(item.name)

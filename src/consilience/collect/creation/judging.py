@@ -154,11 +154,12 @@ def _consensus_of(store: Store, study: Study) -> list[Cluster]:
         ]
         return [Cluster(name, items) for name, items in members if items]
     return [
-        Cluster(_called(place, one["names"]), tuple(one["items"])) for place, one in enumerate(found["clusters"], 1)
+        Cluster(_name_cluster(place, one["names"]), tuple(one["items"]))
+        for place, one in enumerate(found["clusters"], 1)
     ]
 
 
-def _called(place: int, names: Sequence[Mapping[str, Any]]) -> str:
+def _name_cluster(place: int, names: Sequence[Mapping[str, Any]]) -> str:
     """Return what a cluster is called: its number, as on the page of the study, and what most people called it."""
     return f"Cluster {place}: {names[0]['name']}"[:100] if names else f"Cluster {place}"
 

@@ -29,7 +29,7 @@ LARGE_PNG = 600_000  # bytes, above which a picture without transparency becomes
 
 
 @dataclass(frozen=True)
-class Picture:
+class CheckedPicture:
     """A picture as it is kept and sent: written by Pillow, never as it was uploaded.
 
     Attributes
@@ -46,7 +46,7 @@ class Picture:
     height: int
 
 
-def checked(data: bytes, name: str = "The picture") -> Picture:
+def check_picture(data: bytes, name: str = "The picture") -> CheckedPicture:
     """Return an uploaded picture, decoded and written anew.
 
     Parameters
@@ -69,11 +69,11 @@ def checked(data: bytes, name: str = "The picture") -> Picture:
         raise InputError(f"{name} is empty.")
     if len(data) > MOST_BYTES:
         raise InputError(f"{name} has {len(data):,} bytes; at most {MOST_BYTES:,} are allowed.")
-    picture, is_photo = _decoded(data, name)
-    return _written(picture, is_photo)
+    picture, is_photo = _decode(data, name)
+    return _reduce(picture, is_photo)
 
 
-def _decoded(data: bytes, name: str) -> tuple[Any, bool]:
+def _decode(data: bytes, name: str) -> tuple[Any, bool]:
     """Return the pixels, turned upright, and whether they were stored as a JPEG."""
     from PIL import Image, ImageOps
 
@@ -99,19 +99,19 @@ def _require_few_pixels(size: tuple[int, int], name: str) -> None:
         raise InputError(f"{name} has {width} × {height} pixels; at most {MOST_PIXELS:,} in all are allowed.")
 
 
-def _written(picture: Any, is_photo: bool) -> Picture:
+def _reduce(picture: Any, is_photo: bool) -> CheckedPicture:
     """Reduce and encode a decoded picture: a JPEG if it was one or would be a large PNG, PNG if it has transparency."""
     transparent = picture.has_transparency_data
     picture = picture.convert("RGBA" if transparent else "RGB")
     picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     if transparent or not is_photo:
-        data = _encoded(picture, "PNG")
+        data = _encode(picture, "PNG")
         if transparent or len(data) <= LARGE_PNG:
-            return Picture(data, "image/png", *picture.size)
-    return Picture(_encoded(picture, "JPEG", quality=90), "image/jpeg", *picture.size)
+            return CheckedPicture(data, "image/png", *picture.size)
+    return CheckedPicture(_encode(picture, "JPEG", quality=90), "image/jpeg", *picture.size)
 
 
-def _encoded(picture: Any, kind: str, **options: Any) -> bytes:
+def _encode(picture: Any, kind: str, **options: Any) -> bytes:
     from PIL import Image
 
     bare = Image.new(picture.mode, picture.size)  # without metadata
@@ -121,15 +121,15 @@ def _encoded(picture: Any, kind: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def small(data: bytes) -> Picture:
+def small(data: bytes) -> CheckedPicture:
     """Return a picture that we wrote, at most `SMALL_SIDE` pixels wide and high."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(data), formats=FORMATS)
     if max(picture.size) <= SMALL_SIDE:
-        return Picture(data, Image.MIME[picture.format or "PNG"], *picture.size)
+        return CheckedPicture(data, Image.MIME[picture.format or "PNG"], *picture.size)
     picture.thumbnail((SMALL_SIDE, SMALL_SIDE))
-    return _written(picture, picture.format == "JPEG")
+    return _reduce(picture, picture.format == "JPEG")
 
 
 def in_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -158,7 +158,7 @@ def in_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
         raise InputError("The archive of pictures is not a readable ZIP file.") from error
     _require_bounded(entries)
     for entry in entries:
-        yield posixpath.basename(entry.filename), _unpacked(archive, entry)
+        yield posixpath.basename(entry.filename), _unpack_entry(archive, entry)
 
 
 def _is_picture(path: str) -> bool:
@@ -182,7 +182,7 @@ def _require_bounded(entries: list[zipfile.ZipInfo]) -> None:
         seen.add(name)
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _unpack_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """Return an entry, of which no more is unpacked than a picture may have, whatever the archive says of its size."""
     name = posixpath.basename(entry.filename)
     try:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from fastapi import Response
 
 from consilience.collect.participant.judging_steps import Judge, SortedBefore
-from consilience.collect.participant.panel_steps import Closed, Consent, Questions, Withdrawn
+from consilience.collect.participant.panel_steps import Closed, ConsentStep, Questions, Withdrawn
 from consilience.collect.participant.sorting_steps import Sorts, Thanks
 from consilience.collect.participant.training_steps import Admission, Practice
 from consilience.collect.participant.visit import Visit
@@ -30,7 +30,7 @@ class Step(Protocol):
 STEPS: tuple[Step, ...] = (
     Withdrawn(),
     Closed(),
-    Consent(),
+    ConsentStep(),
     Questions("before"),
     Practice(),
     Admission(),
@@ -42,7 +42,7 @@ STEPS_OF_JUDGES: tuple[Step, ...] = (
     Withdrawn(),
     SortedBefore(),
     Closed(),
-    Consent(),
+    ConsentStep(),
     Questions("before"),
     Judge(),
     Questions("after"),

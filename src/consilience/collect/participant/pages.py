@@ -24,7 +24,7 @@ N_COLOURS = 9  # of groups, in board.css; more groups take them again
 
 
 @dataclass(frozen=True)
-class Card:
+class PageCard:
     """What a participant sees of an item.
 
     Attributes
@@ -118,7 +118,7 @@ def message_context(study: Any, message: str, **words: str) -> dict[str, Any]:
 
 def board_context(
     study: Any,
-    cards: Sequence[Card],
+    cards: Sequence[PageCard],
     state: Mapping[str, Any],
     *,
     number: int = 1,
@@ -192,7 +192,7 @@ def board_context(
     }
 
 
-def label_of(card: Card, place: int, texts: Mapping[str, str]) -> str:
+def label_of(card: PageCard, place: int, texts: Mapping[str, str]) -> str:
     """Return what a card is called where it cannot be seen: its text, or else what its picture shows, or its place."""
     return card.text or card.alt or texts["card"].format(number=place)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from consilience.collect.forms import text_of
 from consilience.collect.participant import pages, questioning
-from consilience.collect.participant.panel_steps import Consent, Questions, version_of
+from consilience.collect.participant.panel_steps import ConsentStep, Questions, version_of
 from consilience.collect.participant.visit import Form, Known, Visit
 from consilience.collect.serving import see
 from consilience.collect.settings.panel import MOMENTS
@@ -40,7 +40,7 @@ def decide(request: Request, participant: Known, form: Form) -> Response:
 
 
 def _again(visit: Visit) -> Response:
-    return Consent().page(visit) or see("/sort")
+    return ConsentStep().page(visit) or see("/sort")
 
 
 @router.post("/sort/questions")
@@ -56,7 +56,7 @@ def answer(request: Request, participant: Known, form: Form) -> Response:
         return see("/sort")
     texts = texts_of(visit.study.settings.texts)
     given = questioning.given_in(form, questions)
-    answers, wrong = questioning.answered(questions, given, texts)
+    answers, wrong = questioning.read_answers(questions, given, texts)
     if wrong:
         return step.form(replace(visit, notice=texts["answers_wrong"], status=422), given, wrong)
     visit.store.keep_answers(participant.id, moment, answers)

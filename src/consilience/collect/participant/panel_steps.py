@@ -40,7 +40,7 @@ def closed_page(visit: Visit) -> Response | None:
     return visit.message(left, ending="closed") if visit.nothing_left else None
 
 
-class Consent:
+class ConsentStep:
     """The page to which people agree before anything else."""
 
     def page(self, visit: Visit) -> Response | None:
@@ -93,6 +93,6 @@ class Questions:
         context = {
             **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
             "moment": self.moment,
-            "questions": questioning.shown(questions, given or {}, wrong or {}),
+            "questions": questioning.show_questions(questions, given or {}, wrong or {}),
         }
         return visit.render("questions", context)

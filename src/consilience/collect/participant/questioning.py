@@ -25,7 +25,7 @@ def given_in(form: FormData, questions: Sequence[Question]) -> dict[str, list[st
     }
 
 
-def answered(
+def read_answers(
     questions: Sequence[Question], given: Mapping[str, list[str]], texts: Mapping[str, str]
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answers, and for each question that is not answered as it must be one sentence.
@@ -87,7 +87,7 @@ def _number(text: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def shown(
+def show_questions(
     questions: Sequence[Question], given: Mapping[str, list[str]], wrong: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return what the page of questions shows of each."""

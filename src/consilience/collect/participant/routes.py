@@ -31,7 +31,7 @@ from consilience.collect.participant.visit import (
     set_participant,
 )
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import SESSION, address, see, served
+from consilience.collect.serving import SESSION, address, see, served_by
 from consilience.collect.settings.checks import checked_parameters
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.settings.texts import texts_of
@@ -62,8 +62,8 @@ def join(request: Request, token: str) -> Response:
     The link of a study makes a new participant, unless this browser has one of the study already; a personal link is
     that of one participant.
     """
-    served(request).count("join", address(request))
-    store = served(request).store
+    served_by(request).count("join", address(request))
+    store = served_by(request).store
     try:
         study = store.study_by_join_token(token)
     except NotFoundError:
@@ -84,7 +84,7 @@ def join(request: Request, token: str) -> Response:
 
 def _join_personally(request: Request, token: str) -> Response:
     try:
-        found = served(request).store.participant_by_token(token)
+        found = served_by(request).store.participant_by_token(token)
     except NotFoundError:
         return message(None, "unknown_link", 404)
     return _as(request, found, token)
@@ -110,7 +110,7 @@ def _as(request: Request, participant: Participant, token: str) -> Response:
 
 def begin_preview(request: Request, study_id: str) -> Response:
     """Return a redirection to the board, as a participant whose answers do not count."""
-    return _as(request, *served(request).store.new_participant(study_id, preview=True))
+    return _as(request, *served_by(request).store.new_participant(study_id, preview=True))
 
 
 # ---- the pages
@@ -132,7 +132,7 @@ def show(request: Request) -> Response:
 @router.post("/sort/begin")
 def begin(request: Request, participant: Known) -> Response:
     """Give the participant something to sort, or the first question of a judge."""
-    store = served(request).store
+    store = served_by(request).store
     visit = Visit(request, participant)
     if visit.study.kind == JUDGING:
         if reaches(visit, Judge):
@@ -151,14 +151,14 @@ def judge(request: Request, participant: Known, form: Form) -> Response:
     question, answer = text_of(form, "question"), text_of(form, "answer")
     if not _is_number(question) or not _is_number(answer):
         raise InputError("The form does not say which question it answers, and how.")
-    served(request).store.answer(participant.id, int(question), int(answer) or None)
+    served_by(request).store.answer(participant.id, int(question), int(answer) or None)
     return see("/sort")
 
 
 @router.post("/sort/answer-seen")
 def go_on(request: Request, participant: Known, form: Form) -> Response:
     """Go on from the right answer of the practice."""
-    served(request).store.see_answer(_assignment_in(form), participant.id)
+    served_by(request).store.see_answer(_assignment_in(form), participant.id)
     return see("/sort")
 
 
@@ -168,14 +168,14 @@ def go_on(request: Request, participant: Known, form: Form) -> Response:
 @router.post("/sort/changes")
 def record(request: Request, participant: Known, sent: Changes) -> Response:
     """Keep changes; those that arrive again change nothing."""
-    state = served(request).store.record_changes(sent.assignment, participant.id, sent.client, sent.changes)
+    state = served_by(request).store.record_changes(sent.assignment, participant.id, sent.client, sent.changes)
     return JSONResponse(state.as_json())
 
 
 @router.get("/sort/state")
 def state(request: Request, participant: Known, assignment: Annotated[int, Query(ge=1, le=2**31 - 1)]) -> Response:
     """Return the groups of an assignment, of all tabs together."""
-    return JSONResponse(served(request).store.board_state(assignment, participant.id).as_json())
+    return JSONResponse(served_by(request).store.board_state(assignment, participant.id).as_json())
 
 
 @router.post("/sort/move")
@@ -186,7 +186,7 @@ def move(request: Request, participant: Known, form: Form) -> Response:
         group = text_of(form, "group") or None
         assignment = _assignment_in(form)
         if group == "new":
-            group = _new_group(served(request).store.board_state(assignment, participant.id))
+            group = _new_group(served_by(request).store.board_state(assignment, participant.id))
         _change(request, participant, assignment, {"kind": "move", "items": items, "group": group})
     return see("/sort")
 
@@ -202,7 +202,7 @@ def name(request: Request, participant: Known, form: Form) -> Response:
 @router.post("/sort/submit")
 def submit(request: Request, participant: Known, form: Form) -> Response:
     """Submit an assignment; the board comes back with a sentence if something is missing."""
-    store = served(request).store
+    store = served_by(request).store
     try:
         store.submit(_assignment_in(form), participant.id, confirmed=bool(text_of(form, "confirmed")))
     except (NotFoundError, NotOpenError):
@@ -220,7 +220,7 @@ def submit(request: Request, participant: Known, form: Form) -> Response:
 def _change(request: Request, participant: Participant, assignment: int, change: Mapping[str, Any]) -> None:
     """Record one change by a form, as a client of its own."""
     sent = {"sequence": time.time_ns() // 1000, **change}
-    served(request).store.record_changes(assignment, participant.id, f"form-{uuid4()}", [sent])
+    served_by(request).store.record_changes(assignment, participant.id, f"form-{uuid4()}", [sent])
 
 
 def _assignment_in(form: FormData) -> int:
@@ -247,7 +247,7 @@ def _new_group(state: BoardState) -> str:
 def show_picture(request: Request, study: str, picture: str) -> Response:
     """Send a picture of a study to its participants and to the administration."""
     _require_picture(request, study, picture)
-    kept = served(request).store.picture(study, picture)
+    kept = served_by(request).store.picture(study, picture)
     return _sent_picture(kept.data, kept.mime)
 
 
@@ -255,13 +255,13 @@ def show_picture(request: Request, study: str, picture: str) -> Response:
 def show_small_picture(request: Request, study: str, picture: str) -> Response:
     """Send a picture in the size of a card."""
     _require_picture(request, study, picture)
-    reduced = served(request).small_picture(study, picture)
+    reduced = served_by(request).small_picture(study, picture)
     return _sent_picture(reduced.data, reduced.mime)
 
 
 def _require_picture(request: Request, study: str, picture: str) -> None:
     """Refuse who may not see a picture, or one that is not there."""
-    store = served(request).store
+    store = served_by(request).store
     if not store.is_session(request.cookies.get(SESSION, "")):
         try:
             allowed = known_by(request).study == study

@@ -18,7 +18,7 @@ from consilience.collect.forms import sent_form
 from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import PARTICIPANT, served, set_cookie
+from consilience.collect.serving import PARTICIPANT, served_by, set_cookie
 from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study, StudySettings
 from consilience.collect.settings.texts import texts_of
 from consilience.collect.store import Store
@@ -49,12 +49,12 @@ def known_by(request: Request) -> Participant:
         It carries none, or their secret was replaced.
     """
     token = request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[0]
-    return served(request).store.participant_by_token(token)
+    return served_by(request).store.participant_by_token(token)
 
 
 def moved_from(request: Request) -> Study | None:
     """Return the study of a participant whom this browser was, and whose secret was replaced; None if there is none."""
-    store = served(request).store
+    store = served_by(request).store
     try:
         found = store.participant(request.cookies.get(PARTICIPANT, "").partition(SEPARATOR)[2])
     except NotFoundError:
@@ -70,7 +70,7 @@ def participant_of(request: Request) -> Participant:
         study = moved_from(request)
         said = "Please open the link to the study again; this browser does not know who you are."
         raise RefusedError(403, texts_of(study.settings.texts)["moved_on_text"] if study else said) from error
-    served(request).count("board", found.id)
+    served_by(request).count("board", found.id)
     return found
 
 
@@ -99,7 +99,7 @@ class Visit:
     @cached_property
     def store(self) -> Store:
         """The store."""
-        return served(self.request).store
+        return served_by(self.request).store
 
     @cached_property
     def study(self) -> Study:

@@ -44,7 +44,9 @@ class Export:
     name: str
 
 
-def exported(store: Store, study: Study, kind: str, table: str | None = None, *, identifiers: bool = True) -> Export:
+def export_study(
+    store: Store, study: Study, kind: str, table: str | None = None, *, identifiers: bool = True
+) -> Export:
     """Return what was collected in a study, in one of the formats of `MIMES`.
 
     Parameters
@@ -79,11 +81,11 @@ def exported(store: Store, study: Study, kind: str, table: str | None = None, *,
         data = _report(store, study, identifiers)
     else:
         frames = (store.export_frame, store.participants_frame, store.answers_frame)
-        data = encoded(dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers), kind)
+        data = encode_table(dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers), kind)
     return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
 
 
-def encoded(frame: pd.DataFrame, kind: str) -> bytes:
+def encode_table(frame: pd.DataFrame, kind: str) -> bytes:
     """Write a table; in text for spreadsheets, what they would run as a formula gets an apostrophe before it.
 
     Raises
@@ -115,7 +117,7 @@ def _report(store: Store, study: Study, identifiers: bool) -> bytes:
     if not identifiers:
         rows = [replace(one, annotator=one.participant) for one in rows]
     with ONE_AT_A_TIME:
-        model, annotations = fitted(study, rows, store.items(study.id))
+        model, annotations = fit_study(study, rows, store.items(study.id))
         seconds = seconds_of(rows, annotations.annotators)
         return str(report(model, annotations, title=study.title, words=WORDS, seconds=seconds)).encode()
 
@@ -127,7 +129,7 @@ def seconds_of(rows: Sequence[Submitted], annotators: pd.Index) -> pd.Series:
     return found.astype(float).reindex(annotators)
 
 
-def fitted(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:
+def fit_study(study: Study, rows: Sequence[Submitted], items: Sequence[Item]) -> tuple[Any, Groupings | Labels]:
     """Return the model of the study's kind, fitted to answers, and these by the texts of their cards."""
     names = card_names(items)
     if study.kind == CLOSED:

@@ -73,7 +73,7 @@ def flags_of(
         *_shapes(sorts, kind),
         *_copies(sorts, labels),
         *_inconsistent(shown, n_items),
-        *_unfinished(shown, assignments),
+        *_flag_unfinished(shown, assignments),
     ]
     order = {person: place for place, person in enumerate(dict.fromkeys(one.participant for one in shown))}
     return sorted(found, key=lambda one: order.get(one.participant, len(order)))
@@ -247,7 +247,7 @@ def _inconsistent(shown: Sequence[Submitted], n_items: int) -> list[Flag]:
     return found
 
 
-def _unfinished(shown: Sequence[Submitted], assignments: Iterable[Assignment]) -> list[Flag]:
+def _flag_unfinished(shown: Sequence[Submitted], assignments: Iterable[Assignment]) -> list[Flag]:
     done = {one.participant for one in shown}
     return [
         Flag(

@@ -11,14 +11,14 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.collect.results.consensus import fusion_of
-from consilience.collect.results.exporting import WORDS, fitted
+from consilience.collect.results.exporting import WORDS, fit_study
 from consilience.collect.settings.model import CLOSED, Study
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.results import groupings_of
 from consilience.errors import AnnotationWarning
 from consilience.inspection.report.overview import overview
 from consilience.inspection.report.subject import Figure
-from consilience.inspection.report.tables import Cell, Table
+from consilience.inspection.report.tables import Cell, ReportTable
 from consilience.metrics.clusterings import nmi
 
 MOST_PEOPLE = 50  # that are ranked on the page
@@ -50,7 +50,7 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
     items = store.items(study.id)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", AnnotationWarning)
-        model, annotations = fitted(study, rows, items)
+        model, annotations = fit_study(study, rows, items)
     stability = None if study.kind == CLOSED else _stability(study, rows, model.labels_)
     found = overview(model, annotations, words=WORDS, stability=stability, most_people=MOST_PEOPLE)
     certainty = found.certainty
@@ -67,7 +67,7 @@ def overview_of(store: Store, study: Study, rows: Sequence[Submitted], consensus
         if certainty is None
         else {
             "sentences": list(certainty.sentences),
-            "tables": [_table(one) for one in blocks if isinstance(one, Table)],
+            "tables": [_table(one) for one in blocks if isinstance(one, ReportTable)],
         },
         "ranking": None if found.ranking is None else _table(found.ranking),
         "n_people": len(found.people),
@@ -94,7 +94,7 @@ def _figure(found: Figure) -> dict[str, str]:
     return {"key": found.key, "drawing": str(found.drawing), "caption": str(found.caption)}
 
 
-def _table(found: Table) -> dict[str, Any]:
+def _table(found: ReportTable) -> dict[str, Any]:
     return {
         "key": found.key,
         "caption": str(found.caption),

@@ -60,13 +60,13 @@ def _comparison(rows: Sequence[Submitted], flags: Sequence[Flag], study: Study) 
     labels = dict[str, Int[np.ndarray, " items"]]()
     for name, mine in chosen.items():
         same = next((other for other in labels if chosen[other] == mine), None)
-        labels[name] = _fused(mine, study) if same is None else labels[same]
+        labels[name] = _fuse(mine, study) if same is None else labels[same]
     both = (labels["everybody"] >= 0) & (labels["without"] >= 0)
     agreement = ami(labels["everybody"][both], labels["without"][both]) if both.any() else None
     return {name: _summary(mine, labels[name]) for name, mine in chosen.items()} | {"agreement": agreement}
 
 
-def _fused(rows: Sequence[Submitted], study: Study) -> Int[np.ndarray, " items"]:
+def _fuse(rows: Sequence[Submitted], study: Study) -> Int[np.ndarray, " items"]:
     """Return the cluster of each item, -1 for items that nobody grouped; that of the consensus of the same answers."""
     groupings = groupings_of(rows, [str(number) for number in range(study.n_items)])
     return np.asarray(fusion_of(study).fit(groupings).labels_)

@@ -163,12 +163,12 @@ class Panel:
         """
         if isinstance(values, Panel):
             return values
-        given = _known(cls, values, "'panel'")
+        given = _require_known(cls, values, "'panel'")
         questions = {moment: _questions(given[moment], moment) for moment in MOMENTS if moment in given}
         endings = given.get("endings", {})
         if not isinstance(endings, Mapping):
             raise InputError("'endings' must be an object of codes and addresses, by how people end.")
-        made = {name: _made(Completion, one, f"The ending {name!r}") for name, one in endings.items()}
+        made = {name: _make(Completion, one, f"The ending {name!r}") for name, one in endings.items()}
         required = tuple(given.get("required_parameters", ()))
         return cls(**{**given, **questions, "endings": made, "required_parameters": required})
 
@@ -183,13 +183,13 @@ def _question_as_json(question: Question) -> dict[str, Any]:
 def _questions(values: Any, moment: str) -> tuple[Question, ...]:
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise InputError(f"{moment!r} must be a list of questions.")
-    return tuple(_made(Question, one, f"Question {number} of {moment!r}") for number, one in enumerate(values, 1))
+    return tuple(_make(Question, one, f"Question {number} of {moment!r}") for number, one in enumerate(values, 1))
 
 
-def _made(kind: type[Kind], values: Any, what: str) -> Kind:
+def _make(kind: type[Kind], values: Any, what: str) -> Kind:
     if isinstance(values, kind):
         return values
-    given = _known(kind, values, what)
+    given = _require_known(kind, values, what)
     needed = [name for name in ("name", "text") if kind is Question and name not in given]
     if needed:
         raise InputError(f"{what} must have a {needed[0]!r}.")
@@ -198,7 +198,7 @@ def _made(kind: type[Kind], values: Any, what: str) -> Kind:
     return kind(**given)
 
 
-def _known(kind: type[Any], values: Any, what: str) -> dict[str, Any]:
+def _require_known(kind: type[Any], values: Any, what: str) -> dict[str, Any]:
     """Return values of a dataclass, none of whose keys is unknown."""
     if not isinstance(values, Mapping):
         raise InputError(f"{what} must be an object.")

@@ -56,7 +56,7 @@ def with_checked_training(
     categories = settings.categories if kind == CLOSED else None
     found = {
         role: [
-            _checked_sort(sort, _called(role, place), names, categories, pictures)
+            _checked_sort(sort, _name_round(role, place), names, categories, pictures)
             for place, sort in enumerate(training.sorts(role), 1)
         ]
         for role in ROLES
@@ -71,7 +71,7 @@ def with_checked_training(
     return replace(settings, training=checked)
 
 
-def _called(role: str, place: int) -> str:
+def _name_round(role: str, place: int) -> str:
     return CALLED[role] if role == PRACTICE else f"{CALLED[role]} {place}"
 
 

@@ -12,7 +12,7 @@ from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
-from consilience.collect.store.secret import hashed, new_token
+from consilience.collect.store.secret import hash_token, new_token
 
 PASSWORD = "password"
 
@@ -69,7 +69,7 @@ class Access(Database):
         token, moment = new_token(), now()
         with self.write() as db:
             db.execute(delete(tables.sessions).where(tables.sessions.c.expires <= moment))
-            values = {"token_hash": hashed(token), "created": moment, "expires": moment + lifetime}
+            values = {"token_hash": hash_token(token), "created": moment, "expires": moment + lifetime}
             db.execute(insert(tables.sessions).values(**values))
         return token
 
@@ -77,13 +77,13 @@ class Access(Database):
         """Whether a session with this secret goes on."""
         columns = tables.sessions.c
         with self.read() as db:
-            expires = db.scalar(select(columns.expires).where(columns.token_hash == hashed(token)))
+            expires = db.scalar(select(columns.expires).where(columns.token_hash == hash_token(token)))
         return expires is not None and expires > now()
 
     def end_session(self, token: str) -> None:
         """End a session, if there is one with this secret."""
         with self.write() as db:
-            db.execute(delete(tables.sessions).where(tables.sessions.c.token_hash == hashed(token)))
+            db.execute(delete(tables.sessions).where(tables.sessions.c.token_hash == hash_token(token)))
 
     def end_sessions(self) -> None:
         """End all sessions."""
@@ -106,7 +106,7 @@ class Access(Database):
         """
         found, secret = clean_text(name, "The name of a token", LONGEST_NAME, one_line=True), new_token()
         moment = now()
-        values = {"name": found, "token_hash": hashed(secret), "created": moment}
+        values = {"name": found, "token_hash": hash_token(secret), "created": moment}
         with self.write() as db:
             number = db.scalar(insert(tables.tokens).values(**values).returning(tables.tokens.c.id))
         return Token(number or 0, found, moment, None, None), secret
@@ -138,7 +138,7 @@ class Access(Database):
         columns, moment = tables.tokens.c, now()
         query = select(columns.id, columns.name, columns.created, columns.used, columns.revoked)
         with self.read() as db:
-            row = db.execute(query.where(columns.token_hash == hashed(secret), columns.revoked.is_(None))).first()
+            row = db.execute(query.where(columns.token_hash == hash_token(secret), columns.revoked.is_(None))).first()
         if row is None:
             return None
         if row.used is None or moment - row.used > timedelta(days=1):

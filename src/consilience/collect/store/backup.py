@@ -16,7 +16,7 @@ from consilience.collect.store import schema
 from consilience.collect.store.backup_file import (
     AT_ONCE,
     Backup,
-    checked,
+    check_backup,
     does_not_fit,
     new_backup,
     read_rows,
@@ -71,7 +71,7 @@ def restore(url: str, path: str | PathLike[str]) -> Backup:
     InputError
         The file is no backup, is damaged or was written by a later version; or the database is not empty.
     """
-    found = checked(path)
+    found = check_backup(path)
     store = Database.open(url)
     try:
         with store.write() as db:

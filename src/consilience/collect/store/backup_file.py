@@ -88,10 +88,10 @@ def _lines(backup: Backup, rows_of: Iterable[tuple[str, list[str], Iterable[Any]
         backup.counts[name] = 0
         for row in rows:
             backup.counts[name] += 1
-            yield [_packed(value) for value in row]
+            yield [_pack(value) for value in row]
 
 
-def _packed(value: Any) -> Any:
+def _pack(value: Any) -> Any:
     """Return a value as JSON: moments and bytes are marked, and so is what JSON columns hold."""
     if isinstance(value, datetime):
         return {"moment": value.isoformat()}
@@ -100,7 +100,7 @@ def _packed(value: Any) -> Any:
     return {"json": value} if isinstance(value, dict | list) else value
 
 
-def _unpacked(value: Any) -> Any:
+def _unpack(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
@@ -109,7 +109,7 @@ def _unpacked(value: Any) -> Any:
     return base64.b64decode(content) if kind == "bytes" else content
 
 
-def checked(path: str | PathLike[str]) -> Backup:
+def check_backup(path: str | PathLike[str]) -> Backup:
     """Read a backup to its end, and return what it says of itself.
 
     Raises
@@ -205,7 +205,7 @@ def _row(columns: list[Column[Any]], cells: list[Any], path: str | PathLike[str]
         A value is of another type than its column, or one is missing.
     """
     try:
-        row = {column.name: _unpacked(cell) for column, cell in zip(columns, cells, strict=True)}
+        row = {column.name: _unpack(cell) for column, cell in zip(columns, cells, strict=True)}
     except (ValueError, TypeError):
         row = {}
     if not row or not all(_fits(column, row[column.name]) for column in columns):

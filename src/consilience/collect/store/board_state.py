@@ -107,7 +107,7 @@ def fold(state: BoardState, received: Iterable[tuple[str, Mapping[str, Any]]], o
     ----------
     state : BoardState
         That before any of the changes.
-    received : pairs of a client and a change that is `checked`
+    received : pairs of a client and a change that is `check_change`
     order : numbers of all items, in the order presented
 
     Returns
@@ -118,12 +118,12 @@ def fold(state: BoardState, received: Iterable[tuple[str, Mapping[str, Any]]], o
     for client, change in received:
         if (client, change["sequence"]) not in seen:
             seen.add((client, change["sequence"]))
-            state = applied(state, change, order)
+            state = apply_change(state, change, order)
     return state
 
 
-def applied(state: BoardState, change: Mapping[str, Any], order: Sequence[int]) -> BoardState:
-    """Return the state after one change that is `checked`; its version is one higher, whether or not it changed it."""
+def apply_change(state: BoardState, change: Mapping[str, Any], order: Sequence[int]) -> BoardState:
+    """Return the state after a change that `check_change` allows; its version is one higher in any case."""
     version, target = state.version + 1, change["group"]
     kind = change["kind"]
     groups = list(state.groups)
@@ -135,7 +135,7 @@ def applied(state: BoardState, change: Mapping[str, Any], order: Sequence[int]) 
         groups = [replace(group, name=change["name"]) if group.id == target else group for group in groups]
     unsorted: Iterable[int] = state.unsorted
     if kind == "move":
-        groups, unsorted = _moved(groups, state.unsorted, change["items"], target, order)
+        groups, unsorted = _move_items(groups, state.unsorted, change["items"], target, order)
     return BoardState(state.assignment, version, tuple(groups), tuple(unsorted))
 
 
@@ -162,7 +162,7 @@ def changes_to(state: BoardState, groups: Iterable[Group]) -> list[dict[str, Any
     return [{"sequence": number, **change} for number, change in enumerate(changes)]
 
 
-def _moved(
+def _move_items(
     groups: list[Group], unsorted: Sequence[int], items: Sequence[int], target: str | None, order: Sequence[int]
 ) -> tuple[list[Group], Sequence[int]]:
     """Move items to the end of a group; those that are in it already keep their places."""
@@ -201,7 +201,7 @@ def checked_client(client: Any) -> str:
     return client
 
 
-def checked(change: Any, study: Study, items: Iterable[int]) -> dict[str, Any]:
+def check_change(change: Any, study: Study, items: Iterable[int]) -> dict[str, Any]:
     """Return a change that the board of a study allows, its texts cleaned.
 
     Parameters

@@ -119,7 +119,7 @@ def usual_number(clusters: Sequence[Cluster]) -> int:
     return max(1, min(possible, max(LEAST_USUAL, PER_CLUSTER * len(sizes)), MOST_QUESTIONS))
 
 
-def composed(clusters: Sequence[Cluster], n_questions: int, seed: int) -> list[OddQuestion]:
+def compose_questions(clusters: Sequence[Cluster], n_questions: int, seed: int) -> list[OddQuestion]:
     """Compose the questions of a study; see `consilience.metrics.odd_one_out_questions`.
 
     Raises

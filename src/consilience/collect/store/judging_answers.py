@@ -53,7 +53,7 @@ class JudgingAnswers(Database):
     def asked(self, participant_id: str) -> list[Asked]:
         """Return what a judge was asked, in order."""
         with self.read() as db:
-            return _asked(db, participant_id)
+            return _questions_of(db, participant_id)
 
     def answer(self, participant_id: str, question: int, place: int | None) -> Asked | None:
         """Keep the answer to a question, and return the next question as `ask` does; the first answer stays.
@@ -77,7 +77,7 @@ class JudgingAnswers(Database):
         with self.write() as db:
             study = study_in(db, participant_in(db, participant_id).study, lock=True)
             participant = participant_in(db, participant_id, lock=True)
-            found = next((one for one in _asked(db, participant_id) if one.question == question), None)
+            found = next((one for one in _questions_of(db, participant_id) if one.question == question), None)
             if found is None:
                 raise NotFoundError("This question was not asked.")
             if found.answered is None:
@@ -197,7 +197,7 @@ class JudgingAnswers(Database):
 
 
 def _ask(db: Connection, study: Study, participant: Participant) -> Asked | None:
-    earlier = _asked(db, participant.id)
+    earlier = _questions_of(db, participant.id)
     current = next((one for one in earlier if one.answered is None), None)
     if current is not None:
         return current
@@ -216,7 +216,7 @@ def _ask(db: Connection, study: Study, participant: Participant) -> Asked | None
     return asked
 
 
-def _asked(db: Connection, participant_id: str) -> list[Asked]:
+def _questions_of(db: Connection, participant_id: str) -> list[Asked]:
     columns = tables.odd_answers.c
     query = select(tables.odd_answers).where(columns.participant == participant_id).order_by(columns.place)
     return [_asked_of(row) for row in db.execute(query)]

@@ -19,7 +19,7 @@ from consilience.collect.store.judging import (
     Cluster,
     Judging,
     OddQuestion,
-    composed,
+    compose_questions,
     usual_number,
 )
 from consilience.collect.store.judging_checks import checked_clusters, checked_n_questions
@@ -77,7 +77,7 @@ class JudgingStudies(Database):
         settings = checked_settings(settings, JUDGING, QUESTIONS, len(found))
         ids = (new_id(), checked_title(title), JUDGING, QUESTIONS, "draft")
         study = Study(*ids, settings, len(found), new_token(), new_seed(), now())
-        questions = composed(judged, number, study.seed)
+        questions = compose_questions(judged, number, study.seed)
         held = {picture.hash: picture for picture in pictures}
         with self.write() as db:
             theirs = set() if source is None else _pictures_of(db, study_in(db, source).id, found, held)

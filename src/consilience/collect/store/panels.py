@@ -25,7 +25,7 @@ from consilience.collect.store.people import (
     require_open,
 )
 from consilience.collect.store.requests import request
-from consilience.collect.store.secret import hashed, new_token
+from consilience.collect.store.secret import hash_token, new_token
 from consilience.collect.store.studies import study_in
 from consilience.collect.store.work import withdraw_idle
 
@@ -81,7 +81,7 @@ class Panels(Database):
             if earlier and panel.returning == "turn away" and any(_has_begun(db, one.id) for one in earlier):
                 return None
             if earlier and (panel.returning != "restart" or not any(_has_begun(db, one.id) for one in earlier)):
-                return earlier[-1], _renewed(db, earlier[-1].id)
+                return earlier[-1], _renew(db, earlier[-1].id)
             require_open(study)
             for one in earlier:
                 _leave_out(db, one)
@@ -253,10 +253,10 @@ def _went_on(db: Connection, participant_id: str, ended: datetime) -> bool:
     return any(db.execute(query.limit(1)).first() is not None for query in later)
 
 
-def _renewed(db: Connection, participant_id: str) -> str:
+def _renew(db: Connection, participant_id: str) -> str:
     token = new_token()
     mine = tables.participants.c.id == participant_id
-    db.execute(update(tables.participants).where(mine).values(token_hash=hashed(token)))
+    db.execute(update(tables.participants).where(mine).values(token_hash=hash_token(token)))
     return token
 
 

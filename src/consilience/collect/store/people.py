@@ -15,7 +15,7 @@ from consilience.collect.settings.panel import is_unfilled
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.requests import request
-from consilience.collect.store.secret import hashed, new_id, new_token
+from consilience.collect.store.secret import hash_token, new_id, new_token
 from consilience.collect.store.studies import study_in
 from consilience.errors import InputError
 
@@ -71,7 +71,9 @@ class People(Database):
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
             columns = tables.participants.c
-            db.execute(update(tables.participants).where(columns.id == participant_id).values(token_hash=hashed(token)))
+            db.execute(
+                update(tables.participants).where(columns.id == participant_id).values(token_hash=hash_token(token))
+            )
         return token
 
     def participant_by_token(self, token: str) -> Participant:
@@ -84,7 +86,7 @@ class People(Database):
         """
         columns = tables.participants.c
         with self.read() as db:
-            row = db.execute(select(tables.participants).where(columns.token_hash == hashed(token))).first()
+            row = db.execute(select(tables.participants).where(columns.token_hash == hash_token(token))).first()
         if row is None:
             raise NotFoundError("This link or cookie belongs to no participant.")
         return _participant_of(row)
@@ -199,7 +201,7 @@ def new_participant_in(
     """Make a participant, with checked parameters; return them with their secret."""
     token = new_token()
     participant = Participant(new_id(), study.id, None, parameters, preview, False, now())
-    db.execute(insert(tables.participants).values(**vars(participant), token_hash=hashed(token)))
+    db.execute(insert(tables.participants).values(**vars(participant), token_hash=hash_token(token)))
     return participant, token
 
 

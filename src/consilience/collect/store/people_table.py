@@ -77,7 +77,7 @@ class PeopleTable(Database):
             done, endings = done_in(db, study), _endings(db, study_id)
             scores = {} if study.kind == JUDGING else _scores(db, study, people)
         stored = parameters_stored(study, people) if identifiers else []
-        asked = _asked(study, answers.values())
+        asked = _list_questions(study, answers.values())
         n_sorts = max((number for found in seconds.values() for number in found), default=0)
         rows = [
             (
@@ -101,7 +101,7 @@ class PeopleTable(Database):
             *(f"question:{name}" for name in asked),
             *(f"parameter:{name}" for name in stored),
         ]
-        return _typed(pd.DataFrame(rows, columns=columns))
+        return _set_types(pd.DataFrame(rows, columns=columns))
 
 
 def done_in(db: Connection, study: Study) -> Counter[str]:
@@ -149,7 +149,7 @@ def _endings(db: Connection, study_id: str) -> dict[str, tuple[str, str | None]]
     return {row.participant: (row.ending, row.code or None) for row in stays}
 
 
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+def _set_types(frame: pd.DataFrame) -> pd.DataFrame:
     for name in TIMES:
         frame[name] = pd.to_datetime(frame[name], utc=True)
     for name in frame.columns[frame.columns.str.startswith("seconds:")]:
@@ -203,7 +203,7 @@ def parameters_stored(study: Study, people: Iterable[Participant]) -> list[str]:
     return list(dict.fromkeys([*study.settings.parameters, *(name for one in people for name in one.parameters)]))
 
 
-def _asked(study: Study, answers: Iterable[Mapping[str, Any]]) -> list[str]:
+def _list_questions(study: Study, answers: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the names of the questions that are asked now, and of those that were answered earlier."""
     now = [one.name for moment in MOMENTS for one in study.settings.panel.questions(moment)]
     return list(dict.fromkeys([*now, *(name for found in answers for name in found)]))

@@ -43,14 +43,14 @@ class Presented:
 
 def choose(db: Connection, study: Study, participant: Participant, rng: np.random.Generator) -> Chosen | None:
     """Choose what a participant sorts next; None if they are done or the study needs no more."""
-    presented = _presented(db, study, participant)
+    presented = _list_presented(db, study, participant)
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return None
     repeatable = _repeatable(presented.earlier, settings.per_participant) if settings.repeat_share else []
     chosen = None
     if not repeatable or rng.random() >= settings.repeat_share:
-        chosen = _new(db, study, participant, _allowed(study, participant, presented), rng)
+        chosen = _new(db, study, participant, _may_be_presented(study, participant, presented), rng)
     if chosen is None and repeatable:
         chosen = Chosen(repeatable[rng.integers(len(repeatable))], "repeat")
     return chosen
@@ -58,13 +58,13 @@ def choose(db: Connection, study: Study, participant: Participant, rng: np.rando
 
 def is_left(db: Connection, study: Study, participant: Participant) -> bool:
     """Whether `choose` has something for a participant."""
-    presented = _presented(db, study, participant)
+    presented = _list_presented(db, study, participant)
     settings = study.settings
     if len(presented.earlier) >= settings.per_participant or _is_full(db, study, participant):
         return False
     if settings.repeat_share and _repeatable(presented.earlier, settings.per_participant):
         return True
-    return int(_allowed(study, participant, presented).sum()) >= study.subset_size
+    return int(_may_be_presented(study, participant, presented).sum()) >= study.subset_size
 
 
 def _new(
@@ -101,7 +101,9 @@ def n_submitted_of_quota(db: Connection, study: Study) -> int:
 
 def times_presented(db: Connection, study: Study) -> np.ndarray:
     """Count how often each item was presented, in all that counts towards quotas; see `_that_count`."""
-    return np.bincount(_joined(db.scalars(_that_count(study, tables.assignments.c["items"]))), minlength=study.n_items)
+    return np.bincount(
+        _join_lists(db.scalars(_that_count(study, tables.assignments.c["items"]))), minlength=study.n_items
+    )
 
 
 def _that_count(study: Study, selected: Any) -> Select[Any]:
@@ -123,7 +125,7 @@ def _that_count(study: Study, selected: Any) -> Select[Any]:
     )
 
 
-def _presented(db: Connection, study: Study, participant: Participant) -> Presented:
+def _list_presented(db: Connection, study: Study, participant: Participant) -> Presented:
     columns = tables.assignments.c
     mine = (
         select(columns["items"], columns.source)
@@ -144,12 +146,12 @@ def _is_full(db: Connection, study: Study, participant: Participant) -> bool:
     return n_that_count(db, study) >= study.settings.groupings_wanted
 
 
-def _allowed(study: Study, participant: Participant, presented: Presented) -> np.ndarray:
+def _may_be_presented(study: Study, participant: Participant, presented: Presented) -> np.ndarray:
     """Whether each item may be presented to a participant: not twice, and not more often than the quota."""
     allowed = np.full(study.n_items, True)
     if study.settings.max_per_item is not None and not participant.preview:
         allowed &= presented.times < study.settings.max_per_item
-    allowed[_joined(items for items, _ in presented.earlier)] = False
+    allowed[_join_lists(items for items, _ in presented.earlier)] = False
     return allowed
 
 
@@ -165,6 +167,6 @@ def _random(study: Study, allowed: np.ndarray, rng: np.random.Generator, source:
     return Chosen(tuple(int(item) for item in rng.choice(left, study.subset_size, replace=False)), source)
 
 
-def _joined(lists: Iterable[Iterable[int]]) -> np.ndarray:
+def _join_lists(lists: Iterable[Iterable[int]]) -> np.ndarray:
     parts = [np.array(list(items), dtype=np.intp) for items in lists]
     return np.concatenate([np.zeros(0, dtype=np.intp), *parts])

@@ -196,7 +196,7 @@ class Results(Database):
             answers = _answers_of(annotations, study, number)
             people = _new_people(db, study, dict.fromkeys(name for name, _ in answers))
             db.execute(insert(tables.participants), list(people.values()))
-            db.execute(insert(tables.assignments), _imported(study, answers, people))
+            db.execute(insert(tables.assignments), _rows_of_import(study, answers, people))
             request(db, study_id, "subsets", now())
             request(db, study_id, "consensus", now())
         return len(answers)
@@ -317,12 +317,12 @@ def _answers_of(annotations: Any, study: Study, number: Mapping[str, int]) -> li
     frame = frame.assign(item=_as_known(frame["item"], set(number), "item", study))
     answers: dict[tuple[Any, Any], Answer] = {}
     for item, annotator, grouping, group in frame[["item", "annotator", "grouping", "group"]].itertuples(index=False):
-        groups = answers.setdefault((_named(annotator), grouping), {})
-        groups.setdefault(_named(group), []).append(number[item])
+        groups = answers.setdefault((_clean_name(annotator), grouping), {})
+        groups.setdefault(_clean_name(group), []).append(number[item])
     return [(annotator, groups) for (annotator, _), groups in answers.items()]
 
 
-def _named(value: Any) -> str:
+def _clean_name(value: Any) -> str:
     """Return a name as the store keeps it: one line of text, not too long."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -331,7 +331,7 @@ def _named(value: Any) -> str:
 
 def _as_known(values: pd.Series, known: set[str], what: str, study: Study) -> pd.Series:
     """Return names as the study has them, also those to which an export as CSV added an apostrophe."""
-    named = values.map(_named)
+    named = values.map(_clean_name)
     named = named.where(named.isin(known), named.map(without_apostrophe))
     unknown = [value for value in dict.fromkeys(named) if value not in known]
     if unknown:
@@ -352,7 +352,7 @@ def _new_people(db: Connection, study: Study, names: Iterable[str]) -> dict[str,
     return people
 
 
-def _imported(
+def _rows_of_import(
     study: Study, answers: Sequence[tuple[str, Answer]], people: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the rows of submitted assignments."""

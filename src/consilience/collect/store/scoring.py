@@ -123,7 +123,9 @@ def chance_of_passing(
         drawn += rng.choice(values, DRAWS, p=weights)
         exact = exact and counted and len(scores) * len(values) <= MOST_TABLES
         if exact:
-            scores, chances = _merged(np.add.outer(scores, values).ravel(), np.multiply.outer(chances, weights).ravel())
+            scores, chances = _merge_values(
+                np.add.outer(scores, values).ravel(), np.multiply.outer(chances, weights).ravel()
+            )
     if exact:
         once = float(chances[scores / len(sorts) >= mark - CLOSE].sum())
     else:
@@ -174,10 +176,10 @@ def _distribution(
         rows = [_rows(size, len(names)) for size in sizes]
         tables = np.array([[row for row, _ in table] for table in product(*rows)], dtype=float)
         weights = np.array([math.prod(chance for _, chance in table) for table in product(*rows)])
-        return (*_merged(_scores(tables, closed), weights), True)
+        return (*_merge_values(_scores(tables, closed), weights), True)
     share = [1 / len(names)] * len(names)
     tables = np.stack([rng.multinomial(size, share, DRAWS) for size in sizes], axis=1).astype(float)
-    return (*_merged(_scores(tables, closed), np.full(DRAWS, 1 / DRAWS)), False)
+    return (*_merge_values(_scores(tables, closed), np.full(DRAWS, 1 / DRAWS)), False)
 
 
 def _rows(size: int, n_groups: int) -> list[tuple[tuple[int, ...], float]]:
@@ -197,7 +199,7 @@ def _compositions(size: int, n_parts: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _merged(
+def _merge_values(
     values: Float[np.ndarray, " many"], weights: Float[np.ndarray, " many"]
 ) -> tuple[Float[np.ndarray, " scores"], Float[np.ndarray, " scores"]]:
     """Return the distinct values with the sums of their weights, which are 1 together."""

@@ -20,7 +20,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def hashed(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return what is stored of a token; being random, it needs no salt and no slow hash."""
     return hashlib.sha256(token[:LONGEST].encode("utf-8", "replace")).hexdigest()
 

@@ -142,7 +142,7 @@ def next_gold(study: Study, participant_id: str, trials: Sequence[Trial], n_ordi
     return None if place is None or place in given else place
 
 
-def numbered(sort: RightSort, items: Sequence[Item]) -> dict[int, Item]:
+def number_cards(sort: RightSort, items: Sequence[Item]) -> dict[int, Item]:
     """Return the cards of a sort by the numbers that the board uses.
 
     Cards of the study keep theirs; others are numbered after the last card of the study.

@@ -17,7 +17,7 @@ from consilience.collect.store.consistency import Consistency, consistency_of
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.scoring import score_of_answer
-from consilience.collect.store.standing import Standing, Trial, numbered, standing_of
+from consilience.collect.store.standing import Standing, Trial, number_cards, standing_of
 from consilience.collect.store.studies import items_in, study_in
 
 
@@ -121,7 +121,7 @@ def give_trial(
 ) -> Any:
     """Give a sort of the training to a participant, the cards in an order of their own; return the row."""
     sort = study.settings.training.sorts(role)[place]
-    cards = numbered(sort, items_in(db, study.id))
+    cards = number_cards(sort, items_in(db, study.id))
     order = [int(number) for number in rng.permutation(np.array(list(cards)))]
     work = tables.assignments.c
     lowest = db.scalar(select(func.min(work.number)).where(work.participant == participant.id)) or 0

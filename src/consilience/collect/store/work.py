@@ -56,7 +56,7 @@ class Work(Database):
             found = participant_in(db, participant_id, lock=True)
             begun = _begun(db, found.id)
             if begun is not None:
-                return _resumed(db, begun)
+                return _resume(db, begun)
             if study.kind == JUDGING or found.excluded:
                 return None
             if study.status not in (("draft", "open") if found.preview else ("open",)):
@@ -73,7 +73,7 @@ class Work(Database):
                 return trial
             if not found.preview:
                 request(db, study.id, "subsets", now())
-            return _assigned(db, study, found, chosen, rng)
+            return _assign(db, study, found, chosen, rng)
 
     def is_left(self, participant_id: str) -> bool:
         """Whether there is something more to sort for a participant, training apart, as far as cards and quotas go."""
@@ -168,7 +168,7 @@ class Work(Database):
         with self.write() as db:
             row = _row(db, assignment_id, participant_id, lock=True)
             study = study_in(db, row.study)
-            checked = [board_state.checked(change, study, row._mapping["items"]) for change in changes]
+            checked = [board_state.check_change(change, study, row._mapping["items"]) for change in changes]
             state = _state_of(row)
             new = _not_recorded(db, row.id, client, checked)
             if not new:
@@ -213,7 +213,7 @@ class Work(Database):
                 return _assignment_of(row)
             state = _state_of(row)
             board_state.require_submittable(state, study, confirmed=confirmed)
-            return _submitted(db, study, row, state)
+            return _submit(db, study, row, state)
 
     def submit_groups(
         self, assignment_id: int, participant_id: str, client: str, groups: Sequence[Group]
@@ -238,12 +238,12 @@ class Work(Database):
             _require_open(row)
             state = _state_of(row)
             changes = board_state.changes_to(state, groups)
-            checked = [board_state.checked(change, study, row._mapping["items"]) for change in changes]
+            checked = [board_state.check_change(change, study, row._mapping["items"]) for change in changes]
             after = _after(state, row, client, checked)
             board_state.require_submittable(after, study, confirmed=True)
             _record(db, row, client, state.version, checked)
             _update(db, row.id, board=after.as_json(), changed=now())
-            return _submitted(db, study, row, after)
+            return _submit(db, study, row, after)
 
     def times_presented(self, study_id: str) -> Int[np.ndarray, " items"]:
         """Count how often each item was presented, as far as this counts towards `max_per_item`.
@@ -279,7 +279,7 @@ def _begun(db: Connection, participant_id: str) -> Any | None:
     return db.execute(query.with_for_update()).first()
 
 
-def _resumed(db: Connection, row: Any) -> Assignment:
+def _resume(db: Connection, row: Any) -> Assignment:
     if row.state == "withdrawn":
         _update(db, row.id, state="open", changed=now())
     return replace(_assignment_of(row), state="open")
@@ -302,7 +302,7 @@ def _next_trial(
     return None if gold is None else _assignment_of(give_trial(db, study, participant, GOLD, rng, place=gold))
 
 
-def _assigned(
+def _assign(
     db: Connection, study: Study, participant: Participant, chosen: Chosen, rng: np.random.Generator
 ) -> Assignment:
     """Give a subset to a participant, the cards in an order of their own."""
@@ -371,7 +371,7 @@ def _after(state: BoardState, row: Any, client: str, changes: Sequence[dict[str,
     return after
 
 
-def _submitted(db: Connection, study: Study, row: Any, state: BoardState) -> Assignment:
+def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assignment:
     """Submit an assignment whose board is in a state that can be submitted."""
     moment = now()
     answer = [group.as_json() for group in state.groups if group.items]

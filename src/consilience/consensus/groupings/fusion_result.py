@@ -22,7 +22,9 @@ DOUBTFUL = (
 
 
 def weights(
-    memberships: Memberships, state: mixture.State | None, of_groupings: Float[np.ndarray, " groupings"] | None
+    memberships: Memberships,
+    state: mixture.GroupingMixtureState | None,
+    of_groupings: Float[np.ndarray, " groupings"] | None,
 ) -> Float[np.ndarray, " annotators"]:
     """Weight of each annotator, as far as it does not depend on how the annotator separates the clusters.
 
@@ -48,7 +50,7 @@ def weights_of_all(
     weight: Float[np.ndarray, " read"],
     places: Int[np.ndarray, " read"],
     group: Int[np.ndarray, " annotators"],
-    state: mixture.State | None,
+    state: mixture.GroupingMixtureState | None,
 ) -> Float[np.ndarray, " annotators"]:
     """Extend weights from the annotators who were read to all, some of whom weigh together.
 
@@ -73,7 +75,7 @@ def weights_of_all(
         everyone[inside] = (total / np.bincount(group[inside]))[group[inside]]
         return everyone
     start = replace(state, concentration=np.ones(memberships.n_annotators))
-    learned = mixture.learn_concentration(mixture.Layout.of(memberships), start)
+    learned = mixture.learn_concentration(mixture.GroupingLayout.of(memberships), start)
     return np.where(inside, 1 / (1 + learned.concentration), everyone)
 
 

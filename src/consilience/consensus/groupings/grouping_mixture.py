@@ -75,7 +75,7 @@ Scores = Float[np.ndarray, "items clusters"]
 
 
 @dataclass(frozen=True)
-class Layout:
+class GroupingLayout:
     """Memberships in the form that sweeps need; every item is in some grouping."""
 
     memberships: Memberships
@@ -85,7 +85,7 @@ class Layout:
     base: Float[np.ndarray, " groupings"]
 
     @classmethod
-    def of(cls, memberships: Memberships) -> Layout:
+    def of(cls, memberships: Memberships) -> GroupingLayout:
         """Prepare memberships."""
         n_groups = np.bincount(memberships.grouping_of_group, minlength=memberships.n_groupings)
         base = 1 / (n_groups + MORE_GROUPS)
@@ -93,7 +93,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class State:
+class GroupingMixtureState:
     """An assignment of items to clusters.
 
     log_pseudo_likelihood : Σ_n ln p(z_n | rest) of the assignment at the start of the last sweep, up to the
@@ -110,7 +110,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Counts:
+class GroupingCounts:
     """Number of items of each cluster, in total, in each group and in each grouping."""
 
     of_groups: Float[np.ndarray, "groups clusters"]
@@ -118,21 +118,21 @@ class Counts:
     of_clusters: Float[np.ndarray, " clusters"]
 
 
-def init(layout: Layout, cluster: Int[np.ndarray, " items"], n_clusters: int) -> State:
+def init(layout: GroupingLayout, cluster: Int[np.ndarray, " items"], n_clusters: int) -> GroupingMixtureState:
     """Start from an assignment, with equal concentrations."""
-    return State(cluster, n_clusters, np.full(layout.memberships.n_annotators, FIRST_CONCENTRATION))
+    return GroupingMixtureState(cluster, n_clusters, np.full(layout.memberships.n_annotators, FIRST_CONCENTRATION))
 
 
-def count(layout: Layout, state: State) -> Counts:
+def count(layout: GroupingLayout, state: GroupingMixtureState) -> GroupingCounts:
     """m_hkg, m_hk and m_k of an assignment."""
     k, n_clusters = state.cluster[layout.item], state.n_clusters
     cells = []
     for place, size in ((layout.group, layout.memberships.n_groups), (layout.grouping, layout.memberships.n_groupings)):
         cells.append(np.bincount(place * n_clusters + k, minlength=size * n_clusters).reshape(size, n_clusters) * 1.0)
-    return Counts(cells[0], cells[1], np.bincount(state.cluster, minlength=n_clusters) * 1.0)
+    return GroupingCounts(cells[0], cells[1], np.bincount(state.cluster, minlength=n_clusters) * 1.0)
 
 
-def cluster_scores(layout: Layout, state: State, counts: Counts | None = None) -> Scores:
+def cluster_scores(layout: GroupingLayout, state: GroupingMixtureState, counts: GroupingCounts | None = None) -> Scores:
     """ln p(z_n = k | rest) up to a constant for each item.
 
     counts : of all items, if the layout has only some of them; by default those of the state.
@@ -145,7 +145,9 @@ def cluster_scores(layout: Layout, state: State, counts: Counts | None = None) -
     return scores
 
 
-def scores_of_new(layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]) -> Scores:
+def scores_of_new(
+    layout: GroupingLayout, counts: GroupingCounts, concentration: Float[np.ndarray, " annotators"]
+) -> Scores:
     """ln p(z_n = k | the items counted) up to a constant for each item, which is not among these."""
     c, cb = pseudo_counts(layout, concentration)
     scores: Scores = layout.memberships.in_group @ np.log(cb[:, None] + counts.of_groups)
@@ -154,13 +156,13 @@ def scores_of_new(layout: Layout, counts: Counts, concentration: Float[np.ndarra
     return scores
 
 
-def sweep(layout: Layout, state: State, *, rng: np.random.Generator) -> State:
+def sweep(layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator) -> GroupingMixtureState:
     """Move half the items, at random, to the cluster most probable given the rest; learn c every few sweeps."""
     state = move(state, cluster_scores(layout, state), rng.random(len(state.cluster)))
     return learn_concentration(layout, state) if state.n_sweeps % LEARN_EVERY == 0 else state
 
 
-def move(state: State, scores: Scores, chance: Float[np.ndarray, " items"]) -> State:
+def move(state: GroupingMixtureState, scores: Scores, chance: Float[np.ndarray, " items"]) -> GroupingMixtureState:
     """Move the items whose number from 0 to 1 is below a half to the cluster most probable given the rest."""
     best = scores.argmax(1)
     elsewhere = best != state.cluster
@@ -174,7 +176,9 @@ def move(state: State, scores: Scores, chance: Float[np.ndarray, " items"]) -> S
     )
 
 
-def sample(layout: Layout, state: State, *, rng: np.random.Generator, temperature: float = 1.0) -> tuple[State, Scores]:
+def sample(
+    layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator, temperature: float = 1.0
+) -> tuple[GroupingMixtureState, Scores]:
     """Sample the clusters of half the items given the rest; also return every item's probabilities.
 
     With a temperature below 1 the probabilities are sharper than the posterior: raised to the power 1 / temperature.
@@ -193,8 +197,11 @@ def normalise_scores(scores: Scores) -> Scores:
 
 
 def draw_clusters(
-    state: State, probability: Scores, moving: Int[np.ndarray, " moving"], chance: Float[np.ndarray, " moving"]
-) -> State:
+    state: GroupingMixtureState,
+    probability: Scores,
+    moving: Int[np.ndarray, " moving"],
+    chance: Float[np.ndarray, " moving"],
+) -> GroupingMixtureState:
     """Give some items the clusters that numbers from 0 to 1 draw from their probabilities."""
     below = np.cumsum(probability[moving], axis=1) < chance[:, None]
     cluster = state.cluster.copy()
@@ -202,7 +209,9 @@ def draw_clusters(
     return replace(state, cluster=cluster)
 
 
-def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps: int = MOST_SWEEPS) -> State:
+def settle(
+    layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator, max_sweeps: int = MOST_SWEEPS
+) -> GroupingMixtureState:
     """Sweep until hardly any item moves."""
     fewest = state.n_sweeps + FEWEST_SWEEPS
     trace = iterate(
@@ -215,37 +224,41 @@ def settle(layout: Layout, state: State, *, rng: np.random.Generator, max_sweeps
     return trace.state
 
 
-def merge_down(layout: Layout, state: State, *, rng: np.random.Generator) -> Iterator[State]:
+def merge_down(
+    layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator
+) -> Iterator[GroupingMixtureState]:
     """Yield the settled state, then one with fewer clusters after each merger, down to one; no cluster is empty."""
-    state = occupied(settle(layout, state, rng=rng))
+    state = drop_empty_clusters(settle(layout, state, rng=rng))
     yield state
     while state.n_clusters > 1:
         first, second = best_merger(layout, state, rng=rng)
         merged = settle(layout, merge(state, first, second), rng=rng, max_sweeps=SWEEPS_BETWEEN_MERGERS)
-        state = occupied(merged)
+        state = drop_empty_clusters(merged)
         yield state
 
 
-def occupied(state: State) -> State:
+def drop_empty_clusters(state: GroupingMixtureState) -> GroupingMixtureState:
     """Drop empty clusters."""
     names, cluster = np.unique(state.cluster, return_inverse=True)
     return replace(state, cluster=cluster, n_clusters=len(names))
 
 
-def merge(state: State, first: int, second: int) -> State:
+def merge(state: GroupingMixtureState, first: int, second: int) -> GroupingMixtureState:
     """Merge two clusters; the numbers above the second decrease by one."""
     cluster = np.where(state.cluster == second, first, state.cluster)
     return replace(state, cluster=cluster - (cluster > second), n_clusters=state.n_clusters - 1)
 
 
-def best_merger(layout: Layout, state: State, *, rng: np.random.Generator) -> tuple[int, int]:
+def best_merger(layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator) -> tuple[int, int]:
     """Find the two clusters whose merger increases ln p(x, z) the most, or decreases it the least."""
     gains = merger_gains(layout, state, rng=rng)
     first, second = np.unravel_index(gains.argmax(), gains.shape)
     return int(min(first, second)), int(max(first, second))
 
 
-def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> Float[np.ndarray, "clusters clusters"]:
+def merger_gains(
+    layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator
+) -> Float[np.ndarray, "clusters clusters"]:
     """Change of ln p(x, z) by each merger, −∞ on the diagonal.
 
     If groups × clusters exceed MERGER_CELLS, a random share of the groupings represents all.
@@ -267,7 +280,9 @@ def merger_gains(layout: Layout, state: State, *, rng: np.random.Generator) -> F
     return gains
 
 
-def learn_concentration(layout: Layout, state: State, counts: Counts | None = None) -> State:
+def learn_concentration(
+    layout: GroupingLayout, state: GroupingMixtureState, counts: GroupingCounts | None = None
+) -> GroupingMixtureState:
     """Posterior mean of ln c for each annotator over the grid, with the crowd's shares at each c as the prior.
 
     counts : of all items, if the layout has only some of them; by default those of the state.
@@ -287,7 +302,7 @@ def learn_concentration(layout: Layout, state: State, counts: Counts | None = No
     return replace(state, concentration=np.exp(softmax(log_shares + table, axis=1) @ np.log(CONCENTRATIONS)))
 
 
-def log_evidence(layout: Layout, state: State) -> float:
+def log_evidence(layout: GroupingLayout, state: GroupingMixtureState) -> float:
     """ln p(x, z), with all its constants, nats."""
     counts = count(layout, state)
     n_clusters, n_items = state.n_clusters, len(state.cluster)
@@ -295,7 +310,7 @@ def log_evidence(layout: Layout, state: State) -> float:
     return float(_cells(layout, counts).log_evidence(state.concentration).sum() + shares)
 
 
-def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> Scores:
+def probabilities(layout: GroupingLayout, state: GroupingMixtureState, *, rng: np.random.Generator) -> Scores:
     """Mean of p(z_n | rest) over sampling sweeps that start at this assignment."""
     total = np.zeros((len(state.cluster), state.n_clusters))
     for number in range(BURN_IN + SAMPLES):
@@ -306,14 +321,16 @@ def probabilities(layout: Layout, state: State, *, rng: np.random.Generator) -> 
 
 
 def pseudo_counts(
-    layout: Layout, concentration: Float[np.ndarray, " annotators"]
+    layout: GroupingLayout, concentration: Float[np.ndarray, " annotators"]
 ) -> tuple[Float[np.ndarray, " groupings"], Float[np.ndarray, " groups"]]:
     """c of each grouping, and c b of each group."""
     c = concentration[layout.memberships.annotator_of_grouping]
     return c, (c * layout.base)[layout.memberships.grouping_of_group]
 
 
-def _own_contribution(layout: Layout, state: State, counts: Counts) -> Float[np.ndarray, " items"]:
+def _own_contribution(
+    layout: GroupingLayout, state: GroupingMixtureState, counts: GroupingCounts
+) -> Float[np.ndarray, " items"]:
     """Contribution of each item to the score of its own cluster through its groups, to be subtracted."""
     c, cb = pseudo_counts(layout, state.concentration)
     k = state.cluster[layout.item]
@@ -345,7 +362,7 @@ class _Cells:
         return np.bincount(self.annotator, self.sign * rising, len(concentration))
 
 
-def _cells(layout: Layout, counts: Counts) -> _Cells:
+def _cells(layout: GroupingLayout, counts: GroupingCounts) -> _Cells:
     by, grouping_of_group = layout.memberships.annotator_of_grouping, layout.memberships.grouping_of_group
     group, cluster = counts.of_groups.nonzero()
     grouping, cluster_too = counts.of_groupings.nonzero()

@@ -60,7 +60,7 @@ HABIT = 2.0  # imagined items, at a grouping's overall shares, in the expected s
 
 
 @dataclass(frozen=True)
-class Problem:
+class KCCProblem:
     """The memberships, and quantities that are constant in a run.
 
     blocks : (groupings, groups) sparse 0/1.
@@ -87,7 +87,7 @@ class Problem:
         normalize: bool,
         n_clusters: int,
         group_sizes: Int[np.ndarray, " groups"] | None = None,
-    ) -> Problem:
+    ) -> KCCProblem:
         """Prepare memberships for a run; `group_sizes` count all items, if these are not in the memberships."""
         of_group = memberships.grouping_of_group
         blocks = utilities.blocks_of(of_group, memberships.n_groupings)
@@ -121,7 +121,7 @@ class Assigned:
     sizes: Int[np.ndarray, " clusters"]
 
 
-class Items(ABC):
+class KCCItems(ABC):
     """What the sweeps need of the items, wherever they are."""
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Items(ABC):
 
 
 @dataclass(frozen=True)
-class ItemsInMemory(Items):
+class ItemsInMemory(KCCItems):
     """Memberships of all items: (items, groups) sparse 0/1, and its transpose."""
 
     in_group: csr_array
@@ -156,7 +156,7 @@ class ItemsInMemory(Items):
 
 
 @dataclass(frozen=True)
-class State:
+class KCCState:
     """Clusters of the items, and their centroids.
 
     held : number of items of each cluster in each grouping, n_kg.
@@ -167,13 +167,13 @@ class State:
     held: Float[np.ndarray, "groupings clusters"]
 
 
-def update(problem: Problem, assigned: Assigned) -> State:
+def update(problem: KCCProblem, assigned: Assigned) -> KCCState:
     """Set each block of a centroid to the mean over the items in its grouping."""
     counts = assigned.counts
     held = np.asarray(problem.blocks @ counts)
     of_block = held[problem.grouping_of_group]
     overall = np.repeat(problem.overall[:, None], counts.shape[1], axis=1)
-    return State(assigned, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
+    return KCCState(assigned, np.divide(counts, of_block, out=overall, where=of_block > 0), held)
 
 
 def nearest(in_group: csr_array, table: Counts) -> Clusters:
@@ -189,21 +189,21 @@ def nearest(in_group: csr_array, table: Counts) -> Clusters:
     return cluster
 
 
-def utility_of_groupings(problem: Problem, state: State) -> Float[np.ndarray, " groupings"]:
+def utility_of_groupings(problem: KCCProblem, state: KCCState) -> Float[np.ndarray, " groupings"]:
     """w_g (n_g / n) (Σ_k n_kg / n_g φ(m_kg) - φ(P_g)) of each grouping g."""
     gained = (state.held * problem.convex(state.shares)).sum(1)
     before = state.held.sum(1) * problem.convex(problem.overall[:, None])[:, 0]
     return np.asarray(problem.weights * (gained - before) / state.assigned.sizes.sum())
 
 
-def objective(problem: Problem, state: State) -> float:
+def objective(problem: KCCProblem, state: KCCState) -> float:
     """Sum of the distances of the items from their centroids."""
     of_unit_vector = 0.0 if problem.utility == "entropy" else 1.0
     inner = state.held * (of_unit_vector - problem.convex(state.shares))
     return float((problem.weights * inner.sum(1)).sum())
 
 
-def spread_seeds(problem: Problem, in_group: csr_array, rng: np.random.Generator) -> Clusters:
+def spread_seeds(problem: KCCProblem, in_group: csr_array, rng: np.random.Generator) -> Clusters:
     """Clusters around items drawn with a probability in proportion to their distance from those drawn before."""
     n_items = in_group.shape[0]
     closest = np.ones(n_items)
@@ -217,7 +217,7 @@ def spread_seeds(problem: Problem, in_group: csr_array, rng: np.random.Generator
     return distances.argmin(1)
 
 
-def _item_as_centroid(problem: Problem, in_group: csr_array, item: int) -> utilities.Shares:
+def _item_as_centroid(problem: KCCProblem, in_group: csr_array, item: int) -> utilities.Shares:
     groups = in_group.indices[slice(*in_group.indptr[item : item + 2])]
     known = np.isin(problem.grouping_of_group, problem.grouping_of_group[groups])
     shares = np.where(known, 0.0, problem.overall)
@@ -226,8 +226,8 @@ def _item_as_centroid(problem: Problem, in_group: csr_array, item: int) -> utili
 
 
 def run(
-    problem: Problem, items: Items, start: Callable[[], Assigned], *, max_iter: int, loop: Loop = begin
-) -> Trace[State]:
+    problem: KCCProblem, items: KCCItems, start: Callable[[], Assigned], *, max_iter: int, loop: Loop = begin
+) -> Trace[KCCState]:
     """Sweep until the sum of distances falls no more; `start` makes the first clusters, of all items or of some."""
     return loop(
         lambda: update(problem, start()),

@@ -31,10 +31,10 @@ from consilience.consensus.groupings.kcc import (
     Assigned,
     Clusters,
     Counts,
-    Items,
     ItemsInMemory,
-    Problem,
-    State,
+    KCCItems,
+    KCCProblem,
+    KCCState,
     objective,
     run,
     spread_seeds,
@@ -285,13 +285,13 @@ class KCC(GroupingConsensus):
 
     def learn(
         self,
-        problem: Problem,
+        problem: KCCProblem,
         memberships: Memberships,
-        items: Items | None = None,
+        items: KCCItems | None = None,
         *,
         loop: Loop = begin,
         n_jobs: int | None = None,
-    ) -> State:
+    ) -> KCCState:
         """Return the best of the runs, and set how it ended.
 
         Parameters
@@ -304,7 +304,7 @@ class KCC(GroupingConsensus):
         """
         start, in_memory = self._start(memberships, problem), ItemsInMemory.of(memberships.in_group)
 
-        def from_seed(seed: int) -> Trace[State]:
+        def from_seed(seed: int) -> Trace[KCCState]:
             def first() -> Assigned:
                 return in_memory.count(start(np.random.default_rng(seed)), problem.n_clusters)
 
@@ -334,7 +334,7 @@ class KCC(GroupingConsensus):
         memberships: Memberships,
         n_items: int | None = None,
         group_sizes: Int[np.ndarray, " groups"] | None = None,
-    ) -> Problem:
+    ) -> KCCProblem:
         """Return what is constant in a run.
 
         Parameters
@@ -348,7 +348,7 @@ class KCC(GroupingConsensus):
             More clusters are requested than there are items.
         """
         co_occurrence.require_at_most(self, self.n_clusters, memberships.n_items if n_items is None else n_items)
-        return Problem.of(
+        return KCCProblem.of(
             memberships,
             self.utility,
             self.p,
@@ -357,7 +357,7 @@ class KCC(GroupingConsensus):
             group_sizes=group_sizes,
         )
 
-    def _start(self, memberships: Memberships, problem: Problem) -> Callable[[np.random.Generator], Clusters]:
+    def _start(self, memberships: Memberships, problem: KCCProblem) -> Callable[[np.random.Generator], Clusters]:
         if self.init == "k-means++":
             return lambda rng: spread_seeds(problem, memberships.in_group, rng)
         number = problem.n_clusters
@@ -365,7 +365,7 @@ class KCC(GroupingConsensus):
         return lambda rng: kmeans(points, number, rng=rng)
 
     def keep_clusters(
-        self, problem: Problem, state: State, kept: Int[np.ndarray, " clusters"], groupings: Groupings
+        self, problem: KCCProblem, state: KCCState, kept: Int[np.ndarray, " clusters"], groupings: Groupings
     ) -> None:
         """Set what has no axis of items.
 

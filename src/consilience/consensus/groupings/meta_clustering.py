@@ -48,9 +48,9 @@ def similarities(memberships: Memberships) -> Similarity:
     groups = _by_annotator(memberships, memberships.grouping_of_group)
     groupings = _by_annotator(memberships, np.arange(memberships.n_groupings))
     in_group, in_grouping = memberships.in_group, memberships.in_grouping
-    both = _summed(groups, _pairs(in_group, in_group), groups)
-    first = _summed(groups, _pairs(in_group, in_grouping), groupings)
-    total = _summed(groupings, _pairs(in_grouping, in_grouping), groupings)
+    both = _sum_pairs(groups, _pairs(in_group, in_group), groups)
+    first = _sum_pairs(groups, _pairs(in_group, in_grouping), groupings)
+    total = _sum_pairs(groupings, _pairs(in_grouping, in_grouping), groupings)
     second = first.T
     product = np.divide(first * second, total, out=np.zeros_like(total), where=total > 0)
     possible = (first + second) / 2 - product
@@ -85,5 +85,5 @@ def _pairs(left: csr_array, right: csr_array) -> csr_array:
     return csr_array((counts.data * (counts.data - 1) / 2, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _summed(left: csr_array, pairs: csr_array, right: csr_array) -> Similarity:
+def _sum_pairs(left: csr_array, pairs: csr_array, right: csr_array) -> Similarity:
     return np.asarray((left @ pairs @ right.T).toarray())

@@ -63,7 +63,7 @@ class Solution:
     probabilities: Float[np.ndarray, "items clusters"]
     curve: pd.DataFrame
     silhouette: float
-    state: mixture.State | None = None
+    state: mixture.GroupingMixtureState | None = None
     doubtful: bool = False
 
     @property
@@ -134,17 +134,17 @@ class Search:
     curve : of the numbers of clusters tried.
     """
 
-    layout: mixture.Layout
+    layout: mixture.GroupingLayout
     evidence: EvidenceSilhouette
     curve: pd.DataFrame
-    ends: list[mixture.State]
+    ends: list[mixture.GroupingMixtureState]
 
-    def convincing(self) -> Iterator[mixture.State]:
+    def convincing(self) -> Iterator[mixture.GroupingMixtureState]:
         """Yield the states that have more evidence than a single cluster."""
         explains_one = mixture.log_evidence(self.layout, _one_cluster(self.layout))
         return (end for end in self.ends if mixture.log_evidence(self.layout, end) > explains_one)
 
-    def curve_with(self, end: mixture.State) -> pd.DataFrame:
+    def curve_with(self, end: mixture.GroupingMixtureState) -> pd.DataFrame:
         """Return the curve with the state that is kept."""
         curve = self.curve.copy()
         curve.loc[end.n_clusters] = [self.evidence.score(end.cluster), mixture.log_evidence(self.layout, end)]
@@ -165,11 +165,11 @@ def search_mixture(
     There are fewer than the smallest of the numbers where the groupings do not distinguish as many. Once the number is
     known, the mixture is also run from that many clusters by k-means on other coordinates.
     """
-    layout = mixture.Layout.of(memberships)
+    layout = mixture.GroupingLayout.of(memberships)
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
     fewest, most = numbers[0], numbers[-1]
     first = most if most > fewest else min(MORE_CLUSTERS * most, memberships.n_items)
-    states: dict[int, mixture.State] = {}
+    states: dict[int, mixture.GroupingMixtureState] = {}
     log_evidence: dict[int, float] = {}
     with counting("clusterings", n_init * (first - fewest + 1)) as tried:
         for _ in range(n_init):
@@ -185,7 +185,7 @@ def search_mixture(
     for other in more_starts:
         cluster = kmeans(other.for_clusters(state.n_clusters), state.n_clusters, rng=rng, n_init=10)
         starts.append(mixture.init(layout, cluster, state.n_clusters))
-    ends = [mixture.occupied(mixture.settle(layout, start, rng=rng)) for start in starts]
+    ends = [mixture.drop_empty_clusters(mixture.settle(layout, start, rng=rng)) for start in starts]
     as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
     by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
     return Search(layout, evidence, curve, by_silhouette)
@@ -222,12 +222,12 @@ def continue_from(
     memberships: Memberships, cluster: Clusters, n_clusters: int, *, rng: np.random.Generator
 ) -> Solution:
     """Run the mixture from these clusters, keeping their number; items of cluster -1 start at random."""
-    layout = mixture.Layout.of(memberships)
+    layout = mixture.GroupingLayout.of(memberships)
     start = mixture.init(
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
     )
     evidence = EvidenceSilhouette.of(memberships, rng=rng)
-    end = mixture.occupied(mixture.settle(layout, start, rng=rng))
+    end = mixture.drop_empty_clusters(mixture.settle(layout, start, rng=rng))
     found = Search(layout, evidence, curve_of({}), [end])
     return _solution(found, end, mixture.probabilities(layout, end, rng=rng))
 
@@ -258,8 +258,8 @@ def onehot(cluster: Clusters, n_clusters: int) -> Float[np.ndarray, "items clust
 
 
 def _down_to(
-    fewest: int, layout: mixture.Layout, state: mixture.State, *, rng: np.random.Generator
-) -> Iterator[mixture.State]:
+    fewest: int, layout: mixture.GroupingLayout, state: mixture.GroupingMixtureState, *, rng: np.random.Generator
+) -> Iterator[mixture.GroupingMixtureState]:
     for merged in mixture.merge_down(layout, state, rng=rng):
         yield merged
         if merged.n_clusters <= fewest:
@@ -270,12 +270,14 @@ def _largest(silhouette: pd.Series) -> int:
     return int(silhouette.index.to_numpy()[silhouette.to_numpy().argmax()])
 
 
-def _one_cluster(layout: mixture.Layout) -> mixture.State:
+def _one_cluster(layout: mixture.GroupingLayout) -> mixture.GroupingMixtureState:
     everything = np.zeros(layout.memberships.n_items, dtype=np.intp)
     return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
 
 
-def _solution(found: Search, state: mixture.State, probabilities: Float[np.ndarray, "items clusters"]) -> Solution:
+def _solution(
+    found: Search, state: mixture.GroupingMixtureState, probabilities: Float[np.ndarray, "items clusters"]
+) -> Solution:
     return Solution(probabilities, found.curve_with(state), found.evidence.score(state.cluster), state)
 
 

@@ -40,7 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.annotations import Groupings, concat
 from consilience.annotations.canonical import Arrangement, arrange
 from consilience.annotations.fit_arguments import require_no_second
-from consilience.annotations.name_lists import listed
+from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.annotations.types import (
     Flag,
@@ -59,7 +59,7 @@ from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouet
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
-from consilience.estimators.grouping_copies import Read, notes_on_copies, read_once
+from consilience.estimators.grouping_copies import ReadGroupings, notes_on_copies, read_once
 from consilience.estimators.groupings import GroupingConsensus
 from consilience.estimators.learned import Attributes
 from consilience.estimators.little_told import notes_on_little_told
@@ -73,7 +73,7 @@ from consilience.estimators.parameters import (
 )
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import count_clusters
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.inference.randomness import spawn_generator
 from consilience.inference.threads import one_blas_thread
 
@@ -288,8 +288,8 @@ class SubsetFusion(GroupingConsensus):
             Too many items for a table, or an unknown item.
         """
         _, memberships = self._some(items)
-        names = self.items_ if items is None else name_index(listed(items, "items"))
-        counted, of = together(memberships).toarray(), presented(memberships).toarray()
+        names = self.items_ if items is None else name_index(list_names(items, "items"))
+        counted, of = together(memberships).toarray(), count_presented(memberships).toarray()
         share = np.divide(counted, of, out=np.full(of.shape, np.nan), where=of > 0)
         np.fill_diagonal(share, 1.0)
         return pd.DataFrame(share, index=names, columns=names)
@@ -385,7 +385,7 @@ class SubsetFusion(GroupingConsensus):
 
     def _set_result(
         self,
-        read: Read,
+        read: ReadGroupings,
         seen: Seen,
         solution: fusing.Solution,
         grouping_weights: Float[np.ndarray, " groupings"] | None,

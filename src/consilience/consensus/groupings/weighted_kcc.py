@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from consilience.consensus.groupings.kcc import ItemsInMemory, Problem, run
+from consilience.consensus.groupings.kcc import ItemsInMemory, KCCProblem, run
 from consilience.inference.clusters import quick_kmeans
 from consilience.inference.memberships import Memberships
 from consilience.inference.reweighted import Clusters, WeightedEmbedding, Weights
@@ -19,7 +19,7 @@ class WeightedUtility:
     """The problem of a fitted KCC, to be solved again under other weights, from the fit's clusters and anew."""
 
     memberships: Memberships
-    problem: Problem
+    problem: KCCProblem
     fitted: Clusters
     max_iter: int
 

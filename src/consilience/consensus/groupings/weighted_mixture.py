@@ -25,11 +25,11 @@ from scipy.special import gammaln
 
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS, EvidenceSilhouette
-from consilience.consensus.groupings.grouping_mixture import Layout, Scores, State
+from consilience.consensus.groupings.grouping_mixture import GroupingLayout, GroupingMixtureState, Scores
 from consilience.inference.clusters import quick_kmeans
 from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
-from consilience.inference.reweighted import MOST_DENSE, Clusters, WeightedEmbedding, Weights, weighted
+from consilience.inference.reweighted import MOST_DENSE, Clusters, WeightedEmbedding, Weights, weight_entries
 from consilience.inference.spectral import rows_of_length_one
 
 MORE_CLUSTERS = 4  # than one and a half times those of the fit
@@ -83,12 +83,12 @@ def _looked_up(table: Float[np.ndarray, "cells counts"], cell: np.ndarray, m: np
 class Tables:
     """Terms of the groups and of the groupings, under the concentrations of the fit."""
 
-    layout: Layout
+    layout: GroupingLayout
     of_groups: Terms
     of_groupings: Terms
 
     @classmethod
-    def of(cls, layout: Layout, concentration: Weights) -> Tables:
+    def of(cls, layout: GroupingLayout, concentration: Weights) -> Tables:
         """Tabulate the terms."""
         memberships = layout.memberships
         c = concentration[memberships.annotator_of_grouping]
@@ -117,15 +117,20 @@ class WeightedLayout:
         memberships = tables.layout.memberships
         of_groupings = weights[memberships.annotator_of_grouping]
         of_rows = of_groupings[tables.layout.grouping]
-        in_group, in_grouping = weighted(memberships.in_group, of_rows), weighted(memberships.in_grouping, of_rows)
+        in_group, in_grouping = (
+            weight_entries(memberships.in_group, of_rows),
+            weight_entries(memberships.in_grouping, of_rows),
+        )
         return cls(tables, of_groupings, of_rows, in_group, in_grouping)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> GroupingLayout:
         """The memberships without weights."""
         return self.tables.layout
 
-    def counts(self, state: State) -> tuple[Int[np.ndarray, "groups clusters"], Int[np.ndarray, "groupings clusters"]]:
+    def counts(
+        self, state: GroupingMixtureState
+    ) -> tuple[Int[np.ndarray, "groups clusters"], Int[np.ndarray, "groupings clusters"]]:
         """m_hkg and m_hk of an assignment."""
         layout, n_clusters, found = self.layout, state.n_clusters, []
         k = state.cluster[layout.item]
@@ -138,7 +143,7 @@ class WeightedLayout:
         return found[0], found[1]
 
 
-def cluster_scores(weighed: WeightedLayout, state: State) -> Scores:
+def cluster_scores(weighed: WeightedLayout, state: GroupingMixtureState) -> Scores:
     """ln p(z_n = k | rest) up to a constant for each item."""
     layout, (of_groups, of_groupings) = weighed.layout, weighed.counts(state)
     group, grouping = weighed.tables.of_groups, weighed.tables.of_groupings
@@ -156,19 +161,21 @@ def cluster_scores(weighed: WeightedLayout, state: State) -> Scores:
     return scores
 
 
-def settle(weighed: WeightedLayout, state: State, *, rng: np.random.Generator, max_sweeps: int) -> State:
+def settle(
+    weighed: WeightedLayout, state: GroupingMixtureState, *, rng: np.random.Generator, max_sweeps: int
+) -> GroupingMixtureState:
     """Sweep until hardly any item moves; no cluster is empty afterwards."""
     trace = iterate(
-        mixture.occupied(state),
+        mixture.drop_empty_clusters(state),
         partial(_sweep, weighed, rng=rng),
         lambda s: s.log_pseudo_likelihood,
         max_iter=max_sweeps,
         settled=lambda s: s.restless < mixture.REST,
     )
-    return mixture.occupied(trace.state)
+    return mixture.drop_empty_clusters(trace.state)
 
 
-def best_merger(weighed: WeightedLayout, state: State) -> tuple[int, int]:
+def best_merger(weighed: WeightedLayout, state: GroupingMixtureState) -> tuple[int, int]:
     """Find the two clusters whose merger increases ln p(x, z) the most, or decreases it the least."""
     of_groups, of_groupings = weighed.counts(state)
     weights = weighed.of_groupings[weighed.layout.memberships.grouping_of_group]
@@ -209,7 +216,7 @@ def _pairs(left: csr_array, rows: Int[np.ndarray, " rows"], right: csr_array) ->
 
 
 @dataclass(frozen=True)
-class Search:
+class WeightedMixtureSearch:
     """A fitted mixture of groupings that can be searched for again under other weights.
 
     fitted : clusters of the fit.
@@ -226,9 +233,11 @@ class Search:
     rows: Int[np.ndarray, " rows"]
 
     @classmethod
-    def of(cls, memberships: Memberships, cluster: Clusters, numbers: range, *, rng: np.random.Generator) -> Search:
+    def of(
+        cls, memberships: Memberships, cluster: Clusters, numbers: range, *, rng: np.random.Generator
+    ) -> WeightedMixtureSearch:
         """Learn the concentrations of the annotators, given the clusters of the fit."""
-        layout = Layout.of(memberships)
+        layout = GroupingLayout.of(memberships)
         n_fitted = int(cluster.max()) + 1
         state = mixture.learn_concentration(layout, mixture.init(layout, cluster, n_fitted))
         most = 3 * n_fitted // 2 + MORE_CLUSTERS
@@ -256,7 +265,9 @@ class Search:
         ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
         return max(ends, key=lambda each: evidence.score(each.cluster)).cluster
 
-    def _settled(self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator) -> State:
+    def _settled(
+        self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator
+    ) -> GroupingMixtureState:
         state = mixture.init(self.tables.layout, start, int(start.max()) + 1)
         return settle(weighed, state, rng=rng, max_sweeps=sweeps)
 
@@ -267,7 +278,7 @@ def canonical(cluster: Clusters) -> Clusters:
     return np.asarray(np.argsort(np.argsort(first))[code])
 
 
-def _sweep(weighed: WeightedLayout, state: State, *, rng: np.random.Generator) -> State:
+def _sweep(weighed: WeightedLayout, state: GroupingMixtureState, *, rng: np.random.Generator) -> GroupingMixtureState:
     """Move half the items, at random, to the cluster most probable given the rest."""
     scores = cluster_scores(weighed, state)
     best = scores.argmax(1)

@@ -92,7 +92,7 @@ class Calibration:
         return with_ties(with_best(mixed, most_probable(found)), found)
 
 
-def uncalibrated(n_classes: int) -> Calibration:
+def no_calibration(n_classes: int) -> Calibration:
     """Return what leaves the posterior as it is."""
     return Calibration(1.0, 0.0, np.eye(n_classes))
 
@@ -120,7 +120,7 @@ def calibration(
     n_classes = len(log_weights)
     several = free & (np.diff(labels.indptr) > 1)
     if n_classes == 1 or (told and not several.any()):
-        return uncalibrated(n_classes)
+        return no_calibration(n_classes)
     if not several.any():
         wrong = (1 - ASSUMED) / (n_classes - 1)
         return Calibration(1.0, 1.0, np.where(np.eye(n_classes, dtype=bool), ASSUMED, wrong))

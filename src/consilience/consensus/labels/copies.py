@@ -119,7 +119,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CopyEvidence:
     """What the labels say about groups of annotators, an entry for each group.
 
     n_items : items that at least two members label.
@@ -156,7 +156,7 @@ class Evidence:
         return improbable(self.agreement, self.n_items, self.chance, self.explained_at_most)
 
 
-def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> Copies[Evidence]:
+def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> Copies[CopyEvidence]:
     """Find groups of annotators who agree more than independent people would.
 
     Parameters
@@ -164,7 +164,7 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     labels : Labels
     known : the class of each item if it is known, else -1
     """
-    labels, known = _sampled(labels, known)
+    labels, known = _sample_items(labels, known)
     pairs = common_items(labels)
     n_pairs = len(pairs.first)
     if not n_pairs:
@@ -172,7 +172,7 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
     typical = np.full(n_pairs, pairs.typical)
     strange = improbable(pairs.agreement, pairs.n_items, pairs.chance, typical) * n_pairs < LEVEL
 
-    def evidence(group: Group, unit: Group) -> Evidence:
+    def evidence(group: Group, unit: Group) -> CopyEvidence:
         return evidence_of(labels, group, unit, pairs, known)
 
     return search_groups(pairs, strange, n_pairs, labels.n_annotators, evidence)
@@ -180,12 +180,12 @@ def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) 
 
 def given_copies(
     labels: Labels, groups: Iterable[Sequence[int]], known: Int[np.ndarray, " items"] | None = None
-) -> Copies[Evidence]:
+) -> Copies[CopyEvidence]:
     """Return given groups of annotators with what the labels say about them."""
     group = group_members(groups, labels.n_annotators)
     if not (group >= 0).any():
-        return Copies(group, Evidence(*np.empty((5, 0))))
-    sampled, known = _sampled(labels, known)
+        return Copies(group, CopyEvidence(*np.empty((5, 0))))
+    sampled, known = _sample_items(labels, known)
     return Copies(group, evidence_of(sampled, group, group, common_items(sampled), known))
 
 
@@ -221,7 +221,7 @@ def common_items(labels: Labels) -> Pairs:
 
 def evidence_of(
     labels: Labels, group: Group, unit: Group, pairs: Pairs, known: Int[np.ndarray, " items"] | None = None
-) -> Evidence:
+) -> CopyEvidence:
     """What the labels say about every group.
 
     Parameters
@@ -242,7 +242,7 @@ def evidence_of(
         _of_group(labels, rows[start:stop], indptr, group == number, person, closest[number], known)
         for number, (start, stop) in enumerate(pairwise(edges))
     ]
-    return Evidence(*np.array(found, dtype=float).reshape(n_groups, 5).T)
+    return CopyEvidence(*np.array(found, dtype=float).reshape(n_groups, 5).T)
 
 
 def _of_group(
@@ -254,7 +254,7 @@ def _of_group(
     closest: float,
     known: Int[np.ndarray, " items"] | None,
 ) -> tuple[float, float, float, float, float]:
-    """Entries of `Evidence` for one group, of whose members `rows` are the labels."""
+    """Entries of `CopyEvidence` for one group, of whose members `rows` are the labels."""
     cells = np.unique(labels.item[rows].astype(np.int64) * labels.n_annotators + labels.annotator[rows])
     items, within = np.unique(cells // labels.n_annotators, return_counts=True)
     n_labels = indptr[items + 1] - indptr[items]
@@ -265,7 +265,7 @@ def _of_group(
     found = explanations(whole)
     # of the jackknife over parts of the items
     spread = (N_PARTS - 1) * np.cov(np.array([explanations(whole - one) for one in parts]).T, bias=True)
-    value = explained(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
+    value = explained_share(found, whole.members.kappa) if whole.others.kappa > 0 else np.nan
     at_most = explained_at_most(found, spread, whole.members.kappa)
     at_most = max(at_most, whole.others_apart.kappa, max(closest, 0.0) ** 2)
     if known is not None and (seen := known[labels.item[rows]] >= 0).any():
@@ -380,7 +380,7 @@ def explanations(tables: Tables) -> Float[np.ndarray, "3"]:
     return np.array([by_others / max(1 - tables.members.chance, 1e-9), of_others, np.trace(tables.others.beyond)])
 
 
-def explained(found: Float[np.ndarray, "3"], kappa: float) -> float:
+def explained_share(found: Float[np.ndarray, "3"], kappa: float) -> float:
     """E from (2); 1 where the others do not agree."""
     by_others, of_others, others = found.tolist()
     if others <= 0:
@@ -483,7 +483,7 @@ def one_label_of_each(labels: Labels, group: Group) -> Labels:
     return replace(labels, item=labels.item[kept], annotator=labels.annotator[kept], label=labels.label[kept])
 
 
-def merged(labels: Labels, group: Group, stands: Int[np.ndarray, " annotators"] | None = None) -> Labels:
+def merge_groups(labels: Labels, group: Group, stands: Int[np.ndarray, " annotators"] | None = None) -> Labels:
     """One label of each group for each item, all by the member who stands for the group.
 
     stands : `first_members`; by default those with the most of these labels.
@@ -494,7 +494,7 @@ def merged(labels: Labels, group: Group, stands: Int[np.ndarray, " annotators"] 
     return replace(kept, annotator=stands[kept.annotator]).in_order()
 
 
-def _sampled(labels: Labels, known: np.ndarray | None) -> tuple[Labels, np.ndarray | None]:
+def _sample_items(labels: Labels, known: np.ndarray | None) -> tuple[Labels, np.ndarray | None]:
     """Evenly spaced items, if there are too many pairs of labels."""
     n_labels = np.diff(labels.indptr).astype(float)
     share = MOST_PAIRS / max((n_labels**2).sum(), 1)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
-from consilience.consensus.labels.copies import Evidence, find_copies, given_copies
+from consilience.consensus.labels.copies import CopyEvidence, find_copies, given_copies
 from consilience.errors import AnnotationWarning
 from consilience.estimators.copies import keep_copies, list_in_short
 from consilience.estimators.labels import LabelAggregator
@@ -26,7 +26,7 @@ def copies_of(
     *,
     known: Int[np.ndarray, " items"] | None = None,
     annotators: pd.Index | None = None,
-) -> Copies[Evidence]:
+) -> Copies[CopyEvidence]:
     """Find the groups of copies that the `copies` parameter asks for, and set `copies_`.
 
     `annotators` are those of the labels and any further ones, who are in no group.

@@ -71,7 +71,7 @@ PAIRS_WORTH = 0.3  # items that the proportions from the pairs of an item's labe
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DawidSkeneEvidence:
     """Labels, gold items, history, and what is known of the proportions.
 
     onehot : labels, with the known classes of gold items: in chunks, or in partitions.
@@ -92,7 +92,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class State:
+class DawidSkeneState:
     """Distributions of the annotators' matrices and of the proportions, and the sums of q(z) under them.
 
     model : annotator model.
@@ -107,7 +107,9 @@ class State:
     expected: Expectation
 
 
-def init(evidence: Evidence, start: Responsibilities | Expectation, *, one_coin: bool, learned: bool) -> State:
+def init(
+    evidence: DawidSkeneEvidence, start: Responsibilities | Expectation, *, one_coin: bool, learned: bool
+) -> DawidSkeneState:
     """M-step from the first responsibilities, or their sums, then the E-step."""
     expected = sums_of(start, evidence.onehot)
     counts = labels_of(expected, evidence) + evidence.history
@@ -120,14 +122,14 @@ def init(evidence: Evidence, start: Responsibilities | Expectation, *, one_coin:
 
 def run(
     start: Responsibilities | Expectation,
-    evidence: Evidence,
+    evidence: DawidSkeneEvidence,
     *,
     one_coin: bool,
     learned: bool,
     max_iter: int,
     tol: float,
     loop: Loop = begin,
-) -> Trace[State]:
+) -> Trace[DawidSkeneState]:
     """Iterate from the first responsibilities, or their sums, until the bound converges."""
     return loop(
         lambda: init(evidence, start, one_coin=one_coin, learned=learned),
@@ -138,13 +140,15 @@ def run(
     )
 
 
-def step(state: State, evidence: Evidence, *, learned: bool) -> State:
+def step(state: DawidSkeneState, evidence: DawidSkeneEvidence, *, learned: bool) -> DawidSkeneState:
     """M-step from the current sums, then the E-step."""
     model = state.model.update(labels_of(state.expected, evidence) + evidence.history)
     return state_of(model, state.expected, evidence, learned=learned)
 
 
-def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *, learned: bool) -> State:
+def state_of(
+    model: AnnotatorModel, expected: Expectation, evidence: DawidSkeneEvidence, *, learned: bool
+) -> DawidSkeneState:
     """Update q(π) and q(ρ), and run the E-step under q(θ) and these."""
     sizes = expected.sizes.reshape(-1, evidence.n_subtypes)
     log_weights, from_weights = proportions(sizes.sum(1), evidence.sizes, learned=learned)
@@ -153,7 +157,7 @@ def state_of(model: AnnotatorModel, expected: Expectation, evidence: Evidence, *
         log_weights, from_weights = (log_weights[:, None] + log_shares).ravel(), from_weights + from_shares
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
     table = model.log_table.reshape(-1, len(log_weights))
-    return State(model, log_weights, log_prior, evidence.onehot.expectation(log_weights, table))
+    return DawidSkeneState(model, log_weights, log_prior, evidence.onehot.expectation(log_weights, table))
 
 
 def proportions(
@@ -175,12 +179,12 @@ def shares_of_subtypes(sizes: Float[np.ndarray, "classes subtypes"]) -> tuple[np
     return expected_log_dirichlet(1 + sizes), -float(np.sum(kl_dirichlet(1 + sizes, flat)))
 
 
-def lower_bound(state: State) -> float:
+def lower_bound(state: DawidSkeneState) -> float:
     """Bound on ln p(labels, history), all constants kept; for maximum likelihood, ln p(labels, history, θ, π)."""
     return state.expected.log_likelihood + state.log_prior
 
 
-def labels_of(expected: Expectation, evidence: Evidence) -> Counts:
+def labels_of(expected: Expectation, evidence: DawidSkeneEvidence) -> Counts:
     """Expected number of labels of each annotator by component."""
     n_components = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_components // evidence.n_subtypes, n_components)

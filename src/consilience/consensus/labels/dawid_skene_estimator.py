@@ -29,7 +29,7 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import Counts, of_newcomer
-from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, uncalibrated
+from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, no_calibration
 from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
     as_constant,
@@ -40,13 +40,20 @@ from consilience.consensus.labels.constant_annotators import (
 )
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
-from consilience.consensus.labels.dawid_skene import Evidence, State, first_guess, imagined_sizes, labels_of, run
+from consilience.consensus.labels.dawid_skene import (
+    DawidSkeneEvidence,
+    DawidSkeneState,
+    first_guess,
+    imagined_sizes,
+    labels_of,
+    run,
+)
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS
 from consilience.consensus.labels.subtypes import (
     MOST,
-    Fit,
-    found,
+    SubtypeFit,
+    divide_classes,
     mean_rows,
     of_classes,
     sample_to_decide_on,
@@ -347,13 +354,13 @@ class DawidSkene(LabelAggregator):
         history: Counts | float,
         n_subtypes: int | None,
         copies: GroupOfThose,
-    ) -> tuple[Fit, Fit]:
+    ) -> tuple[SubtypeFit, SubtypeFit]:
         """Fit with one subtype a class, and with more; None for as many as raise the bound."""
         n_classes, learned = labels.n_classes, self.prior is not None
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
 
-        def evidence_for(n_subtypes: int) -> Evidence:
+        def evidence_for(n_subtypes: int) -> DawidSkeneEvidence:
             onehot = encode_labels(
                 labels,
                 n_classes * n_subtypes,
@@ -363,11 +370,11 @@ class DawidSkene(LabelAggregator):
                 weight=weight,
                 n_jobs=self.n_jobs,
             )
-            return Evidence(onehot, history, sizes, n_subtypes)
+            return DawidSkeneEvidence(onehot, history, sizes, n_subtypes)
 
         evidence = evidence_for(1)
         trace = self.learn(first_guess(labels, known, weight), evidence)
-        first = Fit(trace, evidence)
+        first = SubtypeFit(trace, evidence)
         if n_classes == 1 or n_subtypes == 1 or (n_subtypes is None and not trace.converged):
             return first, first
         values, column = (
@@ -376,10 +383,12 @@ class DawidSkene(LabelAggregator):
         )
         onehot = csr_array((values, column, labels.indptr), shape=(len(labels), n_annotators * n_classes))
         is_chosen = is_auto(self.subtypes)
-        fit = found(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
+        fit = divide_classes(first, onehot, evidence_for, n_subtypes=n_subtypes, max_iter=self.max_iter, tol=self.tol)
         return first, first if is_chosen and fit.trace.lower_bound <= first.trace.lower_bound else fit
 
-    def learn(self, start: Responsibilities | Expectation, evidence: Evidence, loop: Loop = begin) -> Trace[State]:
+    def learn(
+        self, start: Responsibilities | Expectation, evidence: DawidSkeneEvidence, loop: Loop = begin
+    ) -> Trace[DawidSkeneState]:
         """Sweep from the first responsibilities, or their sums, until the bound converges; `loop` runs the sweeps."""
         return run(
             start,
@@ -394,7 +403,7 @@ class DawidSkene(LabelAggregator):
     def calibration_of(
         self,
         labels: Labels,
-        state: State,
+        state: DawidSkeneState,
         responsibilities: Responsibilities,
         *,
         free: Bool[np.ndarray, " items"],
@@ -415,9 +424,9 @@ class DawidSkene(LabelAggregator):
             warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         return found
 
-    def _calibration(self, labels: Labels, fit: Fit, known: Int[np.ndarray, " items"] | None) -> Calibration:
+    def _calibration(self, labels: Labels, fit: SubtypeFit, known: Int[np.ndarray, " items"] | None) -> Calibration:
         if not self.calibrate:
-            return uncalibrated(labels.n_classes)
+            return no_calibration(labels.n_classes)
         free = np.full(len(labels), True) if known is None else known < 0
         told = not free.all() or bool(np.any(fit.evidence.history))
         return self.calibration_of(labels, fit.trace.state, fit.responsibilities(), free=free, told=told)
@@ -426,7 +435,7 @@ class DawidSkene(LabelAggregator):
         self,
         labels: Labels,
         heard: Labels,
-        fit: Fit,
+        fit: SubtypeFit,
         calibrated: Calibration,
         annotators: pd.Index,
         known: Int[np.ndarray, " items"] | None,
@@ -450,8 +459,8 @@ class DawidSkene(LabelAggregator):
 
     def keep_learned(
         self,
-        state: State,
-        evidence: Evidence,
+        state: DawidSkeneState,
+        evidence: DawidSkeneEvidence,
         calibrated: Calibration,
         share: Weights,
         doubted: Float[np.ndarray, " annotators"],
@@ -473,7 +482,11 @@ class DawidSkene(LabelAggregator):
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
 
     def keep_state(
-        self, state: State, calibrated: Calibration, imagined: Float[np.ndarray, " classes"] | float, n_subtypes: int
+        self,
+        state: DawidSkeneState,
+        calibrated: Calibration,
+        imagined: Float[np.ndarray, " classes"] | float,
+        n_subtypes: int,
     ) -> None:
         """Set what is told of the classes, and what gives the probabilities of items.
 

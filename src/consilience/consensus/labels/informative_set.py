@@ -50,8 +50,8 @@ from scipy.stats import chi2
 from consilience.annotations import Labels
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels.constant_annotators import without
-from consilience.consensus.labels.product_mixture import Mixture
-from consilience.consensus.labels.stagewise_evidence import Given, Members, StudiedLabels
+from consilience.consensus.labels.product_mixture import ProductMixtureState
+from consilience.consensus.labels.stagewise_evidence import Members, PosteriorTerms, StudiedLabels
 from consilience.estimators.gold import with_known
 from consilience.inference import Trace, iterate
 from consilience.inference.iterate import Loop, begin
@@ -93,8 +93,8 @@ class Selection:
     """
 
     members: Members
-    mixture: Trace[Mixture]
-    given: Given
+    mixture: Trace[ProductMixtureState]
+    given: PosteriorTerms
     p_values: Float[np.ndarray, " annotators"]
     probability: Float[np.ndarray, " annotators"]
     proposed: Members
@@ -133,7 +133,7 @@ def onehot_among(part: StudiedLabels, members: Members) -> OneHotLabels:
     return onehot_of(part.labels, members, part.onehot.n_components, part.known)
 
 
-def posterior_with_gold(part: StudiedLabels, given: Given) -> Responsibilities:
+def posterior_with_gold(part: StudiedLabels, given: PosteriorTerms) -> Responsibilities:
     """f(k | x_S), in which gold items have their class."""
     return with_known(part.q(given), part.known)
 
@@ -145,7 +145,9 @@ def posterior_among(
     return posterior(onehot_among(part, members), log_weights, log_table)
 
 
-def posterior_by_scores(part: StudiedLabels, given: Given, order: np.ndarray | None = None) -> Responsibilities:
+def posterior_by_scores(
+    part: StudiedLabels, given: PosteriorTerms, order: np.ndarray | None = None
+) -> Responsibilities:
     """Posteriors by the scores that the tests read; components in another order if it is given."""
     q = softmax(scores_of(part, given), axis=1)
     return q if order is None else q[:, order]
@@ -190,7 +192,7 @@ def start_of(labels: LabelsAmong) -> Expectation:
     return labels.start
 
 
-def scores_of(part: StudiedLabels, given: Given) -> Responsibilities:
+def scores_of(part: StudiedLabels, given: PosteriorTerms) -> Responsibilities:
     """ln ω_k + Σ_i ln μ_k,i,x_ni, under which gold items have their class, whatever their labels."""
     scores = np.concatenate(list(log_scores(part.onehot, given.log_weights, given.log_table)))
     if part.known is None:
@@ -225,7 +227,7 @@ class Dependence(Additive):
         return cls(by_label.astype(float), squares.astype(float))  # without labels they would be integers
 
 
-def dependence(part: StudiedLabels, given: Given) -> Dependence:
+def dependence(part: StudiedLabels, given: PosteriorTerms) -> Dependence:
     """Sums for the tests of all annotators; `given` has the table of the members, with zeros elsewhere."""
     labels = part.labels
     shape = (labels.n_annotators, labels.n_classes)
@@ -268,13 +270,13 @@ class Refining:
         """All annotators."""
         return tuple(range(len(self.counts)))
 
-    def given(self, log_weights: Weights, log_table: LogTable, members: Members) -> Given:
+    def given(self, log_weights: Weights, log_table: LogTable, members: Members) -> PosteriorTerms:
         """Return what gives the posteriors, from a table of the members alone."""
         table = np.zeros((*self.counts.shape, len(log_weights)))
         table[list(members)] = log_table.reshape(-1, *table.shape[1:])
-        return Given(log_weights, table.reshape(-1, len(log_weights)))
+        return PosteriorTerms(log_weights, table.reshape(-1, len(log_weights)))
 
-    def mixture(self, members: Members, start: OfPart, max_iter: int) -> Trace[Mixture]:
+    def mixture(self, members: Members, start: OfPart, max_iter: int) -> Trace[ProductMixtureState]:
         """EM on the labels of some annotators."""
         among = self.parts.map(LabelsAmong.of, members, *start)
         sums = among.total(start_of)
@@ -293,7 +295,7 @@ class Refining:
             statistic, degrees = score_statistic(self.parts.total(dependence, given), self.counts)
             p_values = chi2.sf(statistic, np.maximum(degrees, 1))
             probability = benefit_of_doubt(statistic, degrees, self.counts.sum(1))
-            proposed = chosen(p_values, probability, self.level)
+            proposed = choose_annotators(p_values, probability, self.level)
             return Selection(members, trace, given, p_values, probability, proposed, seen | {members})
 
         return iterate(
@@ -332,7 +334,7 @@ def score_statistic(
     return np.where(degrees > 0, statistic, 0.0), degrees
 
 
-def chosen(
+def choose_annotators(
     p_values: Float[np.ndarray, " annotators"], probability: Float[np.ndarray, " annotators"], level: float
 ) -> tuple[int, ...]:
     """Annotators for whom there is evidence; if fewer than three, the next by p-value."""

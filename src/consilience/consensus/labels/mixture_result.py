@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.copies import first_members
-from consilience.consensus.labels.product_mixture import Mixture, matched
+from consilience.consensus.labels.product_mixture import ProductMixtureState, match_labels
 from consilience.estimators import learned
 from consilience.estimators.labels import LabelAggregator, annotator_quality
 from consilience.estimators.learned import Attributes
@@ -60,7 +60,7 @@ class NamedMixture:
     @classmethod
     def of(
         cls,
-        state: Mixture,
+        state: ProductMixtureState,
         label_names: pd.Index,
         deciding: Sequence[int] | None = None,
         evidence: Float[np.ndarray, "columns components"] | None = None,
@@ -74,7 +74,7 @@ class NamedMixture:
         order = np.argsort(-state.log_weights, kind="stable")
         classes: pd.Index = pd.RangeIndex(n_components)
         if n_components == n_labels:
-            order = np.arange(n_labels) if has_gold else matched(state.expected.counts.reshape(table.shape)[who])
+            order = np.arange(n_labels) if has_gold else match_labels(state.expected.counts.reshape(table.shape)[who])
             classes = label_names
         deciding_table = np.zeros_like(table)
         deciding_table[who] = (state.log_table if evidence is None else evidence).reshape(table.shape)[who]
@@ -82,7 +82,7 @@ class NamedMixture:
         return cls(order, classes, state.log_weights[order], log_table, as_confusion(table[:, :, order]))
 
     def with_copies(self, stands: Int[np.ndarray, " annotators"]) -> NamedMixture:
-        """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
+        """Give the members of each group what was fitted for the one who stands for them; see `copies.merge_groups`."""
         table = self.log_table.reshape(len(stands), -1, self.log_table.shape[1])[stands]
         return replace(self, log_table=table.reshape(self.log_table.shape), confusion=self.confusion[stands])
 
@@ -95,7 +95,7 @@ class NamedMixture:
 def read_off(
     estimator: LabelAggregator,
     labels: Labels,
-    state: Mixture,
+    state: ProductMixtureState,
     responsibilities: Responsibilities,
     deciding: Sequence[int] | None = None,
     evidence: Float[np.ndarray, "columns components"] | None = None,
@@ -114,7 +114,7 @@ def read_off(
 
 def keep_fit(
     estimator: LabelAggregator,
-    traces: Sequence[Trace[Mixture]],
+    traces: Sequence[Trace[ProductMixtureState]],
     onehot: OneHotLabels,
     labels: Labels,
     heard: Labels,
@@ -136,7 +136,7 @@ def keep_fit(
 
 
 def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies[Any]) -> None:
-    """Give the members of each group what was fitted for the one who stands for them; see `copies.merged`."""
+    """Give the members of each group what was fitted for the one who stands for them; see `copies.merge_groups`."""
     if not len(copies):
         return
     stands = first_members(copies.group, np.bincount(labels.annotator, minlength=labels.n_annotators))
@@ -152,7 +152,7 @@ def give_to_copies(estimator: LabelAggregator, labels: Labels, copies: Copies[An
     estimator.annotators_ = own.astype(estimator.annotators_.dtypes.to_dict())
 
 
-def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[Mixture]]) -> Trace[Mixture]:
+def keep_best(estimator: LabelAggregator, traces: Sequence[Trace[ProductMixtureState]]) -> Trace[ProductMixtureState]:
     """Return the restart with the highest bound, and set the attributes of the restarts."""
     best = max(traces, key=lambda trace: trace.lower_bound)
     keep_trace(estimator, best)

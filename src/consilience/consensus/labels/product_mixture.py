@@ -52,7 +52,7 @@ RANDOM_CONCENTRATION = 1.0  # of the Dirichlet distribution that random responsi
 
 
 @dataclass(frozen=True)
-class Mixture:
+class ProductMixtureState:
     """Parameters, and the sums of the items' posteriors under them.
 
     log_weights : (components,) ln ω.
@@ -87,19 +87,19 @@ def log_prior(log_weights: np.ndarray, log_table: np.ndarray, n_labels: int, smo
     return logs + constant(len(log_weights)) + (log_table.size // n_labels) * constant(n_labels)
 
 
-def step(state: Mixture, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> Mixture:
+def step(state: ProductMixtureState, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> ProductMixtureState:
     """M-step from the current sums, then the E-step."""
     return mixture_of(state.expected, onehot, n_labels, smoothing)
 
 
-def mixture_of(expected: Expectation, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> Mixture:
+def mixture_of(expected: Expectation, onehot: LabelsOfItems, n_labels: int, smoothing: float) -> ProductMixtureState:
     """Return the mixture estimated from sums of posteriors."""
     weights, table = m_step(expected, n_labels, smoothing)
     prior = log_prior(weights, table, n_labels, smoothing)
-    return Mixture(weights, table, prior, onehot.expectation(weights, table))
+    return ProductMixtureState(weights, table, prior, onehot.expectation(weights, table))
 
 
-def lower_bound(state: Mixture) -> float:
+def lower_bound(state: ProductMixtureState) -> float:
     """ln p(labels, ω, μ), nats; after an E-step the bound is tight."""
     return state.expected.log_likelihood + state.log_prior
 
@@ -113,7 +113,7 @@ def run(
     max_iter: int,
     tol: float,
     loop: Loop = begin,
-) -> Trace[Mixture]:
+) -> Trace[ProductMixtureState]:
     """Iterate from the M-step of responsibilities, or of their sums, until the bound converges."""
     return loop(
         lambda: mixture_of(sums_of(start, onehot), onehot, n_labels, smoothing),
@@ -129,7 +129,7 @@ def draw_responsibilities(seed: int, n_items: int, n_components: int) -> Respons
     return np.random.default_rng(seed).dirichlet(np.full(n_components, RANDOM_CONCENTRATION), n_items)
 
 
-def matched(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np.ndarray, " labels"]:
+def match_labels(counts: Float[np.ndarray, "annotators labels components"]) -> Int[np.ndarray, " labels"]:
     """Match a component to each label: the assignment with the largest total agreement beyond chance.
 
     The agreement of a label and a component beyond chance is the expected number of such labels in the component, less

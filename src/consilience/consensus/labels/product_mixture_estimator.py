@@ -21,10 +21,10 @@ from consilience.annotations.types import (
     RandomSource,
     Real,
 )
-from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies import merge_groups
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.consensus.labels.mixture_result import OF_MIXTURE, keep_fit
-from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, draw_responsibilities, run
+from consilience.consensus.labels.product_mixture import SMOOTHING, ProductMixtureState, draw_responsibilities, run
 from consilience.errors import InputError
 from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import require_named, with_known
@@ -182,12 +182,12 @@ class ProductMixture(LabelAggregator):
                 f"{n_components} × {n_starts}, more than {MAX_TABLE_ENTRIES}. Use fewer components or restarts."
             )
         copies = copies_of(self, labels, known=known)
-        heard = merged(labels, copies.group)
+        heard = merge_groups(labels, copies.group)
         starts = [with_known(start, known) for start in self._starts(heard, n_components, values)]
         inner_jobs = self.n_jobs if len(starts) == 1 else None  # either restarts or chunks share the threads
         onehot = encode_labels(heard, n_components, known=known, n_jobs=inner_jobs)
 
-        def once(start: np.ndarray) -> Trace[Mixture]:
+        def once(start: np.ndarray) -> Trace[ProductMixtureState]:
             settings: dict[str, Any] = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
             return run(start, onehot, labels.n_classes, **settings)
 

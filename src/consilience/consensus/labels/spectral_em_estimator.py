@@ -12,10 +12,10 @@ from numpy.linalg import LinAlgError
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, RandomSource, Real
-from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies import merge_groups
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.consensus.labels.mixture_result import OF_MIXTURE, keep_fit
-from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, run
+from consilience.consensus.labels.product_mixture import SMOOTHING, ProductMixtureState, run
 from consilience.consensus.labels.spectral_em import MAX_CLASSES, N_GROUPS, partition, spectral_start
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.copies import COPIES
@@ -174,17 +174,17 @@ class SpectralEM(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> SpectralEM:
         copies = copies_of(self, labels, known=known)
-        heard = merged(labels, copies.group)
+        heard = merge_groups(labels, copies.group)
         _check_size(heard)
         by_chance = self.groups == "random"
         seeds = spawn_seeds(self.random_state, self.n_init if by_chance else 1)
         inner_jobs = self.n_jobs if len(seeds) == 1 else None  # either restarts or chunks share the threads
         onehot = encode_labels(heard, labels.n_classes, known=known, n_jobs=inner_jobs)
 
-        def em(first: Responsibilities) -> Trace[Mixture]:
+        def em(first: Responsibilities) -> Trace[ProductMixtureState]:
             return run(first, onehot, labels.n_classes, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol)
 
-        def once(seed: int) -> Trace[Mixture] | None:
+        def once(seed: int) -> Trace[ProductMixtureState] | None:
             rng = np.random.default_rng(seed)
             try:
                 start = spectral_start(heard, partition(heard, rng if by_chance else None), rng, self.n_starts)

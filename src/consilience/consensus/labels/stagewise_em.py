@@ -58,12 +58,12 @@ from jaxtyping import Bool, Float
 
 from consilience.consensus.labels.product_mixture import SMOOTHING, m_step
 from consilience.consensus.labels.stagewise_evidence import (
-    Evidence,
-    Given,
     Members,
     Posterior,
+    PosteriorTerms,
     Split,
-    Study,
+    StagewiseEvidence,
+    StagewiseStudy,
     compare_posteriors,
     log_likelihood_of,
     split_products,
@@ -79,7 +79,7 @@ STEP = 0.5  # share of the way to the boundary
 
 
 @dataclass(frozen=True)
-class Settings:
+class StagewiseSettings:
     """Settings of the algorithm: target number of components, and whether (13) weighs components."""
 
     n_components: int
@@ -106,9 +106,9 @@ class Stage:
     change: float
     record: Float[np.ndarray, "rounds 4"]
 
-    def given(self, n_labels: int) -> Given:
+    def given(self, n_labels: int) -> PosteriorTerms:
         """Return what gives f(k | x_S) under these parameters."""
-        return Given.by(self.log_weights, self.log_table, self.members, n_labels)
+        return PosteriorTerms.by(self.log_weights, self.log_table, self.members, n_labels)
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,14 @@ class Candidate:
     component: int
 
 
-def init(evidence: Evidence) -> Stage:
+def init(evidence: StagewiseEvidence) -> Stage:
     """One component, S empty."""
-    q = evidence.posterior(Given(np.zeros(1), np.zeros((evidence.study.counts.size, 1))))
+    q = evidence.posterior(PosteriorTerms(np.zeros(1), np.zeros((evidence.study.counts.size, 1))))
     sums = evidence.parts.total(compare_posteriors, q, q).expected
     return _stage_of(evidence, sums, q, (), np.inf, False, np.inf, np.empty((0, 4)))
 
 
-def step(state: Stage, evidence: Evidence, settings: Settings) -> Stage:
+def step(state: Stage, evidence: StagewiseEvidence, settings: StagewiseSettings) -> Stage:
     """One round: the largest entry, S and a split, the regularised E-step and the M-step."""
     information, total = evidence.information(state.q)
     found = largest_entry(information, total, evidence.study, settings)
@@ -139,7 +139,7 @@ def step(state: Stage, evidence: Evidence, settings: Settings) -> Stage:
 
 
 def _stage_of(
-    evidence: Evidence,
+    evidence: StagewiseEvidence,
     sums: Expectation,
     q: Posterior,
     members: Members,
@@ -150,24 +150,24 @@ def _stage_of(
 ) -> Stage:
     """M-step."""
     weights, table = m_step(sums, evidence.study.n_labels, SMOOTHING)
-    likelihood = float(evidence.parts.total(log_likelihood_of, Given(weights, table)))
+    likelihood = float(evidence.parts.total(log_likelihood_of, PosteriorTerms(weights, table)))
     row = [[len(weights), likelihood, largest, len(members)]]
     return Stage(weights, table, members, q, likelihood, exhausted, change, np.concatenate([record, row]))
 
 
-def settled(state: Stage) -> bool:
+def has_settled(state: Stage) -> bool:
     """Whether S and K are final, and the posteriors have settled."""
     return state.exhausted and state.change < SETTLED
 
 
-def run(evidence: Evidence, settings: Settings, *, max_iter: int, loop: Loop = begin) -> Trace[Stage]:
+def run(evidence: StagewiseEvidence, settings: StagewiseSettings, *, max_iter: int, loop: Loop = begin) -> Trace[Stage]:
     """Run the algorithm."""
     return loop(
         lambda: init(evidence),
         lambda state: step(state, evidence, settings),
         lambda state: state.log_likelihood,
         max_iter=max_iter,
-        settled=settled,
+        settled=has_settled,
     )
 
 
@@ -182,8 +182,8 @@ def conditional(
 def largest_entry(
     information: Float[np.ndarray, "components pairs"],
     total: Float[np.ndarray, "components pairs"],
-    study: Study,
-    settings: Settings,
+    study: StagewiseStudy,
+    settings: StagewiseSettings,
 ) -> Candidate | None:
     """Return the largest significant entry, weighted and corrected for bias; None if there is none."""
     if not information.size:
@@ -198,7 +198,7 @@ def largest_entry(
     return Candidate(int(pair), int(component))
 
 
-def inform(state: Stage, found: Candidate, evidence: Evidence, settings: Settings) -> Stage:
+def inform(state: Stage, found: Candidate, evidence: StagewiseEvidence, settings: StagewiseSettings) -> Stage:
     """Add the pair to S, and split its component if K is below its target; the same state if neither applies."""
     pair = evidence.study.pair(found.pair)
     new = tuple(annotator for annotator in pair if annotator not in state.members)
@@ -208,15 +208,15 @@ def inform(state: Stage, found: Candidate, evidence: Evidence, settings: Setting
     if len(state.log_weights) == settings.n_components:
         return grown
     direction = perturbation(grown, found.component, pair, evidence)
-    return moved_apart(duplicated(grown, found.component), found.component, pair, direction)
+    return moved_apart(duplicate(grown, found.component), found.component, pair, direction)
 
 
-def duplicated(state: Stage, component: int) -> Stage:
+def duplicate(state: Stage, component: int) -> Stage:
     """Copy a component; both copies have half of its ω. The posteriors are still to be computed."""
     weights = np.append(state.log_weights, state.log_weights[component])
     weights[[component, -1]] -= np.log(2)
     table = np.column_stack([state.log_table, state.log_table[:, component]])
-    return replace(state, log_weights=weights, log_table=table, q=Given(weights, table))
+    return replace(state, log_weights=weights, log_table=table, q=PosteriorTerms(weights, table))
 
 
 def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: Float[np.ndarray, "2 labels"]) -> Stage:
@@ -230,11 +230,11 @@ def moved_apart(state: Stage, component: int, pair: tuple[int, int], direction: 
     table[rows, component] += step
     table[rows, -1] -= step
     logs = np.log(table)
-    return replace(state, log_table=logs, q=Given(state.log_weights, logs))
+    return replace(state, log_table=logs, q=PosteriorTerms(state.log_weights, logs))
 
 
 def perturbation(
-    state: Stage, component: int, pair: tuple[int, int], evidence: Evidence
+    state: Stage, component: int, pair: tuple[int, int], evidence: StagewiseEvidence
 ) -> Float[np.ndarray, "2 labels"]:
     """δ of unit length: the eigenvector of the smallest eigenvalue of the Hessian, within the simplices."""
     hessian = split_hessian(state, component, pair, evidence)
@@ -244,7 +244,7 @@ def perturbation(
 
 
 def split_hessian(
-    state: Stage, component: int, pair: tuple[int, int], evidence: Evidence
+    state: Stage, component: int, pair: tuple[int, int], evidence: StagewiseEvidence
 ) -> Float[np.ndarray, "coordinates coordinates"]:
     """Hessian of N Σ_y f(y) Σ_{i<j} I(i, j | y) in δ when `component` is split along (δ, -δ), given S with the pair."""
     study, members = evidence.study, state.members

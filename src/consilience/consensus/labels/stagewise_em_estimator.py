@@ -16,7 +16,7 @@ from consilience.annotations import Labels
 from consilience.annotations.names import name_index, outside, plain
 from consilience.annotations.types import Flag, Integer, Literal, NameGroups, NumberOfClusters, Real
 from consilience.consensus.labels import stagewise_em as stagewise
-from consilience.consensus.labels.copies import merged
+from consilience.consensus.labels.copies import merge_groups
 from consilience.consensus.labels.copies_result import compare_with_apart, copies_of
 from consilience.consensus.labels.informative_set import (
     MOST_ROUNDS,
@@ -31,17 +31,17 @@ from consilience.consensus.labels.informative_set import (
     shares_of_votes,
 )
 from consilience.consensus.labels.mixture_result import OF_TABLE, give_to_copies, read_off
-from consilience.consensus.labels.product_mixture import SMOOTHING, Mixture, m_step, matched
-from consilience.consensus.labels.stagewise_em import Settings, Stage
+from consilience.consensus.labels.product_mixture import SMOOTHING, ProductMixtureState, m_step, match_labels
+from consilience.consensus.labels.stagewise_em import Stage, StagewiseSettings
 from consilience.consensus.labels.stagewise_ends import (
     EM_ITER,
+    choose_heard,
     end_with_prior,
     end_with_prior_of_all,
-    heard,
     lead_of_all,
     plain_end,
 )
-from consilience.consensus.labels.stagewise_evidence import Evidence, Posterior, count_gold, sum_part
+from consilience.consensus.labels.stagewise_evidence import Posterior, StagewiseEvidence, count_gold, sum_part
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
@@ -217,19 +217,19 @@ class StagewiseEM(LabelAggregator):
 
     def _aggregate(self, labels: Labels, known: Known, values: None) -> StagewiseEM:
         copies = copies_of(self, labels, known=known)
-        evidence = self._of_independent(merged(labels, copies.group), known)
+        evidence = self._of_independent(merge_groups(labels, copies.group), known)
         give_to_copies(self, labels, copies)
         if len(copies):  # of whom conditional_information tells what they share
-            evidence = Evidence.in_memory(labels, self.n_clusters_, float(self.entry_level))
+            evidence = StagewiseEvidence.in_memory(labels, self.n_clusters_, float(self.entry_level))
         self.keep_information(evidence, self.responsibilities_, labels.annotators)
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
 
-    def _of_independent(self, labels: Labels, known: Known) -> Evidence:
+    def _of_independent(self, labels: Labels, known: Known) -> StagewiseEvidence:
         """Fit to labels of which none are copies."""
         n_components = self.number_of_components(labels.classes)
         require_named(known, n_components, labels, type(self).__name__)
-        evidence = Evidence.in_memory(labels, n_components, float(self.entry_level), known)
+        evidence = StagewiseEvidence.in_memory(labels, n_components, float(self.entry_level), known)
         final = self.learn(evidence, labels.annotators)
         function, parameters = final.posterior
         (q,) = evidence.parts.results(function, *parameters)
@@ -241,7 +241,7 @@ class StagewiseEM(LabelAggregator):
         """Return the number of components that the parameters ask for, given the names of the classes."""
         return len(classes) if is_auto(self.n_clusters) else int(self.n_clusters)
 
-    def learn(self, evidence: Evidence, annotators: pd.Index, loop: Loop = begin) -> Final:
+    def learn(self, evidence: StagewiseEvidence, annotators: pd.Index, loop: Loop = begin) -> Final:
         """Find the informative set and the components; set what is told of the search.
 
         Parameters
@@ -252,7 +252,7 @@ class StagewiseEM(LabelAggregator):
         """
         study = evidence.study
         trace = stagewise.run(
-            evidence, Settings(study.n_components, bool(self.weighted)), max_iter=self.max_iter, loop=loop
+            evidence, StagewiseSettings(study.n_components, bool(self.weighted)), max_iter=self.max_iter, loop=loop
         )
         stage, self.n_iter_ = trace.state, trace.n_iter
         self.trace_ = trace_table(stage, evidence, annotators)
@@ -283,7 +283,7 @@ class StagewiseEM(LabelAggregator):
         for name in {"informative", "p_value"} & set(self.annotators_):
             self.annotators_[name] = self.annotators_[name].to_numpy()[stands]
 
-    def keep_information(self, evidence: Evidence, q: Posterior, annotators: pd.Index) -> None:
+    def keep_information(self, evidence: StagewiseEvidence, q: Posterior, annotators: pd.Index) -> None:
         """Keep (13) of all pairs of annotators under the final posteriors, for `conditional_information`."""
         information, total = evidence.information(q)
         self._pair_information = pd.DataFrame(
@@ -312,7 +312,7 @@ class StagewiseEM(LabelAggregator):
         table[first, second] = table[second, first] = pairs["information"]
         return pd.DataFrame(table, index=names, columns=names)
 
-    def _end_with_stage(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
+    def _end_with_stage(self, stage: Stage, evidence: StagewiseEvidence, refining: Refining) -> Final:
         """End with the stagewise solution."""
         n_labels = evidence.study.n_labels
         if evidence.has_gold and len(stage.log_weights) < n_labels:
@@ -324,9 +324,9 @@ class StagewiseEM(LabelAggregator):
         sums, weights, table = evidence.parts.total(sum_part, *posterior), stage.log_weights, stage.log_table
         if evidence.has_gold:
             weights, table = m_step(sums, n_labels, SMOOTHING)
-        return Final(Mixture(weights, table, 0.0, sums), posterior, stage.members, stage.members)
+        return Final(ProductMixtureState(weights, table, 0.0, sums), posterior, stage.members, stage.members)
 
-    def _end_with_all(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
+    def _end_with_all(self, stage: Stage, evidence: StagewiseEvidence, refining: Refining) -> Final:
         """End with EM on all annotators."""
         everyone = refining.everyone
         trace = refining.mixture(everyone, starts_of(stage, evidence, refining)[0].posterior, EM_ITER)
@@ -335,7 +335,7 @@ class StagewiseEM(LabelAggregator):
         posterior = posterior_among, (everyone, mixture.log_weights, mixture.log_table)
         return Final(mixture, posterior, stage.members, everyone)
 
-    def _end_with_selection(self, stage: Stage, evidence: Evidence, refining: Refining) -> Final:
+    def _end_with_selection(self, stage: Stage, evidence: StagewiseEvidence, refining: Refining) -> Final:
         """End with EM on the refined informative set, from the better start; or with all annotators."""
         starts = starts_of(stage, evidence, refining)
         traces = [refining.refine(start) for start in starts]
@@ -351,7 +351,7 @@ class StagewiseEM(LabelAggregator):
         self.fell_back_ = lead > 0
         none = not informs(last.p_values, last.probability, refining.level).any()
         if self.fell_back_:
-            members = heard(refining)[1]
+            members = choose_heard(refining)[1]
             self._warn_of_fall_back(len(last.members), len(members), lead, none=none)
             end = end_with_prior_of_all(refining)
         elif none:
@@ -372,7 +372,7 @@ class StagewiseEM(LabelAggregator):
         first = [annotator for annotator in stage.members if annotator in members]
         added = sorted(set(members) - set(first), key=lambda annotator: last.p_values[annotator])
         told = refining.given(end.log_weights, end.evidence, members).log_table
-        mixture, order = Mixture(end.log_weights, table, 0.0, sums), [*first, *added]
+        mixture, order = ProductMixtureState(end.log_weights, table, 0.0, sums), [*first, *added]
         return Final(mixture, end.posterior, order, order, told, last.p_values)
 
     def _keep_converged(self, converged: bool, otherwise: str) -> None:
@@ -404,7 +404,7 @@ class Final:
     p_values : of the tests, if there were any.
     """
 
-    mixture: Mixture
+    mixture: ProductMixtureState
     posterior: OfPart
     members: Sequence[int]
     deciding: Sequence[int]
@@ -412,7 +412,7 @@ class Final:
     p_values: Float[np.ndarray, " annotators"] | None = None
 
 
-def starts_of(stage: Stage, evidence: Evidence, refining: Refining) -> list[Start]:
+def starts_of(stage: Stage, evidence: StagewiseEvidence, refining: Refining) -> list[Start]:
     """Starts of refining: the stagewise solution and the votes, if they have all components."""
     study, everyone = evidence.study, refining.everyone
     starts = []
@@ -425,16 +425,16 @@ def starts_of(stage: Stage, evidence: Evidence, refining: Refining) -> list[Star
     return starts
 
 
-def in_order_of_classes(stage: Stage, evidence: Evidence) -> Stage:
+def in_order_of_classes(stage: Stage, evidence: StagewiseEvidence) -> Stage:
     """Give the components the order of the classes: that of gold items, and the names of the labels of the set."""
     n_classes = evidence.study.n_labels
     sums, gold = evidence.parts.total(count_gold, stage.given(n_classes))
     counts = sums.counts.reshape(-1, n_classes, n_classes)[list(stage.members)]
-    order = matched(np.concatenate([counts, gold[None]]))
+    order = match_labels(np.concatenate([counts, gold[None]]))
     return replace(stage, log_weights=stage.log_weights[order], log_table=stage.log_table[:, order])
 
 
-def trace_table(last: Stage, evidence: Evidence, annotators: pd.Index) -> pd.DataFrame:
+def trace_table(last: Stage, evidence: StagewiseEvidence, annotators: pd.Index) -> pd.DataFrame:
     """Tabulate the rounds; see `StagewiseEM`."""
     n_components, log_likelihood, information, n_informative = last.record.T
     sizes = n_informative.astype(int).tolist()

@@ -23,7 +23,7 @@ from consilience.consensus.labels.informative_set import (
     shares_of_votes,
     start_of,
 )
-from consilience.consensus.labels.product_mixture import matched
+from consilience.consensus.labels.product_mixture import match_labels
 from consilience.consensus.labels.stagewise_evidence import Members
 from consilience.inference import Trace
 from consilience.inference.parts import LabelsInParts
@@ -65,12 +65,12 @@ def end_with_prior(refining: Refining, selection: Selection, *, has_gold: bool) 
     """
     n_classes = refining.counts.shape[1]
     counts = selection.mixture.state.expected.counts.reshape(-1, n_classes, n_classes)
-    order = np.arange(n_classes) if has_gold else matched(counts)
+    order = np.arange(n_classes) if has_gold else match_labels(counts)
     start = posterior_by_scores, (selection.given, order)
     return _end_of(selection.members, _with_learned_prior(refining, selection.members, start, 0.0))
 
 
-def heard(refining: Refining) -> tuple[Bool[np.ndarray, " annotators"], Members]:
+def choose_heard(refining: Refining) -> tuple[Bool[np.ndarray, " annotators"], Members]:
     """Return who is constant, and the annotators that `DawidSkene` reads."""
     constant = constant_among(refining.parts, refining.counts)
     return constant, tuple(np.flatnonzero(refining.counts.any(1) & ~constant).tolist())
@@ -78,7 +78,7 @@ def heard(refining: Refining) -> tuple[Bool[np.ndarray, " annotators"], Members]
 
 def end_with_prior_of_all(refining: Refining) -> End:
     """Fit the model of `dawid_skene` to all annotators, as `DawidSkene` does."""
-    constant, members = heard(refining)
+    constant, members = choose_heard(refining)
     sizes = dawid_skene.imagined_by_pairs(refining.parts.total(count_pairs_without, constant))
     return _end_of(members, _with_learned_prior(refining, members, (shares_of_votes, (constant,)), sizes))
 
@@ -88,7 +88,7 @@ def lead_of_all(refining: Refining, members: Members, bound: float) -> float:
 
     Constant annotators count as everyone outside the set does.
     """
-    constant, everyone = heard(refining)
+    constant, everyone = choose_heard(refining)
     if set(everyone) <= set(members):
         return 0.0
     bound_of_all = _with_learned_prior(refining, everyone, (shares_of_votes, (constant,)), 0.0).lower_bound
@@ -102,17 +102,17 @@ def lead_of_all(refining: Refining, members: Members, bound: float) -> float:
 
 def _with_learned_prior(
     refining: Refining, members: Members, start: OfPart, imagined: Float[np.ndarray, " classes"] | float
-) -> Trace[dawid_skene.State]:
+) -> Trace[dawid_skene.DawidSkeneState]:
     among = refining.parts.map(LabelsAmong.of, members, *start)
     sums = among.total(start_of)
-    evidence = dawid_skene.Evidence(LabelsInParts(among, len(sums.sizes)), 0.0, imagined)
+    evidence = dawid_skene.DawidSkeneEvidence(LabelsInParts(among, len(sums.sizes)), 0.0, imagined)
     limits: dict[str, Any] = {"max_iter": EM_ITER, "tol": EM_TOL, "loop": refining.loop}
     trace = dawid_skene.run(sums, evidence, one_coin=False, learned=True, **limits)
     among.forget()
     return trace
 
 
-def _end_of(members: Members, trace: Trace[dawid_skene.State]) -> End:
+def _end_of(members: Members, trace: Trace[dawid_skene.DawidSkeneState]) -> End:
     state, n_classes = trace.state, len(trace.state.log_weights)
     table = state.model.log_table.reshape(-1, n_classes)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)

@@ -20,7 +20,7 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.constant_annotators import count_labels
 from consilience.inference.pair_tables import (
     MOST_CELLS,
-    Pairs,
+    AnnotatorPairs,
     PairTables,
     Precision,
     common_items,
@@ -52,14 +52,14 @@ Information = Float[np.ndarray, "components pairs"]
 
 
 @dataclass(frozen=True)
-class Given:
+class PosteriorTerms:
     """What gives the posteriors of items: ln ω, and ln μ with zeros for annotators outside S."""
 
     log_weights: Weights
     log_table: LogTable
 
     @classmethod
-    def by(cls, log_weights: Weights, log_table: LogTable, members: Members, n_labels: int) -> Given:
+    def by(cls, log_weights: Weights, log_table: LogTable, members: Members, n_labels: int) -> PosteriorTerms:
         """Keep what f(k | x_S) depends on: annotators outside S have no factor."""
         return cls(log_weights, only_members(log_table, members, n_labels))
 
@@ -72,7 +72,7 @@ def only_members(log_table: np.ndarray, members: tuple[int, ...], n_labels: int)
     return blocks.reshape(log_table.shape)
 
 
-Posterior = Responsibilities | Given
+Posterior = Responsibilities | PosteriorTerms
 """q of all items, kept, or what gives it to each part of them anew."""
 
 
@@ -91,7 +91,7 @@ class StudiedLabels:
 
     labels: Labels
     onehot: OneHotLabels
-    pairs: Pairs
+    pairs: AnnotatorPairs
     tables_held: PairTables | None
     precision: Precision
     known: Int[np.ndarray, " items"] | None = None
@@ -103,9 +103,9 @@ class StudiedLabels:
 
     def q(self, of: Posterior) -> Responsibilities:
         """Posteriors of the items."""
-        return posterior(self.onehot, of.log_weights, of.log_table) if isinstance(of, Given) else of
+        return posterior(self.onehot, of.log_weights, of.log_table) if isinstance(of, PosteriorTerms) else of
 
-    def tables_among(self, members: Members, pairs: Pairs) -> PairTables:
+    def tables_among(self, members: Members, pairs: AnnotatorPairs) -> PairTables:
         """Tables of pairs among some annotators, who are numbered in increasing order."""
         rows = np.isin(self.labels.annotator, members)
         labels = replace(
@@ -136,7 +136,7 @@ class Reassigned:
 
 
 def compare_posteriors(
-    part: StudiedLabels, before: Float[np.ndarray, "items components_before"] | Given, now: Posterior
+    part: StudiedLabels, before: Float[np.ndarray, "items components_before"] | PosteriorTerms, now: Posterior
 ) -> Reassigned:
     """Sums of the posteriors now, and how far they are from those before."""
     q, earlier = part.q(now), part.q(before)
@@ -151,7 +151,7 @@ def sum_part(
     return part.onehot.expectation_of(function(part, *parameters))
 
 
-def count_gold(part: StudiedLabels, given: Given) -> tuple[Expectation, LogTable]:
+def count_gold(part: StudiedLabels, given: PosteriorTerms) -> tuple[Expectation, LogTable]:
     """Sums of the posteriors, and of those of the gold items of each class; in memory alone there is gold."""
     q, n_classes = part.q(given), part.labels.n_classes
     known = np.full(len(q), -1) if part.known is None else part.known
@@ -159,7 +159,7 @@ def count_gold(part: StudiedLabels, given: Given) -> tuple[Expectation, LogTable
     return part.onehot.expectation_of(q), np.asarray(of_classes.T @ q)
 
 
-def log_likelihood_of(part: StudiedLabels, given: Given) -> float:
+def log_likelihood_of(part: StudiedLabels, given: PosteriorTerms) -> float:
     """ln p of the labels, nats."""
     return part.onehot.expectation(given.log_weights, given.log_table).log_likelihood
 
@@ -177,7 +177,7 @@ class Split:
     pair: tuple[int, int]
     probability: Float[np.ndarray, "2 labels"]
     members: Members
-    among: Pairs
+    among: AnnotatorPairs
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class SplitTables(Additive):
 def split_tables(part: StudiedLabels, split: Split) -> SplitTables:
     """Tables for the Hessian: those weighted by r u give its first term."""
     tables, q = part.tables_among(split.members, split.among), part.q(split.q)
-    directions = [tables.of(q[:, split.component] * each) for each in _scaled(part, split).T]
+    directions = [tables.of(q[:, split.component] * each) for each in _scale(part, split).T]
     return SplitTables(np.stack([tables.of(weights) for weights in q.T]), np.stack(directions))
 
 
@@ -200,14 +200,14 @@ def split_products(
 ) -> Float[np.ndarray, "coordinates coordinates"]:
     """Sums of the terms of h in the Hessian, with the `log_ratio` of the tables of each component."""
     tables, q = part.tables_among(split.members, split.among), part.q(split.q)
-    r, scaled = q[:, split.component], _scaled(part, split)
+    r, scaled = q[:, split.component], _scale(part, split)
     slope = r * (1 - r) * tables.per_item(ratios[split.component])
     for other in np.delete(np.arange(q.shape[1]), split.component):
         slope -= r * q[:, other] * tables.per_item(ratios[other])
     return np.asarray(scaled.T @ (slope[:, None] * scaled))
 
 
-def _scaled(part: StudiedLabels, split: Split) -> Float[np.ndarray, "items coordinates"]:
+def _scale(part: StudiedLabels, split: Split) -> Float[np.ndarray, "items coordinates"]:
     """One-hot labels of the pair, divided by their probabilities."""
     labels, n_labels = part.labels, part.labels.n_classes
     onehot = np.zeros((len(labels), 2, n_labels))
@@ -221,7 +221,7 @@ def _scaled(part: StudiedLabels, split: Split) -> Float[np.ndarray, "items coord
 
 
 @dataclass(frozen=True)
-class Study:
+class StagewiseStudy:
     """What the algorithm knows of the labels beside sums of posteriors.
 
     counts : number of labels of each annotator, of each class.
@@ -235,7 +235,7 @@ class Study:
     n_components: int
     counts: Int[np.ndarray, "annotators labels"]
     common: csr_array
-    pairs: Pairs
+    pairs: AnnotatorPairs
     degrees: Int[np.ndarray, " pairs"]
     threshold: Float[np.ndarray, " pairs"]
 
@@ -247,7 +247,7 @@ class Study:
         n_items: int,
         n_components: int,
         level: float,
-    ) -> Study:
+    ) -> StagewiseStudy:
         """Choose the pairs; `level` is that of the threshold."""
         n_labels = counts.shape[1]
         pairs = kept_pairs(common, min(COMMON_ITEMS * n_labels**2, n_items), n_labels)
@@ -265,14 +265,14 @@ class Study:
         """Return the two annotators of a pair."""
         return int(self.pairs.first[number]), int(self.pairs.second[number])
 
-    def pairs_among(self, members: Members) -> Pairs:
+    def pairs_among(self, members: Members) -> AnnotatorPairs:
         """Pairs of some annotators, who are numbered in increasing order."""
         inside = sorted(members)
         return kept_pairs(csr_array(self.common[inside][:, inside]), 1, self.n_labels)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class StagewiseEvidence:
     """Labels in parts, and what is known of all.
 
     parts : of `StudiedLabels`.
@@ -280,35 +280,37 @@ class Evidence:
     """
 
     parts: Parts
-    study: Study
+    study: StagewiseStudy
     has_gold: bool = False
 
     @classmethod
     def in_memory(
         cls, labels: Labels, n_components: int, level: float, known: Int[np.ndarray, " items"] | None = None
-    ) -> Evidence:
+    ) -> StagewiseEvidence:
         """Encode labels; `level` is that of the threshold, `known` are the classes of gold items, -1 for the others."""
-        study = Study.of(count_labels(labels), common_items(labels), len(labels), n_components, level)
+        study = StagewiseStudy.of(count_labels(labels), common_items(labels), len(labels), n_components, level)
         tables = tables_of_pairs(labels, study.pairs, IN_MEMORY)
         onehot = encode_labels(labels, n_components)
         part = StudiedLabels(labels, onehot, study.pairs, tables, IN_MEMORY, known)
         return cls(OnePart(part), study, known is not None)
 
     @classmethod
-    def over(cls, parts: Parts, study: Study, given: Callable[[Any], Labels] | None = None) -> Evidence:
+    def over(
+        cls, parts: Parts, study: StagewiseStudy, given: Callable[[Any], Labels] | None = None
+    ) -> StagewiseEvidence:
         """Encode the labels of parts, which have `labels`.
 
         given : from a part to labels that tables count in place of those that decide the posteriors.
         """
         return cls(parts.map(encode_part, study.n_components, study.pairs, given), study)
 
-    def posterior(self, given: Given) -> Posterior:
+    def posterior(self, given: PosteriorTerms) -> Posterior:
         """q of all items in memory; else what gives it, part by part."""
         return self.parts.held.q(given) if isinstance(self.parts, OnePart) else given
 
     def information(self, q: Posterior) -> tuple[Information, Information]:
         """I_k(i, j) within each component, nats, and the number of items in its table."""
-        n_components = len(q.log_weights) if isinstance(q, Given) else q.shape[1]
+        n_components = len(q.log_weights) if isinstance(q, PosteriorTerms) else q.shape[1]
         n_cells = len(self.study.pairs.first) * self.study.n_labels**2
         at_once = max(MOST_CELLS // max(n_cells, 1), 1)  # components
         found = [
@@ -320,7 +322,7 @@ class Evidence:
 
 
 def encode_part(
-    part: Any, n_components: int, pairs: Pairs, given: Callable[[Any], Labels] | None = None
+    part: Any, n_components: int, pairs: AnnotatorPairs, given: Callable[[Any], Labels] | None = None
 ) -> StudiedLabels:
     """Encode the labels of a partition; co-labels are kept, dense tables are made again when they are needed."""
     labels, precision = part.labels if given is None else given(part), IN_PARTS

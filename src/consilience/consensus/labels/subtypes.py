@@ -36,7 +36,14 @@ from scipy.special import expit
 
 from consilience.annotations import Labels
 from consilience.consensus.labels.annotator_models import Hierarchical, Matrices
-from consilience.consensus.labels.dawid_skene import Evidence, State, labels_of, lower_bound, state_of, step
+from consilience.consensus.labels.dawid_skene import (
+    DawidSkeneEvidence,
+    DawidSkeneState,
+    labels_of,
+    lower_bound,
+    state_of,
+    step,
+)
 from consilience.consensus.labels.samples import sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.product_distributions import Responsibilities, Weights, posterior
@@ -50,11 +57,11 @@ SMOOTHING = 0.5  # labels, spread over the classes, in p_jl
 
 
 @dataclass(frozen=True)
-class Fit:
+class SubtypeFit:
     """A fitted model with its evidence."""
 
-    trace: Trace[State]
-    evidence: Evidence
+    trace: Trace[DawidSkeneState]
+    evidence: DawidSkeneEvidence
 
     def responsibilities(self) -> Responsibilities:
         """q(z) of all items, (items, components)."""
@@ -63,15 +70,15 @@ class Fit:
         return posterior(self.evidence.chunks, state.log_weights, table.reshape(-1, table.shape[2]))
 
 
-def found(
-    first: Fit,
+def divide_classes(
+    first: SubtypeFit,
     onehot: csr_array,
-    evidence_for: Callable[[int], Evidence],
+    evidence_for: Callable[[int], DawidSkeneEvidence],
     *,
     n_subtypes: int | None,
     max_iter: int,
     tol: float,
-) -> Fit:
+) -> SubtypeFit:
     """Divide the classes.
 
     Parameters
@@ -85,33 +92,35 @@ def found(
     best = current = first
     while current.evidence.n_subtypes < (n_subtypes or MOST):
         evidence = evidence_for(min(2 * current.evidence.n_subtypes, n_subtypes or MOST))
-        current = _divided(current, onehot, evidence, max_iter=max_iter, tol=tol)
+        current = _run_divided(current, onehot, evidence, max_iter=max_iter, tol=tol)
         if n_subtypes is None and current.trace.lower_bound <= best.trace.lower_bound:
             break
         best = current
     return best
 
 
-def _divided(fit: Fit, onehot: csr_array, evidence: Evidence, *, max_iter: int, tol: float) -> Fit:
+def _run_divided(
+    fit: SubtypeFit, onehot: csr_array, evidence: DawidSkeneEvidence, *, max_iter: int, tol: float
+) -> SubtypeFit:
     """Run the model with more subtypes, from halves of those of another."""
     model = cast(Hierarchical, fit.trace.state.model)  # the only one with subtypes
     n_classes = len(model.errors)
-    start = divided(fit.responsibilities(), onehot, n_classes, evidence.n_subtypes)
+    start = divide_subtypes(fit.responsibilities(), onehot, n_classes, evidence.n_subtypes)
     expected = evidence.chunks.expectation_of(start)
     state = state_of(model.with_counts(labels_of(expected, evidence)), expected, evidence, learned=True)
     held = iterate(state, lambda state: _rows_alone(state, evidence), lower_bound, max_iter=HELD, tol=tol)
     trace = iterate(
         held.state, lambda state: step(state, evidence, learned=True), lower_bound, max_iter=max_iter, tol=tol
     )
-    return Fit(replace(trace, lower_bounds=held.lower_bounds + trace.lower_bounds), evidence)
+    return SubtypeFit(replace(trace, lower_bounds=held.lower_bounds + trace.lower_bounds), evidence)
 
 
-def _rows_alone(state: State, evidence: Evidence) -> State:
+def _rows_alone(state: DawidSkeneState, evidence: DawidSkeneEvidence) -> DawidSkeneState:
     model = cast(Hierarchical, state.model).with_counts(labels_of(state.expected, evidence))
     return state_of(model, state.expected, evidence, learned=True)
 
 
-def divided(
+def divide_subtypes(
     responsibilities: Responsibilities, onehot: csr_array, n_classes: int, n_subtypes: int
 ) -> Float[np.ndarray, "items more_components"]:
     """Divide the largest subtypes of each class in two, so that there are `n_subtypes`, at most twice as many."""

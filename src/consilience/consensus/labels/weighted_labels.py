@@ -97,8 +97,8 @@ class WeightedDawidSkene:
     """
 
     encoded: Encoded
-    evidence: dawid_skene.Evidence
-    state: dawid_skene.State
+    evidence: dawid_skene.DawidSkeneEvidence
+    state: dawid_skene.DawidSkeneState
     fitted: Responsibilities
     learned: bool
 
@@ -113,7 +113,9 @@ class WeightedDawidSkene:
         learned: bool,
     ) -> WeightedDawidSkene:
         """Learn the state again from the fitted responsibilities."""
-        evidence = dawid_skene.Evidence(encoded.onehot(), 0.0, sizes, encoded.n_components // encoded.labels.n_classes)
+        evidence = dawid_skene.DawidSkeneEvidence(
+            encoded.onehot(), 0.0, sizes, encoded.n_components // encoded.labels.n_classes
+        )
         state = dawid_skene.init(evidence, fitted, one_coin=one_coin, learned=learned)
         for _ in range(SWEEPS_AT_FIT):
             state = dawid_skene.step(state, evidence, learned=learned)
@@ -133,7 +135,7 @@ class WeightedDawidSkene:
         """Draw the class of each item from its probability under these weights."""
         q = self.responsibilities(weights)
         in_classes = q.reshape(len(q), self.encoded.labels.n_classes, -1).sum(2)
-        return _drawn(in_classes, self.encoded.labels, rng)
+        return _draw(in_classes, self.encoded.labels, rng)
 
     def _sweep(
         self, onehot: OneHotLabels, q: Responsibilities, model: AnnotatorModel
@@ -176,7 +178,7 @@ class WeightedMixture:
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Draw the component of each item from its probability under these weights."""
-        return _drawn(self.responsibilities(weights), self.encoded.labels, rng)
+        return _draw(self.responsibilities(weights), self.encoded.labels, rng)
 
 
 def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
@@ -192,7 +194,7 @@ def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
     return replace(model, accuracy=model.crowd + right_wrong).with_counts(counts)
 
 
-def _drawn(q: Responsibilities, labels: Labels, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
+def _draw(q: Responsibilities, labels: Labels, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
     below = np.cumsum(q, axis=1) < rng.random((len(q), 1))
     drawn = np.minimum(below.sum(1), q.shape[1] - 1)  # rounding may leave the last sum below 1
     return np.where(np.diff(labels.indptr) > 0, drawn, -1)

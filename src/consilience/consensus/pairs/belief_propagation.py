@@ -54,8 +54,8 @@ from scipy.special import gammaln, logsumexp, softmax
 from consilience.consensus.pairs.correlation_clustering import (
     ACCURACIES,
     Clusters,
+    CorrelationClusteringProblem,
     PerPair,
-    Problem,
     Right,
     apart,
     log_odds_of_pairs,
@@ -89,7 +89,7 @@ class Beliefs:
 
 
 def search(
-    problem: Problem,
+    problem: CorrelationClusteringProblem,
     partition: Clusters,
     numbers: Sequence[int],
     *,
@@ -120,7 +120,7 @@ def search(
     return [trace for trace in found if _is_answer(trace)]
 
 
-def random_shares(problem: Problem, n_clusters: int, rng: np.random.Generator) -> Shares:
+def random_shares(problem: CorrelationClusteringProblem, n_clusters: int, rng: np.random.Generator) -> Shares:
     """First shares without knowledge."""
     return rng.dirichlet(np.full(n_clusters, SPREAD), problem.n_items)
 
@@ -131,7 +131,7 @@ def shares_of(cluster: Clusters) -> Shares:
     return CERTAINTY * np.eye(n_clusters)[cluster] + (1 - CERTAINTY) / n_clusters
 
 
-def run(problem: Problem, start: Shares, *, max_iter: int, tol: float) -> Trace[Beliefs]:
+def run(problem: CorrelationClusteringProblem, start: Shares, *, max_iter: int, tol: float) -> Trace[Beliefs]:
     """Sweep until the evidence stands still."""
     right = apart(problem, ACCURACIES[1]).right
     state = Beliefs(start[_senders(problem)], right, start, -np.inf, np.inf)
@@ -144,12 +144,12 @@ def run(problem: Problem, start: Shares, *, max_iter: int, tol: float) -> Trace[
     )
 
 
-def step(beliefs: Beliefs, problem: Problem) -> Beliefs:
+def step(beliefs: Beliefs, problem: CorrelationClusteringProblem) -> Beliefs:
     """Pass all messages, and update the rates."""
     excess = np.expm1(np.minimum(log_odds_of_pairs(problem, beliefs.right), LARGEST_LOG_ODDS))
     messages = beliefs.messages
     for _ in range(PASSES):
-        messages = DAMPING * messages + (1 - DAMPING) * updated(messages, excess, problem)
+        messages = DAMPING * messages + (1 - DAMPING) * update_messages(messages, excess, problem)
     score = _scores(messages, excess, problem)[1]
     share = softmax(score, axis=1)
     alike, normalizer = _alike(messages, excess)
@@ -157,7 +157,7 @@ def step(beliefs: Beliefs, problem: Problem) -> Beliefs:
     return Beliefs(messages, rates(problem, alike), share, value, abs(value - beliefs.evidence))
 
 
-def updated(messages: Messages, excess: PerPair, problem: Problem) -> Messages:
+def update_messages(messages: Messages, excess: PerPair, problem: CorrelationClusteringProblem) -> Messages:
     """Messages from all others but the one to whom they go."""
     received, score = _scores(messages, excess, problem)
     back = np.roll(received, len(excess), axis=0)  # from the receiver of each message
@@ -165,7 +165,12 @@ def updated(messages: Messages, excess: PerPair, problem: Problem) -> Messages:
 
 
 def evidence(
-    score: Shares, normalizer: PerPair, share: Shares, alike: PerPair, right: Right, problem: Problem
+    score: Shares,
+    normalizer: PerPair,
+    share: Shares,
+    alike: PerPair,
+    right: Right,
+    problem: CorrelationClusteringProblem,
 ) -> float:
     """Bethe approximation of ln p(judgements), nats."""
     n_clusters = share.shape[1]
@@ -195,7 +200,7 @@ def _is_answer(trace: Trace[Beliefs]) -> bool:
     return trace.converged and certainty(trace.state.share) >= LEAST_CERTAINTY
 
 
-def _scores(messages: Messages, excess: PerPair, problem: Problem) -> tuple[Messages, Shares]:
+def _scores(messages: Messages, excess: PerPair, problem: CorrelationClusteringProblem) -> tuple[Messages, Shares]:
     """Log factor of each message at its receiver, and their sums."""
     received = np.log1p(np.tile(excess, 2)[:, None] * messages)
     n_directed = len(received)
@@ -212,5 +217,5 @@ def _alike(messages: Messages, excess: PerPair) -> tuple[PerPair, PerPair]:
     return (1 + excess) * agreement / normalizer, normalizer
 
 
-def _senders(problem: Problem) -> Int[np.ndarray, " directed"]:
+def _senders(problem: CorrelationClusteringProblem) -> Int[np.ndarray, " directed"]:
     return np.concatenate([problem.first, problem.second])

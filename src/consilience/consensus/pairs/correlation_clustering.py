@@ -87,7 +87,7 @@ Right = Float[np.ndarray, "sides annotators outcomes"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class CorrelationClusteringProblem:
     """Judgements, and the prior; see the module docstring.
 
     first, second : items of each different pair that was judged.
@@ -122,7 +122,7 @@ class Problem:
         reliability: tuple[float, float],
         n_clusters: int | None,
         rng: np.random.Generator,
-    ) -> Problem:
+    ) -> CorrelationClusteringProblem:
         """Problem of judgements of (items, annotators); every item has some."""
         n_items, n_annotators = shape
         # codes of pairs exceed 32 bits
@@ -150,7 +150,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class State:
+class CorrelationClusteringState:
     """z and q(p); see the module docstring. Clusters are numbered from 0 without gaps."""
 
     cluster: Clusters
@@ -204,32 +204,32 @@ def log_odds_of_unjudged(
     return 0.0 if low is None or high is None or low <= high else float(np.log((1 - low) / (1 - high)))
 
 
-def apart(problem: Problem, accuracy: float) -> State:
+def apart(problem: CorrelationClusteringProblem, accuracy: float) -> CorrelationClusteringState:
     """Every item alone, and annotators of this accuracy."""
     guess = GUESS_STRENGTH * np.array([accuracy, 1 - accuracy])
-    return State(np.arange(problem.n_items), np.tile(guess, (2, problem.n_annotators, 1)))
+    return CorrelationClusteringState(np.arange(problem.n_items), np.tile(guess, (2, problem.n_annotators, 1)))
 
 
-def together(problem: Problem) -> State:
+def together(problem: CorrelationClusteringProblem) -> CorrelationClusteringState:
     """All items in one cluster."""
     cluster = np.zeros(problem.n_items, dtype=np.intp)
-    return State(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
 
 
-def scattered(problem: Problem, rng: np.random.Generator) -> State:
+def scatter_items(problem: CorrelationClusteringProblem, rng: np.random.Generator) -> CorrelationClusteringState:
     """A random partition, into at most about √n clusters."""
     n_clusters = rng.integers(2, 2 + max(math.isqrt(problem.n_items), 1))
     cluster = _without_gaps(rng.integers(n_clusters, size=problem.n_items))
-    return State(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
 
 
-def best_of_all(problem: Problem) -> State:
+def best_of_all(problem: CorrelationClusteringProblem) -> CorrelationClusteringState:
     """The best of all partitions of a few items."""
     partitions = all_partitions(problem.n_items)
     n_each = max(ENTRIES // (4 * problem.n_annotators), 1)
     chunks = (partitions[start : start + n_each] for start in range(0, len(partitions), n_each))
     cluster = partitions[int(np.argmax(np.concatenate([objectives(chunk, problem) for chunk in chunks])))]
-    return State(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
 
 
 def all_partitions(n_items: int) -> Int[np.ndarray, "partitions items"]:
@@ -242,7 +242,9 @@ def all_partitions(n_items: int) -> Int[np.ndarray, "partitions items"]:
     return found
 
 
-def objectives(partitions: Int[np.ndarray, "partitions items"], problem: Problem) -> Float[np.ndarray, " partitions"]:
+def objectives(
+    partitions: Int[np.ndarray, "partitions items"], problem: CorrelationClusteringProblem
+) -> Float[np.ndarray, " partitions"]:
     """F(z) of each partition; see `objective`."""
     within = (partitions[:, problem.first] == partitions[:, problem.second]).astype(float)
     right = np.empty((len(partitions), 2, problem.n_annotators, 2))
@@ -266,15 +268,19 @@ def _numbers_of(partitions: Int[np.ndarray, "partitions items"]) -> Int[np.ndarr
     return np.asarray(1 + (np.diff(ordered, axis=1) > 0).sum(1))
 
 
-def starts(problem: Problem, n_random: int, rng: np.random.Generator) -> list[State]:
+def starts(
+    problem: CorrelationClusteringProblem, n_random: int, rng: np.random.Generator
+) -> list[CorrelationClusteringState]:
     """All starts; see the module docstring."""
     if problem.n_items <= MOST_ENUMERATED:
         return [best_of_all(problem)]
     alone = [apart(problem, accuracy) for accuracy in ACCURACIES]
-    return [*alone, together(problem), *(scattered(problem, rng) for _ in range(n_random))]
+    return [*alone, together(problem), *(scatter_items(problem, rng) for _ in range(n_random))]
 
 
-def run(problem: Problem, start: State, *, max_iter: int, tol: float) -> Trace[State]:
+def run(
+    problem: CorrelationClusteringProblem, start: CorrelationClusteringState, *, max_iter: int, tol: float
+) -> Trace[CorrelationClusteringState]:
     """Sweep from a start."""
     return iterate(
         start,
@@ -285,7 +291,7 @@ def run(problem: Problem, start: State, *, max_iter: int, tol: float) -> Trace[S
     )
 
 
-def step(state: State, problem: Problem) -> State:
+def step(state: CorrelationClusteringState, problem: CorrelationClusteringProblem) -> CorrelationClusteringState:
     """Merges, moves and splits under the rates, then the rates."""
     log_odds = log_odds_of_pairs(problem, state.right)
     cluster = state.cluster
@@ -293,17 +299,17 @@ def step(state: State, problem: Problem) -> State:
         cluster = change(cluster, log_odds, problem)
     if problem.n_items <= MOST_CLIMBED:
         cluster = climb(cluster, problem)
-    return State(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
 
 
-def objective(state: State, problem: Problem) -> float:
+def objective(state: CorrelationClusteringState, problem: CorrelationClusteringProblem) -> float:
     """F(z), with q(p) at its optimum."""
     prior = log_normalizer_dirichlet(problem.reliability)
     judgements = prior * 2 * problem.n_annotators - log_normalizer_dirichlet(state.right).sum()
     return float(judgements + problem.prior_of[state.n_clusters] + _of_unjudged(state.cluster, problem))
 
 
-def rates(problem: Problem, within: PerPair) -> Right:
+def rates(problem: CorrelationClusteringProblem, within: PerPair) -> Right:
     """q(p), given the probability that each pair is of one cluster."""
     of_judgement = within[problem.pair]
     right = np.empty((2, problem.n_annotators, 2))
@@ -314,7 +320,7 @@ def rates(problem: Problem, within: PerPair) -> Right:
     return right
 
 
-def log_odds_of_pairs(problem: Problem, right: Right) -> PerPair:
+def log_odds_of_pairs(problem: CorrelationClusteringProblem, right: Right) -> PerPair:
     """Σ over the judgements of a pair of E ln p(S | one cluster) − E ln p(S | two clusters)."""
     expected = expected_log_dirichlet(right)
     same, different = expected[1, :, 0] - expected[0, :, 1], expected[1, :, 1] - expected[0, :, 0]
@@ -322,7 +328,7 @@ def log_odds_of_pairs(problem: Problem, right: Right) -> PerPair:
     return np.bincount(problem.pair, np.where(problem.same, same[by], different[by]), len(problem.first))
 
 
-def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
+def merge(cluster: Clusters, log_odds: PerPair, problem: CorrelationClusteringProblem) -> Clusters:
     """Merge clusters, each with the one that gains most if that holds for both, until no merge raises F."""
     current, before = _value(cluster, log_odds, problem), -np.inf
     while current > before:
@@ -335,13 +341,13 @@ def merge(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
         np.minimum.at(best, np.concatenate([low, high]), np.tile(np.arange(len(order)), 2))
         mutual = best[low] == best[high]
         before = current
-        merged = partial(_merged, cluster, low[mutual], high[mutual])
+        merged = partial(_merge, cluster, low[mutual], high[mutual])
         cluster, current = _best_of(merged, int(mutual.sum()), cluster, current, log_odds, problem)
     return cluster
 
 
 def merge_gains(
-    cluster: Clusters, log_odds: PerPair, problem: Problem
+    cluster: Clusters, log_odds: PerPair, problem: CorrelationClusteringProblem
 ) -> tuple[Int[np.ndarray, " merges"], Int[np.ndarray, " merges"], Float[np.ndarray, " merges"]]:
     """Every two clusters with a judged pair between them, and the gain of their merge but for Φ."""
     sizes = np.bincount(cluster)
@@ -353,7 +359,7 @@ def merge_gains(
     return low, high, gain + problem.unjudged * sizes[low] * sizes[high]
 
 
-def move(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
+def move(cluster: Clusters, log_odds: PerPair, problem: CorrelationClusteringProblem) -> Clusters:
     """Move the items of each batch into other clusters or alone."""
     weights = problem.matrix(log_odds - problem.unjudged)
     current = _value(cluster, log_odds, problem)
@@ -361,13 +367,13 @@ def move(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
         target, gain = move_gains(cluster, weights, batch, problem)
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > LEAST_GAIN]
-        moved = partial(_moved, cluster, batch[order], target[order])
+        moved = partial(_move, cluster, batch[order], target[order])
         cluster, current = _best_of(moved, len(order), cluster, current, log_odds, problem)
     return cluster
 
 
 def move_gains(
-    cluster: Clusters, weights: csr_array, batch: Int[np.ndarray, " batch"], problem: Problem
+    cluster: Clusters, weights: csr_array, batch: Int[np.ndarray, " batch"], problem: CorrelationClusteringProblem
 ) -> tuple[Int[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
     """Best cluster of each item, -1 for one of its own, and the gain of this move alone.
 
@@ -394,7 +400,7 @@ def move_gains(
     return np.where(leave > gain, -1, target), np.maximum(gain, leave)
 
 
-def split(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
+def split(cluster: Clusters, log_odds: PerPair, problem: CorrelationClusteringProblem) -> Clusters:
     """Split clusters in two by the sign of the leading eigenvector of the log-odds within each."""
     n_clusters = int(cluster.max()) + 1
     inside = cluster[problem.first] == cluster[problem.second]
@@ -415,11 +421,11 @@ def split(cluster: Clusters, log_odds: PerPair, problem: Problem) -> Clusters:
     change = problem.prior_of[min(n_clusters + 1, problem.n_items)] - problem.prior_of[n_clusters]
     order = order[(sizes[order] > 0).all(1) & (gain[order] + change > LEAST_GAIN)]
 
-    divided = partial(_divided, cluster, half, order)
+    divided = partial(_divide, cluster, half, order)
     return _best_of(divided, len(order), cluster, _value(cluster, log_odds, problem), log_odds, problem)[0]
 
 
-def climb(cluster: Clusters, problem: Problem) -> Clusters:
+def climb(cluster: Clusters, problem: CorrelationClusteringProblem) -> Clusters:
     """Make the best change of one or two items, or the best merger, until none raises F, with q(p) at its optimum."""
     current = -np.inf
     while True:
@@ -445,7 +451,9 @@ def neighbours(cluster: Clusters) -> Int[np.ndarray, "partitions items"]:
     return np.concatenate([cluster[None], moved, swapped, merged])
 
 
-def conditional_shares(state: State, problem: Problem) -> Float[np.ndarray, "items clusters"]:
+def conditional_shares(
+    state: CorrelationClusteringState, problem: CorrelationClusteringProblem
+) -> Float[np.ndarray, "items clusters"]:
     """Probability of each cluster of an item, given those of all others; 0 for clusters without a judged pair to it."""
     sizes, n_clusters = np.bincount(state.cluster), state.n_clusters
     log_odds = log_odds_of_pairs(problem, state.right)
@@ -464,21 +472,21 @@ def conditional_shares(state: State, problem: Problem) -> Float[np.ndarray, "ite
     return share
 
 
-def _merged(cluster: Clusters, low: Clusters, high: Clusters, number: int) -> Clusters:
+def _merge(cluster: Clusters, low: Clusters, high: Clusters, number: int) -> Clusters:
     """Merge the first `number` pairs of clusters."""
     into = np.arange(int(cluster.max()) + 1)
     into[high[:number]] = low[:number]
     return into[cluster]
 
 
-def _moved(cluster: Clusters, item: Clusters, target: Clusters, number: int) -> Clusters:
+def _move(cluster: Clusters, item: Clusters, target: Clusters, number: int) -> Clusters:
     """Move the first `number` items; -1 stands for a new cluster."""
     after, is_new = cluster.copy(), target[:number] < 0
     after[item[:number]] = np.where(is_new, cluster.max() + np.cumsum(is_new), target[:number])
     return after
 
 
-def _divided(cluster: Clusters, half: Bool[np.ndarray, " items"], order: Clusters, number: int) -> Clusters:
+def _divide(cluster: Clusters, half: Bool[np.ndarray, " items"], order: Clusters, number: int) -> Clusters:
     """Split the first `number` clusters of an order."""
     return np.where(np.isin(cluster, order[:number]) & half, cluster + int(cluster.max()) + 1, cluster)
 
@@ -489,7 +497,7 @@ def _best_of(
     cluster: Clusters,
     current: float,
     log_odds: PerPair,
-    problem: Problem,
+    problem: CorrelationClusteringProblem,
 ) -> tuple[Clusters, float]:
     """Make the first `number` of the changes, or half of them, …, or one, as soon as F rises."""
     while number:  # changes that pay one by one may not pay together
@@ -501,19 +509,19 @@ def _best_of(
     return cluster, current
 
 
-def _value(cluster: Clusters, log_odds: PerPair, problem: Problem) -> float:
+def _value(cluster: Clusters, log_odds: PerPair, problem: CorrelationClusteringProblem) -> float:
     """F(z) but for a constant, under fixed q(p)."""
     within = cluster[problem.first] == cluster[problem.second]
     return float(log_odds[within].sum() + problem.prior_of[int(cluster.max()) + 1] + _of_unjudged(cluster, problem))
 
 
-def _of_unjudged(cluster: Clusters, problem: Problem) -> float:
+def _of_unjudged(cluster: Clusters, problem: CorrelationClusteringProblem) -> float:
     sizes = np.bincount(cluster).astype(float)
     n_judged = np.count_nonzero(cluster[problem.first] == cluster[problem.second])
     return float(problem.unjudged * ((sizes * (sizes - 1) / 2).sum() - n_judged))
 
 
-def _within(problem: Problem, cluster: Clusters) -> PerPair:
+def _within(problem: CorrelationClusteringProblem, cluster: Clusters) -> PerPair:
     return (cluster[problem.first] == cluster[problem.second]).astype(float)
 
 

@@ -23,7 +23,7 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.pairs import belief_propagation
 from consilience.consensus.pairs import correlation_clustering as core
-from consilience.consensus.pairs.correlation_clustering import Problem, Right
+from consilience.consensus.pairs.correlation_clustering import CorrelationClusteringProblem, Right
 from consilience.errors import AnnotationWarning
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
@@ -164,7 +164,7 @@ class CorrelationClustering(PairConsensus):
         judged = np.union1d(pairs.item_a, pairs.item_b)
         place = inverse(judged, len(pairs))
         rng = spawn_generator(self.random_state)
-        problem = Problem.of(
+        problem = CorrelationClusteringProblem.of(
             place[pairs.item_a],
             place[pairs.item_b],
             pairs.annotator,
@@ -184,11 +184,15 @@ class CorrelationClustering(PairConsensus):
         keep_end(self, kept)
         self.objective_, self.objectives_ = kept.lower_bound, np.array(kept.lower_bounds)
         state = kept.state
-        share = core.conditional_shares(state, problem) if isinstance(state, core.State) else state.share
+        share = (
+            core.conditional_shares(state, problem)
+            if isinstance(state, core.CorrelationClusteringState)
+            else state.share
+        )
         self._read_off(pairs, problem, share, state.right, judged)
 
     def _runs_with_few(
-        self, problem: Problem, partition: core.Clusters, rng: np.random.Generator
+        self, problem: CorrelationClusteringProblem, partition: core.Clusters, rng: np.random.Generator
     ) -> list[Trace[belief_propagation.Beliefs]]:
         """Belief propagation with each number of clusters, unless there seem to be many."""
         if is_auto(self.n_clusters):
@@ -216,7 +220,7 @@ class CorrelationClustering(PairConsensus):
     def _read_off(
         self,
         pairs: Pairs,
-        problem: Problem,
+        problem: CorrelationClusteringProblem,
         share: Float[np.ndarray, "judged clusters"],
         right: Right,
         judged: Int[np.ndarray, " judged"],
@@ -252,7 +256,7 @@ class CorrelationClustering(PairConsensus):
 
 
 def _within_parts(
-    share: Float[np.ndarray, "judged clusters"], problem: Problem
+    share: Float[np.ndarray, "judged clusters"], problem: CorrelationClusteringProblem
 ) -> tuple[Float[np.ndarray, "judged clusters2"], int]:
     """Divide each cluster by the parts that chains of judged pairs link; return shares, and the number of parts."""
     links = csr_array((np.ones(len(problem.first)), (problem.first, problem.second)), shape=(len(share), len(share)))

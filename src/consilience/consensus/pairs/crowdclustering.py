@@ -71,7 +71,7 @@ from scipy.special import log_expit
 
 from consilience.annotations import Pairs
 from consilience.consensus.pairs import point_mixture
-from consilience.consensus.pairs.point_mixture import Layout, Mixture, Points, Prior
+from consilience.consensus.pairs.point_mixture import PointLayout, PointMixture, PointMixturePrior, Points
 from consilience.inference import Trace, iterate
 
 N_BATCHES = 4  # of items that move at once
@@ -86,7 +86,7 @@ PerJudgement = Float[np.ndarray, " judgements"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class CrowdclusteringProblem:
     """Judgements, and the links between items that they make.
 
     A cell is an item in the judgements of an annotator; cells are sorted by item. Each judgement is two links, from
@@ -96,8 +96,8 @@ class Problem:
     link_starts, cell_starts : where those of each item begin; link_cell, link_judgement : of each link.
     """
 
-    layout: Layout
-    prior: Prior
+    layout: PointLayout
+    prior: PointMixturePrior
     n_items: int
     n_annotators: int
     item_a: Int[np.ndarray, " judgements"]
@@ -112,7 +112,9 @@ class Problem:
     link_starts: Int[np.ndarray, " starts"]
 
     @classmethod
-    def of(cls, pairs: Pairs, *, n_components: int = 4, prior: Prior | None = None) -> Problem:
+    def of(
+        cls, pairs: Pairs, *, n_components: int = 4, prior: PointMixturePrior | None = None
+    ) -> CrowdclusteringProblem:
         """Prepare judgements; the items of a batch are contiguous."""
         here = np.concatenate([pairs.item_a, pairs.item_b])
         keys = here * pairs.n_annotators + np.tile(pairs.annotator, 2)
@@ -122,8 +124,8 @@ class Problem:
         order = np.argsort(here, kind="stable")
         edges = np.arange(pairs.n_items + 1)
         return cls(
-            layout=Layout.of(n_components),
-            prior=prior or Prior(),
+            layout=PointLayout.of(n_components),
+            prior=prior or PointMixturePrior(),
             n_items=pairs.n_items,
             n_annotators=pairs.n_annotators,
             item_a=pairs.item_a,
@@ -173,18 +175,18 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class State:
+class CrowdclusteringState:
     """q of all variables; without a mixture the points have the prior of the first stage."""
 
     points: Points
     mean: Float[np.ndarray, "annotators weights"]
     covariance: Float[np.ndarray, "annotators weights weights"]
     delta: PerJudgement
-    mixture: Mixture | None = None
+    mixture: PointMixture | None = None
     bound: float = -np.inf
 
 
-def init(problem: Problem, *, rng: np.random.Generator) -> State:
+def init(problem: CrowdclusteringProblem, *, rng: np.random.Generator) -> CrowdclusteringState:
     """Initialise points and annotators from `Agreed`, with noise on the points; W is a multiple of I."""
     layout, n_items, n_annotators = problem.layout, problem.n_items, problem.n_annotators
     agreed = agree(problem, rng=rng)
@@ -192,7 +194,7 @@ def init(problem: Problem, *, rng: np.random.Generator) -> State:
     places[:, : agreed.axes.shape[1]] += np.sqrt(n_items) * agreed.axes
     weight = agreed.weight / np.abs(agreed.weight).max() if agreed.weight.any() else np.ones(n_annotators)
     identity = np.append((layout.row == layout.column).astype(float), 0.0)
-    return State(
+    return CrowdclusteringState(
         points=layout.points(places, np.tile(0.1 * np.eye(layout.n_components), (n_items, 1, 1))),
         mean=weight[:, None] * identity,
         covariance=np.tile(0.1 * np.eye(len(identity)), (n_annotators, 1, 1)),
@@ -209,7 +211,7 @@ class Agreed:
     objective: float = -np.inf
 
 
-def agree(problem: Problem, *, rng: np.random.Generator) -> Agreed:
+def agree(problem: CrowdclusteringProblem, *, rng: np.random.Generator) -> Agreed:
     """Maximise Σ_j n_j ω_j² over axes X, ω_j = tr Xᵀ L_j X / n_j, L_j the judgements of j less their mean."""
     n_each = np.bincount(problem.annotator, minlength=problem.n_annotators)
     mean = np.bincount(problem.annotator, problem.sign, problem.n_annotators) / np.maximum(n_each, 1)
@@ -227,7 +229,7 @@ def agree(problem: Problem, *, rng: np.random.Generator) -> Agreed:
     return iterate(first, turned, attrgetter("objective"), max_iter=TURNS, tol=1e-4).state
 
 
-def step(problem: Problem, state: State) -> State:
+def step(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> CrowdclusteringState:
     """One sweep: annotators, points, clusters, the bound of the logistic function."""
     state = update_points(problem, update_annotators(problem, state))
     if state.mixture is not None:
@@ -237,28 +239,28 @@ def step(problem: Problem, state: State) -> State:
     return update_delta(problem, state)
 
 
-def update_points(problem: Problem, state: State) -> State:
+def update_points(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> CrowdclusteringState:
     """q(x), batch by batch."""
     layout = problem.layout
     tables = _tables(problem, state)
     points = state.points.copy()  # batches are written into it
     prior = _coefficients_of_items(problem, state)
     slope, half = slopes(state.delta), problem.sign / 2
-    sent = _sent(problem, points, tables, problem.everything)
+    sent = _messages_of(problem, points, tables, problem.everything)
     for items in problem.batches:
         cells, links = problem.cells(items), problem.links(items, slope, half)
-        pull = prior[items] + _received(layout, links @ sent)
+        pull = prior[items] + _receive(layout, links @ sent)
         way = np.zeros_like(points)
         way[items] = layout.maximum(pull) - points[items]
-        sent_on_way = _sent(problem, way, tables, cells)
-        push = _received(layout, links[:, cells] @ sent_on_way)
+        sent_on_way = _messages_of(problem, way, tables, cells)
+        push = _receive(layout, links[:, cells] @ sent_on_way)
         share = _best_share(layout, points[items], way[items], pull, push)
         points[items] += share * way[items]
         sent[cells] += share * sent_on_way
     return replace(state, points=points)
 
 
-def update_annotators(problem: Problem, state: State) -> State:
+def update_annotators(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> CrowdclusteringState:
     """q(W, τ)."""
     layout, n_annotators = problem.layout, problem.n_annotators
     everything, size = slice(0, problem.n_items), layout.n_components + 1
@@ -274,14 +276,14 @@ def update_annotators(problem: Problem, state: State) -> State:
     return replace(state, mean=(covariance @ field[:, :, None])[:, :, 0], covariance=covariance)
 
 
-def update_delta(problem: Problem, state: State) -> State:
+def update_delta(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> CrowdclusteringState:
     """Δ, and the bound."""
     score, square = judgement_moments(problem, state)
     state = replace(state, delta=np.sqrt(square))
     return replace(state, bound=_bound(problem, state, score, square))
 
 
-def update_scale(problem: Problem, state: State) -> State:
+def update_scale(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> CrowdclusteringState:
     """Multiply the points by a factor and divide W by its square, which changes no judgement."""
     mixture, layout, prior = state.mixture, problem.layout, problem.prior
     if mixture is None:
@@ -302,14 +304,21 @@ def update_scale(problem: Problem, state: State) -> State:
     )
 
 
-def lower_bound(problem: Problem, state: State) -> float:
+def lower_bound(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> float:
     """Bound on ln p(judgements), nats."""
     return _bound(problem, state, *judgement_moments(problem, state))
 
 
 def run(
-    problem: Problem, n_clusters: int, seed: int, *, fewest: int = 1, two_stage: bool, max_iter: int, tol: float
-) -> tuple[Trace[State], Mixture]:
+    problem: CrowdclusteringProblem,
+    n_clusters: int,
+    seed: int,
+    *,
+    fewest: int = 1,
+    two_stage: bool,
+    max_iter: int,
+    tol: float,
+) -> tuple[Trace[CrowdclusteringState], PointMixture]:
     """Fit from one start; return the trace of the last stage that uses judgements, and the mixture of its points.
 
     It begins with `fewest` to `n_clusters` clusters.
@@ -333,10 +342,12 @@ def run(
     return last, last.state.mixture
 
 
-def judgement_moments(problem: Problem, state: State) -> tuple[PerJudgement, PerJudgement]:
+def judgement_moments(
+    problem: CrowdclusteringProblem, state: CrowdclusteringState
+) -> tuple[PerJudgement, PerJudgement]:
     """E A and E A² of every judgement."""
     n_moments, size = problem.layout.moments.shape[:2]
-    sent = _sent(problem, state.points, _tables(problem, state), problem.everything)
+    sent = _messages_of(problem, state.points, _tables(problem, state), problem.everything)
     there, here = np.split(sent, [n_moments], axis=1), state.points[problem.item_a]
     square = np.einsum("tm,tm->t", here, there[0][problem.cell_of_b])
     return np.einsum("td,td->t", here[:, -size:], there[1][problem.cell_of_b]), square
@@ -347,7 +358,7 @@ def scores_of_pairs(
 ) -> tuple[Float[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
     """E A and E A² of pairs of points, for one annotator."""
     size = int(np.sqrt(2 * points_a.shape[1]))  # moments = size (size + 1) / 2
-    layout = Layout.of(size - 1)
+    layout = PointLayout.of(size - 1)
     square = ((covariance + np.outer(mean, mean)).ravel() @ layout.square).reshape(points_a.shape[1], -1)
     linear = np.tensordot(mean, layout.weights, 1)
     score = np.einsum("td,de,te->t", points_a[:, -size:], linear, points_b[:, -size:])
@@ -361,7 +372,7 @@ def slopes(delta: PerJudgement) -> PerJudgement:
     return np.where(small, -0.125, -np.tanh(delta / 2) / (4 * np.where(small, 1.0, delta)))
 
 
-def _tables(problem: Problem, state: State) -> Float[np.ndarray, "annotators2 columns"]:
+def _tables(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> Float[np.ndarray, "annotators2 columns"]:
     """Stack over annotators of M_j next to E of W with τ, the latter in the rows of E[y]."""
     layout, n_annotators = problem.layout, problem.n_annotators
     n_moments, size = layout.moments.shape[:2]
@@ -372,12 +383,14 @@ def _tables(problem: Problem, state: State) -> Float[np.ndarray, "annotators2 co
     return tables.reshape(-1, n_moments + size)
 
 
-def _sent(problem: Problem, points: Points, tables: np.ndarray, cells: slice) -> Float[np.ndarray, "cells columns"]:
+def _messages_of(
+    problem: CrowdclusteringProblem, points: Points, tables: np.ndarray, cells: slice
+) -> Float[np.ndarray, "cells columns"]:
     """Message of each cell to the other item of a judgement: coefficients of its u in E A², and of its E[y] in E A."""
     return np.asarray(problem.in_blocks(points, cells) @ tables)
 
 
-def _received(layout: Layout, sums: Float[np.ndarray, "items2 columns"]) -> Points:
+def _receive(layout: PointLayout, sums: Float[np.ndarray, "items2 columns"]) -> Points:
     """Coefficients of u, from sums of messages weighted by λ, and stacked below them those weighted by l / 2."""
     n_items, (n_moments, size) = len(sums) // 2, layout.moments.shape[:2]
     received = sums[:n_items, :n_moments].copy()
@@ -385,7 +398,9 @@ def _received(layout: Layout, sums: Float[np.ndarray, "items2 columns"]) -> Poin
     return received
 
 
-def _bound(problem: Problem, state: State, score: PerJudgement, square: PerJudgement) -> float:
+def _bound(
+    problem: CrowdclusteringProblem, state: CrowdclusteringState, score: PerJudgement, square: PerJudgement
+) -> float:
     delta = state.delta
     judgements = log_expit(delta) + (problem.sign * score - delta) / 2 + slopes(delta) * (square - delta**2)
     points = (_coefficients_of_items(problem, state) * state.points).sum() + problem.layout.entropies(
@@ -397,7 +412,7 @@ def _bound(problem: Problem, state: State, score: PerJudgement, square: PerJudge
     return float(bound - point_mixture.divergence(problem.layout, problem.prior, state.mixture))
 
 
-def _best_share(layout: Layout, points: Points, way: Points, pull: Points, push: Points) -> float:
+def _best_share(layout: PointLayout, points: Points, way: Points, pull: Points, push: Points) -> float:
     """Return the entry of SHARES at which the bound is highest."""
     slope, curve = float((pull * way).sum()), float((push * way).sum()) / 2
     if not push.any():  # no links within the batch: the whole step is best
@@ -407,7 +422,7 @@ def _best_share(layout: Layout, points: Points, way: Points, pull: Points, push:
     return float(SHARES[np.argmax(SHARES * slope + SHARES**2 * curve + entropy)])
 
 
-def _sums_of_annotators(problem: Problem, values: np.ndarray, links: csr_array) -> np.ndarray:
+def _sums_of_annotators(problem: CrowdclusteringProblem, values: np.ndarray, links: csr_array) -> np.ndarray:
     """Σ_t weight · v_a v_bᵀ over the judgements of each annotator, symmetric: (annotators, width, width)."""
     width = values.shape[1]
     blocks = problem.in_blocks(values, problem.everything)
@@ -415,7 +430,7 @@ def _sums_of_annotators(problem: Problem, values: np.ndarray, links: csr_array) 
     return (sums + sums.swapaxes(1, 2)) / 4  # each judgement is two links
 
 
-def _coefficients_of_items(problem: Problem, state: State) -> Points:
+def _coefficients_of_items(problem: CrowdclusteringProblem, state: CrowdclusteringState) -> Points:
     """Coefficients of the moments of each item in the expected log density of the points."""
     layout, variance = problem.layout, problem.prior.item_variance
     if state.mixture is not None:
@@ -426,7 +441,9 @@ def _coefficients_of_items(problem: Problem, state: State) -> Points:
     return np.repeat(alone, problem.n_items, axis=0)
 
 
-def _divergence_of_annotators(problem: Problem, state: State) -> Float[np.ndarray, " annotators"]:
+def _divergence_of_annotators(
+    problem: CrowdclusteringProblem, state: CrowdclusteringState
+) -> Float[np.ndarray, " annotators"]:
     """KL(q(W, τ) ‖ p)."""
     variance = np.full(state.mean.shape[1], problem.prior.weight_variance)
     variance[-1] = problem.prior.bias_variance
@@ -435,6 +452,6 @@ def _divergence_of_annotators(problem: Problem, state: State) -> Float[np.ndarra
     return ((spread / variance + np.log(variance) - 1).sum(1) - log_determinant) / 2
 
 
-def _squared_weights(state: State) -> Float[np.ndarray, "annotators weights"]:
+def _squared_weights(state: CrowdclusteringState) -> Float[np.ndarray, "annotators weights"]:
     """E of the squares of the entries of W, and of τ²."""
     return state.mean**2 + np.diagonal(state.covariance, axis1=1, axis2=2)

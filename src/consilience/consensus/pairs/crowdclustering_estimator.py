@@ -23,8 +23,8 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.pairs import crowdclustering as core
 from consilience.consensus.pairs import point_mixture
-from consilience.consensus.pairs.crowdclustering import Problem, State
-from consilience.consensus.pairs.point_mixture import Mixture, Prior
+from consilience.consensus.pairs.crowdclustering import CrowdclusteringProblem, CrowdclusteringState
+from consilience.consensus.pairs.point_mixture import PointMixture, PointMixturePrior
 from consilience.errors import AnnotationWarning
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
@@ -223,7 +223,7 @@ class Crowdclustering(PairConsensus):
     def _learn(self, pairs: Pairs) -> None:
         order = np.union1d(pairs.item_a, pairs.item_b)
         order = order[np.random.default_rng(SHUFFLE).permutation(len(order))]
-        problem = Problem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
+        problem = CrowdclusteringProblem.of(pairs[order], n_components=int(self.n_components), prior=self._prior())
         run = partial(
             core.run,
             problem,
@@ -248,7 +248,12 @@ class Crowdclustering(PairConsensus):
             )
 
     def _read_off(
-        self, problem: Problem, state: State, mixture: Mixture, pairs: Pairs, order: Int[np.ndarray, " judged"]
+        self,
+        problem: CrowdclusteringProblem,
+        state: CrowdclusteringState,
+        mixture: PointMixture,
+        pairs: Pairs,
+        order: Int[np.ndarray, " judged"],
     ) -> None:
         """Set the clusters that own items, by decreasing size, the points and the annotators."""
         n_items, sizes = len(pairs), np.bincount(mixture.share.argmax(1), minlength=mixture.share.shape[1])
@@ -268,8 +273,8 @@ class Crowdclustering(PairConsensus):
         requested = None if is_auto(self.n_clusters) else int(self.n_clusters)
         self.notes_ = notes_on_degenerate_clusters(self.labels_, int(pairs.same.sum()), pairs.n_rows, requested)
 
-    def _prior(self) -> Prior:
-        return Prior(
+    def _prior(self) -> PointMixturePrior:
+        return PointMixturePrior(
             item_variance=float(self.item_variance),
             weight_variance=float(self.weight_variance),
             bias_variance=float(self.bias_variance),

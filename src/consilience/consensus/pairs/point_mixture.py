@@ -1,7 +1,7 @@
 """Mixture of an unknown number of Gaussians over uncertain points: the clusters of `crowdclustering`.
 
-A point is given by its moments u, E[y yᵀ] of y = (x, 1), in which everything is linear: see `Layout`. The model and its
-symbols are those of `crowdclustering`:
+A point is given by its moments u, E[y yᵀ] of y = (x, 1), in which everything is linear: see `PointLayout`. The model
+and its symbols are those of `crowdclustering`:
 
     v_k ~ Beta(1, γ),  Λ_k ~ Wishart(ν₀, S₀⁻¹),  μ_k ~ N(0, (β₀ Λ_k)⁻¹),  z_i ~ Categorical(π),  x_i ~ N(μ_k, Λ_k⁻¹)
 
@@ -29,7 +29,7 @@ Points = Float[np.ndarray, "items moments"]
 
 
 @dataclass(frozen=True)
-class Prior:
+class PointMixturePrior:
     """Variances of x, W and τ; γ; and the expected variance within clusters."""
 
     item_variance: float = 5.0
@@ -45,7 +45,7 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PointLayout:
     """Upper triangles of symmetric matrices as vectors, for points of D dimensions.
 
     moments : (moments, D + 1, D + 1)   Y = Σ_m u_m H_m, Y = E[y yᵀ]; the last D + 1 of u are E[y]
@@ -60,7 +60,7 @@ class Layout:
     square: Float[np.ndarray, "weights2 moments2"]
 
     @classmethod
-    def of(cls, n_components: int) -> Layout:
+    def of(cls, n_components: int) -> PointLayout:
         """Build the layout for a number of dimensions."""
         row, column = np.triu_indices(n_components)
         last = np.arange(n_components + 1)
@@ -114,7 +114,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class PointMixture:
     """q(z), q(v), q(μ, Λ); see the module docstring."""
 
     share: Float[np.ndarray, "items clusters"]
@@ -125,7 +125,9 @@ class Mixture:
     scatter: Float[np.ndarray, "clusters components components"]
 
 
-def update_mixture(layout: Layout, prior: Prior, points: Points, mixture: Mixture) -> Mixture:
+def update_mixture(
+    layout: PointLayout, prior: PointMixturePrior, points: Points, mixture: PointMixture
+) -> PointMixture:
     """q(μ, Λ), q(v), q(z)."""
     sums = mixture.share.T @ points
     size = sums[:, -1]
@@ -135,20 +137,26 @@ def update_mixture(layout: Layout, prior: Prior, points: Points, mixture: Mixtur
     scatter = _prior_scatter(layout, prior) + layout.second_moments(sums) - between
     later = size[::-1].cumsum()[::-1] - size
     sticks = np.column_stack([1 + size[:-1], prior.stick + later[:-1]])
-    moved = Mixture(mixture.share, sticks, centre, strength, freedom, scatter)
+    moved = PointMixture(mixture.share, sticks, centre, strength, freedom, scatter)
     score = expected_log_sticks(sticks) + points @ cluster_coefficients(layout, moved).T
     return replace(moved, share=np.exp(score - logsumexp(score, axis=1, keepdims=True)))
 
 
-def mixture_bound(layout: Layout, prior: Prior, points: Points, mixture: Mixture) -> float:
+def mixture_bound(layout: PointLayout, prior: PointMixturePrior, points: Points, mixture: PointMixture) -> float:
     """Bound on the expected log density of the points, nats."""
     likely = mixture.share * (points @ cluster_coefficients(layout, mixture).T)
     return float(likely.sum() - divergence(layout, prior, mixture))
 
 
 def mixtures_of(
-    layout: Layout, prior: Prior, points: Points, n_clusters: int, *, fewest: int = 1, rng: np.random.Generator
-) -> list[Mixture]:
+    layout: PointLayout,
+    prior: PointMixturePrior,
+    points: Points,
+    n_clusters: int,
+    *,
+    fewest: int = 1,
+    rng: np.random.Generator,
+) -> list[PointMixture]:
     """Fit mixtures to the means of points, from k-means with each number of clusters; the highest bounds come first.
 
     The numbers run from `fewest` to `n_clusters`, or to the number of distinct points if it is smaller.
@@ -167,7 +175,7 @@ def mixtures_of(
     return [trace.state for trace in sorted(traces, key=lambda trace: -trace.lower_bound)]
 
 
-def cluster_coefficients(layout: Layout, mixture: Mixture) -> Float[np.ndarray, "clusters moments"]:
+def cluster_coefficients(layout: PointLayout, mixture: PointMixture) -> Float[np.ndarray, "clusters moments"]:
     """c_k: E ln N(x; μ_k, Λ_k⁻¹) = c_k·u."""
     d = layout.n_components
     precision, log_precision = expected_precision(mixture)
@@ -188,7 +196,9 @@ def expected_sticks(sticks: Float[np.ndarray, "sticks 2"]) -> Float[np.ndarray, 
     return np.append(left, 1.0) * np.append(1.0, rest.cumprod())
 
 
-def prior_points(layout: Layout, prior: Prior, mixture: Mixture | None) -> Float[np.ndarray, " moments"]:
+def prior_points(
+    layout: PointLayout, prior: PointMixturePrior, mixture: PointMixture | None
+) -> Float[np.ndarray, " moments"]:
     """Moments of a point without judgements; without a mixture, those of the first stage."""
     d = layout.n_components
     if mixture is None:
@@ -198,10 +208,10 @@ def prior_points(layout: Layout, prior: Prior, mixture: Mixture | None) -> Float
     return np.asarray(expected_sticks(mixture.sticks) @ layout.points(mixture.centre, covariance))
 
 
-def at_rest(layout: Layout, prior: Prior, share: Float[np.ndarray, "items clusters"]) -> Mixture:
+def at_rest(layout: PointLayout, prior: PointMixturePrior, share: Float[np.ndarray, "items clusters"]) -> PointMixture:
     """Mixture with these shares, and everything else as in the prior."""
     n_clusters, d = share.shape[1], layout.n_components
-    return Mixture(
+    return PointMixture(
         share=share,
         sticks=np.tile([1.0, prior.stick], (n_clusters - 1, 1)),
         centre=np.zeros((n_clusters, d)),
@@ -211,7 +221,7 @@ def at_rest(layout: Layout, prior: Prior, share: Float[np.ndarray, "items cluste
     )
 
 
-def divergence(layout: Layout, prior: Prior, mixture: Mixture) -> float:
+def divergence(layout: PointLayout, prior: PointMixturePrior, mixture: PointMixture) -> float:
     """KL divergence of q(v) and q(μ, Λ), and the expected one of q(z) from π."""
     d = layout.n_components
     of_sticks = kl_dirichlet(mixture.sticks, np.tile([1.0, prior.stick], (len(mixture.sticks), 1)))
@@ -230,12 +240,12 @@ def divergence(layout: Layout, prior: Prior, mixture: Mixture) -> float:
     return float(np.sum(of_sticks) - of_items + of_centres.sum() + of_precisions.sum())
 
 
-def _prior_scatter(layout: Layout, prior: Prior) -> Float[np.ndarray, "components components"]:
+def _prior_scatter(layout: PointLayout, prior: PointMixturePrior) -> Float[np.ndarray, "components components"]:
     """S₀: with ν₀ = D + 2, the expected covariance within clusters."""
     return prior.within * np.eye(layout.n_components)
 
 
-def expected_precision(mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
+def expected_precision(mixture: PointMixture) -> tuple[np.ndarray, np.ndarray]:
     """E Λ_k and E ln |Λ_k|."""
     d = mixture.centre.shape[1]
     _, log_determinant = np.linalg.slogdet(mixture.scatter)

@@ -16,7 +16,7 @@ from consilience.annotations import Pairs
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.given import fit_of
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.plots.scatter import LONGEST, NAMED_ITEMS, draw_items, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
     ROOM,
@@ -123,7 +123,7 @@ def draw_clusters(
     draw_items(ax, projection.points, shown, clusters, annotated, legend=legend)
     _name_rows(ax, projection, labels=labels)
     spaced_ticks(ax)
-    label_axes(ax, *map(_plain, projection.axes), labels=labels, caption=sampled(len(shown), len(annotated)))
+    label_axes(ax, *map(_plain, projection.axes), labels=labels, caption=say_sampled(len(shown), len(annotated)))
     if labels and len(shown) <= NAMED_ITEMS and all(isinstance(name, str) for name in estimator.items_):
         name_points(ax, projection.points[shown], estimator.items_[shown])
     return ax

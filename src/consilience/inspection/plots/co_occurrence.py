@@ -24,7 +24,7 @@ from consilience.inspection.plots.matrix import (
     colour_bar,
     draw_square,
 )
-from consilience.inspection.plots.scatter import cluster_legend, sampled, some_of
+from consilience.inspection.plots.scatter import cluster_legend, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, marker, marker_scale, small, tidy
 from consilience.inspection.plots.text_layout import (
     LINE,
@@ -121,7 +121,7 @@ def plot_co_occurrence(
         shares = co_occurrence.cluster_shares().share
         return _matrix(ax, shares, clusters.shown, None, None, (clusters.noun, ""), **shown)
     places = ordered_items(co_occurrence, max_items)
-    caption = "\n".join(filter(None, [sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
+    caption = "\n".join(filter(None, [say_sampled(len(places), len(co_occurrence.places)), co_occurrence.left_out]))
     names = list(co_occurrence.items[places])
     below = f"{words.items} by {'hierarchy' if clusters is None else clusters.noun}" if len(places) > MOST_NAMED else ""
     return _matrix(
@@ -295,7 +295,7 @@ def plot_dendrogram(
         _require_leaves(len(shown), "items")
         distance, names = co_occurrence.dissimilarities(shown), list(co_occurrence.items[shown])
         cluster = None if clusters is None else co_occurrence.codes[shown]
-        n_not_shown = sampled(len(shown), len(places))
+        n_not_shown = say_sampled(len(shown), len(places))
     else:
         clusters = cast(FoundClusters, clusters)
         _require_leaves(len(clusters.names), clusters.nouns)

@@ -10,7 +10,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
 from consilience.inspection.plots.style import Look, small, tidy
-from consilience.inspection.plots.text_layout import label_axes, room, wrapped
+from consilience.inspection.plots.text_layout import label_axes, room, wrap_label
 
 MOST_POINTS = 60  # marked on a curve
 MOST_TICKS = 9  # most ticks that matplotlib makes
@@ -36,7 +36,7 @@ def legend_inside(ax: Axes) -> None:
     style: dict[str, Any] = {"facecolor": look.paper, "edgecolor": "none", "labelcolor": look.ink, "framealpha": 0.85}
     legend = ax.legend(loc="best", fontsize=small(), **style)
     for text in legend.get_texts():
-        text.set_text(wrapped(text.get_text(), room(ax)[0] - 3.5 * small() / 72, small()))
+        text.set_text(wrap_label(text.get_text(), room(ax)[0] - 3.5 * small() / 72, small()))
 
 
 def spaced_ticks(ax: Axes) -> None:

@@ -15,7 +15,7 @@ from consilience.analysis.words import current_words
 from consilience.inspection.plots.curves import draw_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.given import fit_of
 from consilience.inspection.plots.panels import curve_panels, host_of, label_curves
-from consilience.inspection.plots.scatter import draw_items, sampled, some_of
+from consilience.inspection.plots.scatter import draw_items, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import (
     label_axes,
@@ -93,7 +93,7 @@ def plot_latent(
     draw_items(ax, points, shown, clusters, annotated, legend=legend)
     _bound_by(ax, points[shown])
     spaced_ticks(ax)
-    label_axes(ax, *names, labels=labels, caption=sampled(len(shown), len(raw)))
+    label_axes(ax, *names, labels=labels, caption=say_sampled(len(shown), len(raw)))
     tidy(ax)
     return ax
 

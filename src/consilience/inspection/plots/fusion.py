@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import estimator_with
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.analysis.projection import checked_axes
 from consilience.errors import InputError
 from consilience.inspection.plots.curves import draw_curve, finish_curve, spaced_ticks, whole_numbers
 from consilience.inspection.plots.given import co_occurrence_of
 from consilience.inspection.plots.point_labels import name_points
-from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, sampled, some_of
+from consilience.inspection.plots.scatter import NAMED_ITEMS, draw_items, say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, tidy
 from consilience.inspection.plots.text_layout import label_axes
 
@@ -122,7 +122,7 @@ def draw_map(
         ax.plot(*projection.points.T, ls="", marker="o", ms=6, mfc=look.colour(0), mec=look.paper, mew=0.4, zorder=3)
     else:
         draw_items(ax, points, shown, clusters, np.ones(len(points), dtype=bool), legend=legend)
-    caption = "\n".join(filter(None, [sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out]))
+    caption = "\n".join(filter(None, [say_sampled(len(shown), len(co_occurrence.places)), co_occurrence.left_out]))
     spaced_ticks(ax)
     label_axes(ax, projection.axes[0], projection.axes[1], labels=labels, caption=caption)
     ax.margins(0.12, 0.08)
@@ -174,7 +174,7 @@ def plot_silhouette_curve(model: Any, *, ax: Place | None = None, labels: bool =
     ax = axes_of(ax, (5.0, 3.2))
     draw_curve(ax, curve.index, curve.to_numpy(), marker="o", ms=4, label="considered")
     how = "found" if isinstance(estimator.n_clusters, str) else "in use"
-    ax.plot([number], [reached], **Look.of(ax).ring(), label=f"{how}: {counted(number, 'cluster')}")
+    ax.plot([number], [reached], **Look.of(ax).ring(), label=f"{how}: {quantify(number, 'cluster')}")
     whole_numbers(ax.xaxis)
     ax.margins(0.1, 0.25)
     finish_curve(ax, "number of clusters", "silhouette", labels=labels, legend=legend)

@@ -14,7 +14,7 @@ from matplotlib.colors import Normalize
 from scipy.sparse import csr_array
 
 from consilience.analysis.fitted import estimator_with
-from consilience.analysis.names import as_text, counted, width
+from consilience.analysis.names import as_text, quantify, width
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.spelling import places_of_fitted
@@ -239,7 +239,7 @@ def plot_confusion(
     estimator = estimator_with(model, "confusion_matrices_", "has no confusion matrices to draw")
     table = estimator.confusion_matrices_
     names = (list(estimator._cluster_names()), list(table.columns))
-    wanted = None if annotators is None else _known(estimator, annotators)
+    wanted = None if annotators is None else _require_known(estimator, annotators)
     fits_sheet = min(ROWS * _across(len(names[1])), MOST_MATRICES) - 1
     most = _most_labels(estimator, fits_sheet if max_annotators is None else max_annotators)
     host = host_of(ax, _sheet_of(len(most if wanted is None else wanted) + 1, *names))
@@ -257,7 +257,7 @@ def plot_confusion(
         draw_cells(panel, matrix, lambda share: f"{100 * share:.0f}")
         rule(panel, *(np.arange(1, n) - 0.5 for n in reversed(matrix.shape)), width=0.6)
     whose = estimator.annotators_.index
-    titles = [(as_text(whose[place]), f" ({counted(int(n_labels[place]), 'label')})") for place in wanted]
+    titles = [(as_text(whose[place]), f" ({quantify(int(n_labels[place]), 'label')})") for place in wanted]
     n_all = int((n_labels > 0).sum())
     shown = f" ({len(wanted)} of {n_all} shown)" if annotators is None and len(wanted) < n_all else ""
     for panel, title in zip(panels, [("the crowd", shown), *titles] if labels else [], strict=False):
@@ -280,7 +280,7 @@ def _most_labels(estimator: Any, most: int) -> Int[np.ndarray, " shown"]:
     return chosen.sort_values(["accuracy", "information"], ascending=False, kind="stable").index.to_numpy()
 
 
-def _known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown"]:
+def _require_known(estimator: Any, annotators: Sequence[Any]) -> Int[np.ndarray, " shown"]:
     return places_of_fitted(annotators, estimator.annotators_.index, "Annotator")
 
 

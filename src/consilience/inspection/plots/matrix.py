@@ -25,7 +25,7 @@ from consilience.inspection.plots.text_layout import (
     reach,
     room,
     upright,
-    wrapped,
+    wrap_label,
 )
 
 ROW, COLUMN = 0.17, 0.3  # inches
@@ -97,7 +97,7 @@ def colour_bar(image: ScalarMappable, ax: Axes, label: str, *, extend: Any = "ne
         (BESIDE[0], 1 - share, BESIDE[1], share), transform=blended_transform_factory(right, ax.transAxes)
     )
     drawn = figure.colorbar(image, cax=bar, extend=extend)
-    drawn.set_label(wrapped(label, 0.85 * share * tall, small()), fontsize=small(), color=look.ink)
+    drawn.set_label(wrap_label(label, 0.85 * share * tall, small()), fontsize=small(), color=look.ink)
     bar.tick_params(labelsize=small(), colors=look.ink)
     drawn.outline.set_visible(False)
     return bar

@@ -68,14 +68,14 @@ class PointNames(AtDraw):
             free = np.delete(taken, number, axis=0)
             boxes = (_box(place, AWAY * side, size) for side in SIDES)
             found = next((box for box in boxes if _is_free(box, frame, free)), None)
-            _put(self.texts[number], place, found, led=False)
+            _put_text(self.texts[number], place, found, led=False)
             if found is None:
                 left.append(number)
             else:
                 taken = np.vstack([taken, found])
         for number in left if self.texts and self.texts[0].arrow_patch is not None else []:
             found = _further_off(places[number], sizes[number], frame, taken)
-            _put(self.texts[number], places[number], found, led=True)
+            _put_text(self.texts[number], places[number], found, led=True)
             taken = taken if found is None else np.vstack([taken, found, _line_to(found, places[number])])
 
     def _others(self, ax: Axes, renderer: Any, frame: np.ndarray, scale: float) -> list[np.ndarray]:
@@ -88,7 +88,7 @@ class PointNames(AtDraw):
         return boxes
 
 
-def _put(text: Annotation, place: np.ndarray, box: np.ndarray | None, *, led: bool) -> None:
+def _put_text(text: Annotation, place: np.ndarray, box: np.ndarray | None, *, led: bool) -> None:
     """Write a name into a box, or hide it if there is none."""
     text.set_visible(box is not None)
     if box is not None:

@@ -27,7 +27,7 @@ def some_of(places: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " s
     return np.sort(np.random.default_rng(0).choice(places, most, replace=False))
 
 
-def sampled(n_shown: int, n_items: int) -> str:
+def say_sampled(n_shown: int, n_items: int) -> str:
     """Return text on how many of the items are drawn; empty if all are."""
     words = current_words()
     return f"{n_shown:,} of {n_items:,} {words.items}, chosen at random" if n_shown < n_items else ""

@@ -27,7 +27,7 @@ from consilience.inspection.plots.matrix import (
     two_digits,
     write_numbers,
 )
-from consilience.inspection.plots.scatter import sampled, some_of
+from consilience.inspection.plots.scatter import say_sampled, some_of
 from consilience.inspection.plots.style import Look, Place, axes_of, small
 from consilience.inspection.plots.text_layout import AtDraw, label_axes
 
@@ -84,7 +84,7 @@ def plot_difference(
     >>> len(ax.get_yticklabels())
     5
     """
-    found = _required(difference, "plot_difference")
+    found = _require(difference, "plot_difference")
     places = some_of(np.arange(len(found.items)), max_items)
     values = found.matrix().to_numpy()[np.ix_(places, places)]
     places_in_order = item_order(found, places)
@@ -109,7 +109,7 @@ def plot_difference(
     rule(ax, inner, inner, width=0.6)
     if colorbar:
         colour_bar(image, ax, f"{plot_text(found.names[1], 20)} less {plot_text(found.names[0], 20)}")
-    caption = sampled(n, len(found.items))
+    caption = say_sampled(n, len(found.items))
     label_axes(
         ax,
         f"{current_words().items}, the similar ones together" if n > MOST_NAMED else "",
@@ -174,7 +174,7 @@ def plot_flow(difference: Any, *, ax: Place | None = None, labels: bool = True) 
     >>> [text.get_text() for text in ax.texts[:2]]
     ['before', 'after']
     """
-    found = _required(difference, "plot_flow")
+    found = _require(difference, "plot_flow")
     flow = found.flow
     n_bars = max(flow.shape)
     ax = axes_of(ax, (7.2, float(np.clip(0.42 * n_bars + 0.6, 2.0, 14.0))))
@@ -273,7 +273,7 @@ def _band(ax: Axes, start: float, end: float, size: float, one: int, other: int,
     ax.add_patch(PathPatch(Path(vertices, codes), fc=look.colour(one), **style))
 
 
-def _required(difference: Any, function: str) -> StudyDifference:
+def _require(difference: Any, function: str) -> StudyDifference:
     if not isinstance(difference, StudyDifference):
         raise InputError(
             f"The 'difference' parameter of {function} must be a StudyDifference. Got {type(difference).__name__} "

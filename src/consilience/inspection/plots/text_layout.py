@@ -105,13 +105,13 @@ def label_axes(ax: Axes, x: str | None, y: str | None, *, labels: bool, caption:
     if below:
         if caption and wide < SMALL_AXES:
             ax.xaxis.label.set_fontsize(small())
-        ax.set_xlabel("\n".join(wrapped(text, wide, ax.xaxis.label.get_fontsize()) for text in below))
+        ax.set_xlabel("\n".join(wrap_label(text, wide, ax.xaxis.label.get_fontsize()) for text in below))
         make_room(ax, bottom=ax.get_xlabel().count("\n") * LINE * cast(float, ax.xaxis.label.get_fontsize()) / 72)
     if labels and y:
-        ax.set_ylabel(wrapped(y, room(ax)[1], ax.yaxis.label.get_fontsize()))
+        ax.set_ylabel(wrap_label(y, room(ax)[1], ax.yaxis.label.get_fontsize()))
 
 
-def wrapped(text: str, room: float, points: Any) -> str:
+def wrap_label(text: str, room: float, points: Any) -> str:
     """Break a label into lines of at most `room` inches each, as far as words allow."""
     letters = max(int(72 * room / (0.58 * points)), 8)
     return textwrap.fill(text, letters, break_long_words=False) if len(text) > letters else text

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.annotator_frames import is_named
-from consilience.analysis.names import counted, name_text, shortened
+from consilience.analysis.names import name_text, quantify, shorten
 from consilience.analysis.words import current_words
 from consilience.inspection.report.tables import (
     Cell,
     Column,
     Download,
-    Table,
+    ReportTable,
     download,
     name_cell,
     number,
@@ -77,7 +77,7 @@ class Ranking:
     closing: str = ""
 
 
-def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
+def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> ReportTable | None:
     """Return the table of annotators, with a remark on those who stand out; None if nothing is known about them."""
     words = current_words()
     before, after = (
@@ -95,7 +95,7 @@ def annotators_table(frame: pd.DataFrame, ranking: Ranking) -> Table | None:
         rows.append(row(name_cell(annotator, tone), *first, *([Cell(remark, tone=tone)] if remarked else []), *last))
     columns, further = ([Column(words.told(each.head), each.kind) for each in part] for part in (before, after))
     columns += [Column("Remark", ranking.remark)] if remarked else []
-    return Table(
+    return ReportTable(
         "annotators",
         f"The {words.annotators}, {ranking.order}",
         [Column(words.Annotator, "text"), *columns, *further],
@@ -137,7 +137,7 @@ def _several(frame: pd.DataFrame) -> bool:
 def _error(label: Any, instead_of: Any, times: float) -> str:
     if label is None or pd.isna(label):
         return "–"
-    label, instead_of = (shortened(name_text(name), LONGEST) for name in (label, instead_of))
+    label, instead_of = (shorten(name_text(name), LONGEST) for name in (label, instead_of))
     return f"{label} for {instead_of} ({times:,.0f})"
 
 
@@ -319,9 +319,8 @@ def agreement_sentences(agreement: pd.DataFrame) -> list[str]:
         f"highest for {names[upper[0][best]]} and {names[upper[1][best]]} ({number(found[best])})."
     ]
     if (~known).any():
-        sentences.append(
-            f"{counted(int((~known).sum()), 'pair')} of {words.annotators} have fewer than two {words.items} in common."
-        )
+        pairs = quantify(int((~known).sum()), "pair")
+        sentences.append(f"{pairs} of {words.annotators} have fewer than two {words.items} in common.")
     return sentences
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, Own
+from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters
 from consilience.analysis.cuts import matched_numbers
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, number, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, number, row
 
 NAMED = 8  # items that a cut puts elsewhere, in a sentence
 HEADING = "Fewer clusters, or more"
@@ -33,25 +33,25 @@ def in_short(subject: Subject) -> list[str]:
         return []
     n = int(found.n_clusters[found.best])
     return [
-        f"{current_words().Annotators} agree better with the tree cut into {counted(n, 'cluster')} "
+        f"{current_words().Annotators} agree better with the tree cut into {quantify(n, 'cluster')} "
         f"({number(found.agreement[found.best])}) than with these {own.n_clusters} ({number(own.agreement)}). "
         f"The report's section “{HEADING}” compares them."
     ]
 
 
-def compared(found: CutFigures, own: Own) -> list[str]:
+def compare_cut(found: CutFigures, own: OwnClusters) -> list[str]:
     """Say how the cut into as many clusters as the report has differs from them; nothing if there is none."""
     cut = np.flatnonzero(found.n_clusters == own.n_clusters)
     if not len(cut):
         return []
-    words, n = current_words(), counted(own.n_clusters, "cluster")
+    words, n = current_words(), quantify(own.n_clusters, "cluster")
     codes = np.unique(own.codes, return_inverse=True)[1]
     cluster = found.clusters[int(cut[0])]
     elsewhere = np.flatnonzero(matched_numbers(cluster, codes, own.n_clusters)[cluster] != codes)
     if not len(elsewhere):
         return [f"The cut into {n} has the same {words.items} in each as the report's {n}."]
     names, left = [name_text(name) for name in own.items[elsewhere[:NAMED]]], len(elsewhere) - NAMED
-    shown = listed([*names, f"{left:,} more"] if left > 0 else names)
+    shown = join_names([*names, f"{left:,} more"] if left > 0 else names)
     be = "is" if len(elsewhere) == 1 else "are"
     return [
         f"The report's {n} (of the model) and the cut into {n} (of the tree) are not the same: {shown} {be} elsewhere. "
@@ -59,13 +59,13 @@ def compared(found: CutFigures, own: Own) -> list[str]:
     ]
 
 
-def sentences(found: CutFigures, own: Own) -> list[str]:
+def sentences(found: CutFigures, own: OwnClusters) -> list[str]:
     """Answer whether fewer clusters, or more, would do."""
     n_found, agreement = own.n_clusters, own.agreement
     marks = found.marks()
     best = found.best
     k, most = int(found.n_clusters[best]), float(found.agreement[best])
-    text = f"Cuts of the tree agree best with people's groups at {counted(k, 'cluster')} ({number(most)})"
+    text = f"Cuts of the tree agree best with people's groups at {quantify(k, 'cluster')} ({number(most)})"
     near = found.n_clusters[[mark == AS_GOOD for mark in marks]].tolist()
     answers = [f"{text}; every other number agrees clearly less."]
     if near:
@@ -73,14 +73,14 @@ def sentences(found: CutFigures, own: Own) -> list[str]:
     clearest = int(np.nanargmax(found.silhouette)) if np.isfinite(found.silhouette).any() else best
     if clearest != best:
         answers.append(
-            f"By the silhouette, {counted(int(found.n_clusters[clearest]), 'cluster')} "
+            f"By the silhouette, {quantify(int(found.n_clusters[clearest]), 'cluster')} "
             f"are the clearest ({number(found.silhouette[clearest])})."
         )
     answers.append(
-        f"The agreement of this report's {counted(n_found, 'cluster')}, which need not follow the tree, is "
+        f"The agreement of this report's {quantify(n_found, 'cluster')}, which need not follow the tree, is "
         f"{number(agreement)}."
     )
-    return [*answers, *compared(found, own)]
+    return [*answers, *compare_cut(found, own)]
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -92,10 +92,10 @@ def _ranges(numbers: list[int]) -> str:
         run = numbers[first : place + 1]
         texts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else list(map(str, run))
         first = place + 1
-    return listed(texts)
+    return join_names(texts)
 
 
-def _skipped(found: CutFigures) -> str:
+def _say_skipped(found: CutFigures) -> str:
     """Say why numbers of clusters are missing; empty if none is."""
     given = found.n_clusters.tolist()
     missing = [k for k in range(2, max(given)) if k not in given]
@@ -104,7 +104,7 @@ def _skipped(found: CutFigures) -> str:
     return f" No cut leaves {_ranges(missing)} clusters, where several branches meet at the same height."
 
 
-def table(found: CutFigures, own: Own) -> Table:
+def table(found: CutFigures, own: OwnClusters) -> ReportTable:
     """Return the table of the cuts, with the report's own clusters last."""
     rows = []
     below, error = found.shortfall()
@@ -137,7 +137,7 @@ def table(found: CutFigures, own: Own) -> Table:
             "like_report": like,
         }
     )
-    return Table(
+    return ReportTable(
         "cuts",
         "The tree cut into fewer or more clusters",
         [
@@ -155,7 +155,7 @@ def table(found: CutFigures, own: Own) -> Table:
             f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: 1 for "
             "clusters that are perfectly clear, 0 for none. Like the report's: adjusted Rand index with the clusters "
             "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
-            f"good, and the best silhouette.{_skipped(found)}"
+            f"good, and the best silhouette.{_say_skipped(found)}"
         ),
         download=download("cuts.csv", frame.round(4)),
     )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from consilience.analysis.certainty import Certainty, can_be_weighed
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.item_spread import can_place
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels
 from consilience.inspection.plots.certainty import plot_certainty_map
@@ -19,7 +19,7 @@ from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.label_tables import labels_of
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, percent, row
 
 DOUBTFUL_ITEMS = 15
 NAMED = 3  # items in the findings
@@ -48,7 +48,7 @@ def in_short(subject: Subject) -> list[str]:
     worst = doubtful(found).head(NAMED)
     if len(worst):
         names = [f"{name_text(item)} ({percent(share)})" for item, share in worst["repeats"].items()]
-        findings.append(f"Least certain, by the share of its pairs that would come out the same: {listed(names)}.")
+        findings.append(f"Least certain, by the share of its pairs that would come out the same: {join_names(names)}.")
     return findings
 
 
@@ -59,10 +59,10 @@ def _numbers_in_short(subject: Subject, found: Certainty) -> list[str]:
         return []
     share = found.n_clusters["share"].sort_values(ascending=False, kind="stable")
     first, most = int(share.index[0]), percent(float(share.iloc[0]))
-    come = f"{counted(first, clusters.noun, clusters.nouns)} {'comes' if first == 1 else 'come'} out in {most} of them"
+    come = f"{quantify(first, clusters.noun, clusters.nouns)} {'comes' if first == 1 else 'come'} out in {most} of them"
     rest = [f"{k:,} in {percent(part)}" for k, part in share.iloc[1:MOST_NUMBERS].items()]
     rest += ["other numbers in the rest"] if len(share) > MOST_NUMBERS else []
-    return [f"Of {found.n_draws:,} draws of other people, {listed([come, *rest])}."]
+    return [f"Of {found.n_draws:,} draws of other people, {join_names([come, *rest])}."]
 
 
 def none_in_short(subject: Subject) -> list[str]:
@@ -88,7 +88,7 @@ def section(subject: Subject) -> Section | None:
         "again."
     ]
     sentences += how_rough(subject, found)
-    blocks: list[Table | Figure] = [_bands(found, clusters)]
+    blocks: list[ReportTable | Figure] = [_bands(found, clusters)]
     blocks += filter(None, [_doubtful_items(subject, found), _numbers(found, clusters)])
     blocks += filter(None, [_map(subject, found)])
     return Section("certainty", "What another group of people would repeat", sentences, blocks)
@@ -131,7 +131,7 @@ def _did(subject: Subject) -> str:
     return "labelled" if isinstance(subject.annotations, Labels) else "sorted"
 
 
-def _bands(found: Certainty, clusters: FoundClusters) -> Table:
+def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
     """How many items stay in their cluster how often."""
     words = current_words()
     stays, repeats = found.items["stays"].to_numpy(), found.items["repeats"].to_numpy()
@@ -142,7 +142,7 @@ def _bands(found: Certainty, clusters: FoundClusters) -> Table:
         mean = percent(repeats[inside].mean()) if inside.any() else "–"
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean()), mean))
     heads = [Column(f"Stays in its {clusters.noun}", "text"), Column(words.Items), Column("Share")]
-    return Table(
+    return ReportTable(
         "certainty",
         f"How certain the {words.items_own} {clusters.nouns} are",
         [*heads, Column("Pairs that come out the same")],
@@ -153,7 +153,7 @@ def _bands(found: Certainty, clusters: FoundClusters) -> Table:
     )
 
 
-def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
+def _doubtful_items(subject: Subject, found: Certainty) -> ReportTable | None:
     words = current_words()
     worst, clusters = doubtful(found), subject.clusters
     if worst.empty:
@@ -171,7 +171,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
         rows.append(row(*cells, *([] if given is None else [given.iloc[len(rows)]])))
     kind = clusters.kind
     left = len(worst) - len(rows)
-    return Table(
+    return ReportTable(
         "uncertain",
         f"The least certain {words.items}",
         [
@@ -188,7 +188,7 @@ def _doubtful_items(subject: Subject, found: Certainty) -> Table | None:
     )
 
 
-def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
+def _numbers(found: Certainty, clusters: FoundClusters) -> ReportTable | None:
     """How often each number of clusters came out; None for classes, whose number is given."""
     if clusters.is_named or len(found.n_clusters) < 2:
         return None
@@ -197,7 +197,7 @@ def _numbers(found: Certainty, clusters: FoundClusters) -> Table | None:
         row(f"{number_of:,}{' (here)' if number_of == used else ''}", percent(share))
         for number_of, share in found.n_clusters["share"].items()
     ]
-    return Table(
+    return ReportTable(
         "numbers",
         "How many clusters others would lead to",
         [Column("Clusters", "text"), Column("Share of the draws")],

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.names import counted
+from consilience.analysis.names import quantify
 from consilience.analysis.words import current_words
 from consilience.errors import InputError
 from consilience.inspection.plots.deep import plot_latent, plot_training
@@ -51,9 +51,9 @@ def training_section(subject: Subject) -> Section:
         "never smooth."
     )
     ends = f"{number(losses[0], 1)} to {number(losses[-1], 1)}"
-    shown = f"Line plots: the loss from {ends} nats {words.an_item}; {counted(int(left[-1]), 'cluster')}."
+    shown = f"Line plots: the loss from {ends} nats {words.an_item}; {quantify(int(left[-1]), 'cluster')}."
     n_restarts = len(subject.can.restart_bounds)
-    sentences = [f"Training took {counted(len(losses), 'epoch')}."]
+    sentences = [f"Training took {quantify(len(losses), 'epoch')}."]
     sentences += [f"The best of {n_restarts} restarts was kept."] if n_restarts > 1 else []
     epochs = pd.DataFrame({"epoch": np.arange(1, len(losses) + 1), "loss": losses, "clusters_left": left})
     file = small(download("training.csv", epochs))

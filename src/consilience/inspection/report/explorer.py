@@ -18,13 +18,13 @@ from markupsafe import Markup
 
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.cuts import FEWEST, MOST, Judge, Tree
+from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.names import name_text
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
-from consilience.inference.memberships import Memberships, presented, together
+from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.inspection.plots.style import (
     COLOURS,
     GLOW,
@@ -39,8 +39,8 @@ from consilience.inspection.report.album import Album
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.map_data import MapControls, map_data
 from consilience.inspection.report.sorts_data import sorts_data
-from consilience.inspection.report.svg import themed
-from consilience.inspection.report.tables import Cell, Column, Table, name_cell, number, percent, row
+from consilience.inspection.report.svg import themed_colour
+from consilience.inspection.report.tables import Cell, Column, ReportTable, name_cell, number, percent, row
 from consilience.metrics.clusterings import ari
 
 EXPLORED = "What belongs together"  # heading of the section
@@ -71,7 +71,7 @@ class Explorer:
     n_items: int
     noun: str
     nouns: str
-    table: Table
+    table: ReportTable
     controls: MapControls
     has_sorts: bool = False
 
@@ -112,7 +112,7 @@ class Explorer:
             "names": clusters.shown,
             "rows": rows.tolist(),
             **_tree_data(tree),
-            **_cuts_data(tree, Judge.of(memberships), codes),
+            **_cuts_data(tree, CutJudge.of(memberships), codes),
             **map_data(co_occurrence, places[tree.order], certainty, group_words),
             **_counts_data(memberships.of_items(tree.order)),
             "sorts": [] if groupings is None else sorts_data(groupings, places[tree.order], codes[tree.order]),
@@ -157,7 +157,7 @@ def _tree_data(tree: Tree) -> dict[str, Any]:
     return {"nodes": nodes.round(5).tolist()}
 
 
-def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> dict[str, Any]:
+def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) -> dict[str, Any]:
     """Return the splits with their numbers, the figures of every cut, and those of the report's clusters."""
     n_clusters = len(np.unique(codes))
     cuts = judge.cuts(tree, MOST_CUTS)
@@ -182,7 +182,7 @@ def _cuts_data(tree: Tree, judge: Judge, codes: Int[np.ndarray, " items"]) -> di
 
 def _counts_data(memberships: Memberships) -> dict[str, Any]:
     """Return how often each pair of items was put together and presented: upper triangles, row by row, in base 64."""
-    counts = [matrix(memberships).toarray() for matrix in (together, presented)]
+    counts = [matrix(memberships).toarray() for matrix in (together, count_presented)]
     upper = np.triu_indices(memberships.n_items, 1)
     largest = max(int(count.max()) for count in counts)
     size = 1 if largest < 2**8 else 2 if largest < 2**16 else 4
@@ -197,19 +197,19 @@ def _look() -> dict[str, Any]:
         for shape in range(len(MARKERS))
     ]
     return {
-        "colours": [themed(colour) for colour in COLOURS],
+        "colours": [themed_colour(colour) for colour in COLOURS],
         "shapes": [[outline, marker_scale(shape)] for shape, outline in enumerate(outlines)],
         "heat": [HEAT, GLOW],
         "unknown": [NO_DATA, NO_DATA_DARK],
     }
 
 
-def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> Table:
+def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memberships, n_items: int) -> ReportTable:
     """Return the table of the items that are in a grouping, with those that each was most often put together with."""
     words = current_words()
     sure = next((name for name in ("stays", "probability") if name in items), "")
     heading = f"Stays in its {clusters.noun}" if sure == "stays" else clusters.measure.capitalize()
-    counts, of = together(memberships).toarray(), presented(memberships).toarray()
+    counts, of = together(memberships).toarray(), count_presented(memberships).toarray()
     share = np.divide(counts, of, out=np.full(of.shape, -1.0), where=of > 0)
     np.fill_diagonal(share, -2.0)
     names = [name_text(name) for name in items["item"]]
@@ -223,7 +223,7 @@ def _items_table(items: pd.DataFrame, clusters: FoundClusters, memberships: Memb
         shown = [(percent if sure == "stays" else number)(items[sure].iloc[place])] if sure else []
         cells = [name_cell(name), cluster_cell(clusters, cluster), *shown, f"{n_annotators:,}"]
         rows.append(row(*cells, _nearest(share[place], names)))
-    return Table(
+    return ReportTable(
         "items",
         f"All {n_items:,} {words.items}"
         if len(items) == n_items

@@ -14,7 +14,7 @@ from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM
 from consilience.analysis.cuts import Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import groupings_of
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.panels import N_SIMULATIONS
 from consilience.analysis.words import current_words
 from consilience.annotations import Pairs
@@ -31,7 +31,7 @@ from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.map_data import map_file, n_axes_of
 from consilience.inspection.report.participants import at_chance
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
+from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
 
 READABLE_CURVE = 340  # CSS pixels that a curve needs
 GIVEN = (
@@ -60,7 +60,7 @@ def in_short(subject: Subject) -> list[str]:
         left = len(names) - OUTLIERS
         shown = names if left <= 0 else [*names[:OUTLIERS], f"{left:,} more"]
         verb = "stands" if len(odd) == 1 else "stand"
-        findings.append(f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {listed(shown)}.")
+        findings.append(f"{len(odd):,} of {words.n_annotators(len(frame))} {verb} out: {join_names(shown)}.")
     return [*findings, *subject.told(estimator.notes_)]
 
 
@@ -122,7 +122,7 @@ def _not_explored(n_items: int) -> list[str]:
 def number_section(subject: Subject) -> Section:
     """Return the section on how the number of clusters was found, and how stable they are if that is known."""
     estimator = subject.estimator
-    curve, number_used = estimator.n_clusters_curve_, counted(int(estimator.n_clusters_), "cluster")
+    curve, number_used = estimator.n_clusters_curve_, quantify(int(estimator.n_clusters_), "cluster")
     blocks, sentences = [], []
     if len(curve) > 1:
         caption = (
@@ -236,14 +236,14 @@ def about_axes(subject: Subject) -> str:
     text = f"Compared with random sorts into groups of the same sizes, {first}{more} more than chance"
     below = [f"axis {axis}" for axis in range(n + 1, shown + 1)]
     rest = (
-        f"; {listed(below)} {'does' if len(below) == 1 else 'do'} not: read nothing into places along it"
+        f"; {join_names(below)} {'does' if len(below) == 1 else 'do'} not: read nothing into places along it"
         if below
         else ""
     )
     return f"{kind} {text}{rest}."
 
 
-def axes_table(subject: Subject) -> Table | None:
+def axes_table(subject: Subject) -> ReportTable | None:
     """Return the table of the axes with their test."""
     found = subject.axes
     if found is None:
@@ -252,7 +252,7 @@ def axes_table(subject: Subject) -> Table | None:
         row(f"{axis}", percent(share), number(times), number(p, 3), "yes" if real else "no")
         for axis, share, times, p, real in found.itertuples(name=None)
     ]
-    return Table(
+    return ReportTable(
         "axes",
         "The axes of the map, compared with random sorts",
         [

@@ -15,7 +15,7 @@ from consilience.analysis.words import current_words
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inspection.report.item_tables import cluster_cell
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
 
 NAMES, SINGLE_NAMES, NAMES_FOR_ANY = 8, 3, 5
 FEWEST_ITEMS = 4  # of a grouping whose agreement is ranked
@@ -40,7 +40,7 @@ def grouping_frame(estimator: Any) -> pd.DataFrame:
     return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last", ignore_index=True)
 
 
-def groupings_table(frame: pd.DataFrame) -> Table | None:
+def groupings_table(frame: pd.DataFrame) -> ReportTable | None:
     """Return the table of groupings that agree most and least with the clusters; None if each annotator gave one."""
     words = current_words()
     ranked = frame[frame["agreement"].notna() & (frame["n_items"] >= FEWEST_ITEMS)].reset_index(drop=True)
@@ -54,7 +54,7 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
     for annotator, grouping, n_items, n_groups, agreement in ranked.itertuples(index=False, name=None):
         cells = [name_cell(annotator), name_cell(grouping), f"{n_items:,}", f"{n_groups:,}", number(agreement)]
         rows.append(row(*cells))
-    return Table(
+    return ReportTable(
         "groupings",
         "The groupings, those that agree least with the clusters last",
         [
@@ -73,7 +73,7 @@ def groupings_table(frame: pd.DataFrame) -> Table | None:
     )
 
 
-def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
+def names_table(names: pd.DataFrame, clusters: FoundClusters) -> ReportTable | None:
     """Return the table of what people call each cluster; None unless two of them use the same name."""
     words = current_words()
     if not (names["n_annotators"] >= AT_LEAST).any():
@@ -85,9 +85,9 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
         if common.empty:
             common = mine[mine["n_annotators"] == 1].head(SINGLE_NAMES)
         any_item = mine.sort_values("n_for_any", ascending=False, kind="stable").head(NAMES_FOR_ANY)
-        cells = [_counted(common, "n_annotators"), _counted(any_item, "n_for_any")]
+        cells = [_count_cell(common, "n_annotators"), _count_cell(any_item, "n_for_any")]
         rows.append(row(cluster_cell(clusters, cluster), *cells))
-    return Table(
+    return ReportTable(
         "names",
         f"Names of groups, and how many {words.annotators} use them",
         [
@@ -106,7 +106,7 @@ def names_table(names: pd.DataFrame, clusters: FoundClusters) -> Table | None:
     )
 
 
-def _counted(names: pd.DataFrame, count: str) -> Cell:
+def _count_cell(names: pd.DataFrame, count: str) -> Cell:
     """Cell with names and how many annotators use each."""
     pairs = names[[count, "name"]].itertuples(index=False, name=None)
     return Cell(pairs=tuple((f"{n:,}", name_text(name)) for n, name in pairs)) if len(names) else Cell("–")

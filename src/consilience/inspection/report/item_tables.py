@@ -15,7 +15,7 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
     Column,
-    Table,
+    ReportTable,
     as_exact,
     download,
     name_cell,
@@ -37,7 +37,7 @@ SCORES = 40
 NAMES_OF_CLUSTER = 3
 
 
-def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
+def given_table(groupings: Groupings, features: pd.DataFrame | None) -> ReportTable:
     """Return the table of how many annotations and features there are."""
     words = current_words()
     summary = groupings.summary()
@@ -55,7 +55,7 @@ def given_table(groupings: Groupings, features: pd.DataFrame | None) -> Table:
         (f"{words.Items} without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
-    return Table(
+    return ReportTable(
         "given",
         "The annotations",
         [Column("", "text"), Column("", "text")],
@@ -96,7 +96,7 @@ def clusters_table(
     clusters: FoundClusters,
     reading: str = "",
     cohesion: pd.DataFrame | None = None,
-) -> Table:
+) -> ReportTable:
     """Return the table of the size, certainty and items of each cluster, with the names annotators give it, if any.
 
     cohesion : of the clusters, see `cluster_cohesion`.
@@ -138,7 +138,7 @@ def clusters_table(
             f"if these {words.annotators} were all there are; repeats, stays and elsewhere are what other people would "
             "do."
         )
-    return Table(
+    return ReportTable(
         "clusters",
         clusters.nouns.title(),
         columns,
@@ -177,7 +177,7 @@ def cluster_cell(clusters: FoundClusters, cluster: int) -> Cell:
     return Cell(names=(clusters.shown[cluster],), mark=mark)
 
 
-def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "") -> Table:
+def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "") -> ReportTable:
     """Return the table of how many items are how certain; `given` says what the probability is conditioned on."""
     words = current_words()
     probability = items["probability"].to_numpy()
@@ -186,7 +186,7 @@ def certainty_table(items: pd.DataFrame, clusters: FoundClusters, given: str = "
         inside = (probability >= low) & ((probability < high) | (high == 1.0))
         text = f"{low:g} to 1" if high == 1 else f"{low:g} to {high:g}" if low else f"below {high:g}"
         rows.append(row(text, f"{inside.sum():,}", percent(inside.mean())))
-    return Table(
+    return ReportTable(
         "certainty",
         f"How certain the {words.items_own} {clusters.nouns} are",
         [
@@ -214,7 +214,7 @@ def _meaning_of_measure(clusters: FoundClusters, given: str) -> str:
 
 def uncertain_items_table(
     items: pd.DataFrame, clusters: FoundClusters, labels_given: pd.Series | None = None
-) -> Table | None:
+) -> ReportTable | None:
     """Return the table of the least certain items; `labels_given` holds the labels of each as text, by its place."""
     words = current_words()
     if "next_cluster" not in items:
@@ -234,7 +234,7 @@ def uncertain_items_table(
     heads = [(words.Item, "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
     heads += [("Next best", kind), (f"Its {clusters.measure}", "number")]
     heads += [(words.Annotators, "number") if labels_given is None else ("Labels given", "wide")]
-    return Table(
+    return ReportTable(
         "uncertain",
         f"The least certain {words.items}",
         [Column(head, kind, of_items=place == 0) for place, (head, kind) in enumerate(heads)],
@@ -244,7 +244,7 @@ def uncertain_items_table(
     )
 
 
-def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most: int) -> Table:
+def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most: int) -> ReportTable:
     """Return the table of every feature's mean and standard deviation by cluster, the largest η² first; Table 3."""
     words = current_words()
     numeric = frame.select_dtypes(["number", "bool"]).astype(float)[clusters.codes >= 0]
@@ -280,7 +280,7 @@ def profile_table(frame: pd.DataFrame, clusters: FoundClusters, thing: str, most
     if omitted:
         reading += f" Left out because they are not numeric: {', '.join(omitted[:10])}"
         reading += f" and {len(omitted) - 10} more." if len(omitted) > 10 else "."
-    return Table(
+    return ReportTable(
         f"{thing}s",
         f"{thing.title()}s of the {clusters.nouns}",
         [Column(thing.title(), "text"), Column("η²"), *columns],
@@ -312,7 +312,7 @@ def variance_explained(
     return np.divide(between, total, where=total > floor, out=np.full(len(total), np.nan))
 
 
-def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> Table:
+def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> ReportTable:
     """Return the table of tests whether outside scores differ between the clusters; Table 2."""
     words = current_words()
     numeric = scores.select_dtypes(["number", "bool"])
@@ -325,7 +325,7 @@ def association_table(scores: pd.DataFrame, clusters: FoundClusters) -> Table:
         rows.append(row(name_cell(name), f"{n_items:,}", *map(significant, figures), differs))
     left = len(ordered) - len(rows)
     heads = (words.Items, "Kruskal-Wallis H", "p", "adjusted p")
-    return Table(
+    return ReportTable(
         "association",
         f"Outside scores against the {clusters.nouns}",
         [Column("Score", "text"), *map(Column, heads), Column("Differs", "text")],

@@ -11,13 +11,13 @@ from consilience.annotations import Pairs
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
-    Table,
+    ReportTable,
     percent,
     row,
 )
 
 
-def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
+def given_table(pairs: Pairs, features: pd.DataFrame | None) -> ReportTable:
     """Return the table of how many judgements there are, and how far they contradict each other."""
     words = current_words()
     summary = pairs.summary()
@@ -41,7 +41,9 @@ def given_table(pairs: Pairs, features: pd.DataFrame | None) -> Table:
         (f"{words.Items} without annotations", f"{summary.n_unannotated_items:,}"),
         ("Features", f"{features.shape[1]:,}" if features is not None else "none given to this report"),
     ]
-    return Table("given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows])
+    return ReportTable(
+        "given", "The annotations", [Column("", "text"), Column("", "text")], [row(*pair) for pair in rows]
+    )
 
 
 def in_short(frame: pd.DataFrame) -> list[str]:

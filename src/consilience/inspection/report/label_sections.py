@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from scipy.special import entr
 
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies, sentences_on_copies
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.ties import sentences_on_ties
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.annotators import plot_annotators
@@ -34,13 +34,13 @@ def sizes_in_short(subject: Subject) -> str:
     none = f" {words.n_items(nowhere)} {'has' if nowhere == 1 else 'have'} no labels and no class." if nowhere else ""
     if len(clusters.names) > NAMED_CLASSES:
         sizes, empty = clusters.sizes, int((clusters.sizes == 0).sum())
-        text = f"{counted(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} {words.items}."
+        text = f"{quantify(len(sizes), 'class', 'classes')} of {sizes.min():,} to {sizes.max():,} {words.items}."
         text += (
-            f" {counted(empty, 'class is', 'classes are')} the most likely class of no {words.item}." if empty else ""
+            f" {quantify(empty, 'class is', 'classes are')} the most likely class of no {words.item}." if empty else ""
         )
         return text + none
     each = [f"{title} ({size:,})" for title, size in zip(clusters.titles, clusters.sizes, strict=True)]
-    return f"{words.Items} by class: {listed(each)}.{none}"
+    return f"{words.Items} by class: {join_names(each)}.{none}"
 
 
 def copies_in_short(subject: Subject) -> list[str]:
@@ -72,11 +72,13 @@ def annotators_in_short(subject: Subject) -> str:
     right = np.average(quality["agreement"], weights=quality["n_labels"])
     worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality["accuracy"].head(WEAKEST).items()]
     text = (
-        f"About {percent(right)} of the {counted(int(quality['n_labels'].sum()), 'label')} name the {words.item}'s "
+        f"About {percent(right)} of the {quantify(int(quality['n_labels'].sum()), 'label')} name the {words.item}'s "
         "class"
     )
     return (
-        f"{text}; the least accurate {words.annotators} are {listed(worst)}." if len(quality) > WEAKEST else f"{text}."
+        f"{text}; the least accurate {words.annotators} are {join_names(worst)}."
+        if len(quality) > WEAKEST
+        else f"{text}."
     )
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.names import counted, name_text
+from consilience.analysis.names import name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
     Download,
-    Table,
+    ReportTable,
     download,
     names_cell,
     percent,
@@ -25,7 +25,7 @@ CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed
 
 
-def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
+def given_table(labels: Labels, features: pd.DataFrame | None) -> ReportTable:
     """Return the table of how many labels there are, of which classes."""
     words = current_words()
     summary = labels.summary()
@@ -33,7 +33,7 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
         (words.Items, f"{summary.n_items:,}"),
         (words.Annotators, f"{summary.n_annotators:,}"),
         ("Labels", f"{summary.n_rows:,}"),
-        (counted(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
+        (quantify(labels.n_classes, "class", "classes").capitalize(), names_cell(list(labels.classes), CLASSES)),
         (f"Coverage: mean share of the {words.items} that {words.an_annotator} labelled", percent(summary.coverage)),
         (f"Labels per {words.annotator}", spread(_counts(labels.annotator, labels.n_annotators))),
         (f"Labels per {words.item}", spread(_counts(labels.item, labels.n_items))),
@@ -45,7 +45,7 @@ def given_table(labels: Labels, features: pd.DataFrame | None) -> Table:
         )
     if features is not None:
         rows.append(("Features (not used by the model)", f"{features.shape[1]:,}"))
-    return Table(
+    return ReportTable(
         "given",
         "The labels",
         [Column("", "text"), Column("", "wide")],
@@ -73,10 +73,10 @@ def labels_of(labels: Labels, places: np.ndarray) -> pd.Series:
 
 def confusion_file(estimator: Any) -> Download:
     """Return all confusion matrices as a file, one row per annotator and class."""
-    return download("confusion.csv", keyed(estimator.confusion_matrices_.round(4)))
+    return download("confusion.csv", index_as_columns(estimator.confusion_matrices_.round(4)))
 
 
-def keyed(table: pd.DataFrame) -> pd.DataFrame:
+def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its index in the first columns; "_" is added to a name that is also that of a label."""
     keys = []
     for level in map(str, table.index.names):

@@ -70,7 +70,7 @@ def map_data(
     points = projection.points[np.searchsorted(by_place, places)]
     scale = float(np.abs(points).max()) or 1.0
     return {
-        "points": _rounded(points / scale),
+        "points": _round(points / scale),
         "axes": list(projection.axes),
         "ellipses": _ellipses(co_occurrence, places, certainty, n_axes, scale),
         "file": _file_data(co_occurrence, places, certainty),
@@ -94,7 +94,7 @@ def _ellipses(
     upper = np.triu_indices(n_axes)
     forms = (RADIUS / scale) ** 2 * covariances[row][:, upper[0], upper[1]]
     return [
-        [*centre, *form] for centre, form in zip(_rounded(centres[row] / scale), forms.round(7).tolist(), strict=True)
+        [*centre, *form] for centre, form in zip(_round(centres[row] / scale), forms.round(7).tolist(), strict=True)
     ]
 
 
@@ -107,7 +107,7 @@ def _words(
     """Return text, number of annotators and coordinates of the most frequent words."""
     where = _places_of_words(co_occurrence, places, points, words)
     known = np.isfinite(where).all(1)
-    found = zip(words.words.index[known], words.words["n_annotators"][known], _rounded(where[known]), strict=True)
+    found = zip(words.words.index[known], words.words["n_annotators"][known], _round(where[known]), strict=True)
     return [[name_text(word), int(count), *place] for word, count, place in found][:MOST_WORDS]
 
 
@@ -133,7 +133,7 @@ def words_file(co_occurrence: CoOccurrence, words: GroupWords) -> Download | Non
     return file if file.address else None
 
 
-def _rounded(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:
+def _round(values: Float[np.ndarray, "rows axes"]) -> list[list[float]]:
     return [[float(value) for value in row] for row in np.asarray(values).round(4).tolist()]
 
 

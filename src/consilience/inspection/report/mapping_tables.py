@@ -8,14 +8,14 @@ import pandas as pd
 from markupsafe import Markup
 
 from consilience.analysis.annotator_frames import MIN_ACCURACY
-from consilience.analysis.names import counted, name_text
+from consilience.analysis.names import name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
     Column,
     Download,
-    Table,
+    ReportTable,
     download,
     name_cell,
     names_cell,
@@ -33,7 +33,7 @@ IN_FILE = " (in mapping.csv)"
 Key = tuple[Any, Any]
 
 
-def distinction_tables(estimator: Any) -> list[Table]:
+def distinction_tables(estimator: Any) -> list[ReportTable]:
     """Return tables of groupings that divide the clusters in the same way, with the names side by side; Table 4.
 
     There is a table for each distinction that several groupings make, and one for all others.
@@ -48,28 +48,28 @@ def distinction_tables(estimator: Any) -> list[Table]:
     others = each[len(shared) :]  # the most common come first
     if not others:
         return tables
-    caption = counted(len(others), "further distinction" if tables else "distinction")
+    caption = quantify(len(others), "further distinction" if tables else "distinction")
     return [*tables, _other_distinctions(others, guessed, caption)]
 
 
-def _distinction(namings: pd.DataFrame, guessed: set) -> Table:
+def _distinction(namings: pd.DataFrame, guessed: set) -> ReportTable:
     first = namings.iloc[0]
     rows = []
     for groupings, naming in zip(namings["groupings"].head(NAMINGS), namings["naming"]):
         parts = [name_cell(name) for name in _parts(groupings, naming, guessed)]
         rows.append(row(names_cell(owners(groupings), LISTED, IN_FILE), *parts))
     left = len(namings) - len(rows)
-    n_groupings = counted(int(namings["n_groupings"].sum()), "grouping")
-    return Table(
+    n_groupings = quantify(int(namings["n_groupings"].sum()), "grouping")
+    return ReportTable(
         f"distinction-{first['distinction']}",
-        f"Distinction {first['distinction']}: {n_groupings}, {counted(len(namings), 'naming')}",
+        f"Distinction {first['distinction']}: {n_groupings}, {quantify(len(namings), 'naming')}",
         [Column("Groupings", "names"), *map(_part_column, first["clusters"])],
         rows,
-        more=counted(left, "more naming") + IN_FILE if left > 0 else "",
+        more=quantify(left, "more naming") + IN_FILE if left > 0 else "",
     )
 
 
-def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) -> Table:
+def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) -> ReportTable:
     rows = []
     for namings in others[:OTHER_DISTINCTIONS]:
         first = namings.iloc[0]
@@ -79,12 +79,12 @@ def _other_distinctions(others: list[pd.DataFrame], guessed: set, caption: str) 
         parts = Cell(pairs=tuple(zip(heads, names, strict=True)))
         rows.append(row(str(first["distinction"]), names_cell(whose, LISTED, IN_FILE), parts))
     left = len(others) - len(rows)
-    return Table(
+    return ReportTable(
         "other-distinctions",
         caption,
         [Column("No."), Column("Groupings", "names"), Column("Clusters, and the name of their group", "wide")],
         rows,
-        more=counted(left, "more distinction") + IN_FILE if left > 0 else "",
+        more=quantify(left, "more distinction") + IN_FILE if left > 0 else "",
     )
 
 
@@ -122,7 +122,7 @@ def mapping_file(estimator: Any) -> Download:
     return download("mapping.csv", mapping.assign(clusters=clusters, probability=mapping["probability"].round(4)))
 
 
-def unmatched_table(estimator: Any) -> Table | None:
+def unmatched_table(estimator: Any) -> ReportTable | None:
     """Return the table of groups that correspond to no cluster."""
     words = current_words()
     mapping = estimator.annotator_mapping_
@@ -136,7 +136,7 @@ def unmatched_table(estimator: Any) -> Table | None:
         for owner, group, n_items in zip(whose, shown["group"], shown["n_items"], strict=True)
     ]
     left = len(unmatched) - len(rows)
-    return Table(
+    return ReportTable(
         "unmatched",
         "Groups that correspond to no cluster",
         [Column("Grouping", "text"), Column("Group", "text"), Column(words.Items)],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from consilience.analysis.names import counted, name_text
+from consilience.analysis.names import name_text, quantify
 from consilience.analysis.standardisation import FEWEST, SAME_ITEMS, StandardNames
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings, Labels, Pairs
@@ -15,7 +15,7 @@ from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import (
     Cell,
     Column,
-    Table,
+    ReportTable,
     download,
     name_cell,
     percent,
@@ -58,9 +58,9 @@ def _heading(subject: Subject) -> str:
 
 def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
     n_groups, n_named = len(found.code_of_group), int((found.code_of_group >= 0).sum())
-    merged = f"as people wrote them became {counted(len(found.names), 'standard name')}"
+    merged = f"as people wrote them became {quantify(len(found.names), 'standard name')}"
     same = "are all different: none was merged" if len(found.grid) == len(found.names) else merged
-    sentences = [f"{counted(len(found.grid), 'name')} {same}."]
+    sentences = [f"{quantify(len(found.grid), 'name')} {same}."]
     of_group = (
         subject.annotations.annotator_of_group if isinstance(subject.annotations, Groupings) else np.zeros(0, int)
     )
@@ -69,11 +69,11 @@ def _on_grid(subject: Subject, found: StandardNames) -> list[str]:
         who = subject.words.n_annotators(subject.annotations.n_annotators)
         sentences.append(f"{n_namers:,} of {who} named their groups; names and their agreement are theirs.")
     if n_named < n_groups:
-        rest = counted(n_groups - n_named, "group has no name", "groups have no name")
+        rest = quantify(n_groups - n_named, "group has no name", "groups have no name")
         sentences.append(f"{rest}, or only a number or a single letter, of {n_groups:,}.")
     if subject.corrections:
         by_file = int(found.grid["why"].isin(("by file", "left out by file")).sum())
-        sentences.append(f"Corrections were given; they changed {counted(by_file, 'name')}.")
+        sentences.append(f"Corrections were given; they changed {quantify(by_file, 'name')}.")
     sentences.append(
         "The machine merges carefully and knows no language. To correct it, save standard-names.csv, change its column "
         "“standard”, and give it to the next fit as its names. A spelling that has a row of its own "
@@ -100,7 +100,7 @@ def _on_placements(subject: Subject, found: StandardNames) -> list[str]:
     return sentences
 
 
-def grid_table(found: StandardNames) -> Table:
+def grid_table(found: StandardNames) -> ReportTable:
     """Return the table of standard names, with the names merged into each and why."""
     merged = {str(name): rows for name, rows in found.grid.groupby("standard", sort=False)}
     figures = found.of_names
@@ -115,7 +115,7 @@ def grid_table(found: StandardNames) -> Table:
             )
         )
     left, words = len(figures) - len(shown), current_words()
-    return Table(
+    return ReportTable(
         "standard-names",
         "Standard names, and the names merged into each",
         [Column("Standard name", "text"), Column("Merged, and why", "wide"), *map(Column, ["Names", *_counts()])],
@@ -126,7 +126,7 @@ def grid_table(found: StandardNames) -> Table:
             f"{FEWEST} people each used for nearly the same {words.items} (an overlap of at least {SAME_ITEMS:.0%}). "
             "Names that one person used for two groups stay apart. Agreement: see “The standard names”."
         ),
-        more=f"{counted(left, 'more name')}, most of them of one person each" if left > 0 else "",
+        more=f"{quantify(left, 'more name')}, most of them of one person each" if left > 0 else "",
         download=download("standard-names.csv", found.grid),
     )
 
@@ -148,7 +148,7 @@ def _merged_cell(grid: pd.DataFrame, standard: str) -> Cell:
     return Cell(pairs=tuple(pairs)) if pairs else Cell("–")
 
 
-def placements_table(found: StandardNames) -> Table:
+def placements_table(found: StandardNames) -> ReportTable:
     """Return the results matrix: how many people put each item under each of the commonest names."""
     n_shown = max(int((found.n_annotators >= AT_LEAST).sum()), 1)
     counts = found.placements.iloc[:, : min(n_shown, MATRIX_NAMES)]
@@ -157,16 +157,16 @@ def placements_table(found: StandardNames) -> Table:
     people = found.n_annotators_of_item[order].tolist()
     rows = []
     for (item, *numbers), n_annotators in zip(shown.itertuples(name=None), people):
-        cells = [_shaded(number, n_annotators) for number in numbers]
+        cells = [_shade(number, n_annotators) for number in numbers]
         rows.append(row(name_cell(item), f"{n_annotators:,}", *cells))
     words = current_words()
     heads = [Column(_head(name), "count") for name in counts.columns]
     more = []
     if len(found.names) > counts.shape[1]:
-        more.append(counted(len(found.names) - counts.shape[1], "rarer name"))
+        more.append(quantify(len(found.names) - counts.shape[1], "rarer name"))
     if len(order) > MATRIX_ITEMS:
         more.append(words.n_items(len(order) - MATRIX_ITEMS))
-    return Table(
+    return ReportTable(
         "placements",
         f"Results matrix: how many people put {words.an_item} under a name",
         [Column(words.Item, "text"), Column("Named by", "count"), *heads],
@@ -194,7 +194,7 @@ def _by_commonest(counts: pd.DataFrame) -> np.ndarray:
     return np.lexsort((-most, first))
 
 
-def _shaded(number: int, people: int) -> Cell:
+def _shade(number: int, people: int) -> Cell:
     """Cell with a number of people, shaded by their share; blank for 0."""
     if not number:
         return Cell("")
@@ -202,7 +202,7 @@ def _shaded(number: int, people: int) -> Cell:
     return Cell(f"{number:,}", tone=f"shade-{shade}")
 
 
-def names_table(found: StandardNames) -> Table:
+def names_table(found: StandardNames) -> ReportTable:
     """Return the table of standard names with the agreement of their people and the items most put there."""
     figures = found.of_names
     shown = figures[figures["n_annotators"] >= AT_LEAST].head(TABLE)
@@ -211,7 +211,7 @@ def names_table(found: StandardNames) -> Table:
         cells = (f"{n_annotators:,}", f"{n_items:,}", percent(agreement))
         rows.append(row(name_cell(name), *cells, _contents(found, place)))
     left, words = len(figures) - len(shown), current_words()
-    return Table(
+    return ReportTable(
         "name-agreement",
         f"The standard names, and how far their people agree on the {words.items}",
         [Column("Name", "text"), *map(Column, _counts()), Column(f"{words.Items} most put there", "wide")],
@@ -221,7 +221,7 @@ def names_table(found: StandardNames) -> Table:
             f"who use the name that put the {words.item} there; 100% if all of them put the same {words.items} there. "
             f"{words.Items} stand with that share."
         ),
-        more=f"{counted(left, 'name')} of one person each" if left > 0 else "",
+        more=f"{quantify(left, 'name')} of one person each" if left > 0 else "",
         download=download("name-agreement.csv", figures.round(4), "name"),
     )
 
@@ -234,7 +234,7 @@ def _contents(found: StandardNames, place: int) -> Cell:
     return Cell(pairs=tuple(pairs))
 
 
-def items_table(found: StandardNames) -> Table:
+def items_table(found: StandardNames) -> ReportTable:
     """Return the table of items with their commonest name and how far people agree on it, the least agreed first."""
     figures = found.of_items.sort_values("agreement", kind="stable", na_position="last")
     rows = []
@@ -244,7 +244,7 @@ def items_table(found: StandardNames) -> Table:
             row(name_cell(item), Cell(names=(common,)), f"{n_annotators:,}", percent(agreement), f"{n_names:,}")
         )
     left, words = len(figures) - len(rows), current_words()
-    return Table(
+    return ReportTable(
         "item-agreement",
         f"The {words.items}, those on whose name people agree least first",
         [

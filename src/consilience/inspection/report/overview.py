@@ -16,7 +16,7 @@ from consilience.inspection.report import annotators, certainty_sections, fusion
 from consilience.inspection.report.participants import random_reading
 from consilience.inspection.report.sections import key_findings, ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Table, percent
+from consilience.inspection.report.tables import ReportTable, percent
 
 DRAWN = ("map", "co-occurrence", "cluster-shares", "dendrogram")
 
@@ -49,7 +49,7 @@ class Overview:
     stability: Figure | None
     certainty: Section | None
     people: pd.DataFrame
-    ranking: Table | None
+    ranking: ReportTable | None
 
 
 def overview(

@@ -140,7 +140,7 @@ def report(
         raise InputError(f"The third argument of report is X, the features. Got {str(X)!r}; give a file as path=….")
     if isinstance(model, Findings) and not (groupings is X is None):
         raise InputError("The findings given to report hold annotations and features already; leave these out.")
-    shown = _shown(model.model if isinstance(model, Findings) else model, scores, stability, pictures)
+    shown = _arrange_shown(model.model if isinstance(model, Findings) else model, scores, stability, pictures)
     found = model
     if not isinstance(found, Findings):
         found = gather(
@@ -186,7 +186,7 @@ def environment() -> Environment:
     )
 
 
-def _shown(model: Any, scores: Any, stability: Any, pictures: Any) -> dict[str, Any]:
+def _arrange_shown(model: Any, scores: Any, stability: Any, pictures: Any) -> dict[str, Any]:
     """Bring scores and pictures into the order of the fitted items, and check the curve of stability."""
     estimator = unwrap(model)
     if isinstance(scores, pd.Series):

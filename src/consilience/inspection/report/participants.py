@@ -10,7 +10,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.annotator_frames import mean_with_others
-from consilience.analysis.names import listed, name_text
+from consilience.analysis.names import join_names, name_text
 from consilience.analysis.panels import are_compared
 from consilience.analysis.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
@@ -19,7 +19,7 @@ from consilience.inspection.report.annotators import TIME, minutes
 from consilience.inspection.report.explorer import EXPLORED
 from consilience.inspection.report.sorts_data import are_shown
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
 
 FEWEST, MOST = 4, 400  # people
 MOST_REPRESENTATIVES = 3
@@ -188,7 +188,7 @@ def _probably_random(subject: Subject) -> str:
 
 def _some(names: list[Any]) -> str:
     left = len(names) - NAMED
-    return listed([name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else []))
+    return join_names([name_text(name) for name in names[:NAMED]] + ([f"{left:,} more"] if left > 0 else []))
 
 
 def about_measures(subject: Subject) -> list[str]:
@@ -222,8 +222,8 @@ def _sentences(annotations: Groupings, agreement: np.ndarray, found: Representat
     ]
     if len(names) > 1:
         sentences.append(
-            f"{listed(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest of "
-            f"them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
+            f"{join_names(names)} together stand for more: the mean agreement of {words.an_annotator} with the nearest "
+            f"of them is {number(found.agreement[-1])}, with {names[0]} alone {number(found.agreement[0])}."
         )
     return [*sentences, "Their groups can serve as drafts of a structure that people would recognise."]
 
@@ -233,7 +233,7 @@ def subject_frame(annotations: Groupings, agreement: np.ndarray) -> pd.DataFrame
     return pd.DataFrame(agreement, annotations.annotators, annotations.annotators)
 
 
-def representatives_table(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> Table:
+def representatives_table(annotations: Groupings, agreement: np.ndarray, found: Representatives) -> ReportTable:
     """Return the table of these people with their groups, and for how many they stand."""
     words = current_words()
     mean = mean_with_others(subject_frame(annotations, agreement))
@@ -244,7 +244,7 @@ def representatives_table(annotations: Groupings, agreement: np.ndarray, found: 
         with_nearest = number(float(np.nanmean(agreement[others, place]))) if len(others) else "–"
         cells = (number(float(mean[place])), f"{len(others):,}", with_nearest, _groups_of(annotations, place))
         rows.append(row(name_cell(annotations.annotators[place]), *cells))
-    return Table(
+    return ReportTable(
         "representatives",
         f"A few {words.annotators} who represent the others",
         [
@@ -274,7 +274,7 @@ def _groups_of(annotations: Groupings, place: int) -> Cell:
     return Cell(pairs=tuple(pairs))
 
 
-def people_table(subject: Subject, found: Representatives) -> Table:
+def people_table(subject: Subject, found: Representatives) -> ReportTable:
     """Return the table of everybody, those who agree least with the others first."""
     words = subject.words
     frame = people_frame(subject, found)
@@ -284,7 +284,7 @@ def people_table(subject: Subject, found: Representatives) -> Table:
     heads += [TIME.head] if TIME.fits(frame) else []
     rows = [row(*_cells_of_person(name, person, judged)) for name, person in frame.iloc[::-1].iterrows()]
     views = ["view"] if "view" in frame else []
-    return Table(
+    return ReportTable(
         "people",
         f"The {words.annotators}, those who agree least with the others first",
         [
@@ -387,6 +387,5 @@ def left_out_sentence(left_out: tuple[Any, ...]) -> str:
     names = [name_text(name) for name in left_out]
     shown = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
     be = "was" if len(names) == 1 else "were"
-    return (
-        f"{words.n_annotators(len(names)).capitalize()} {be} left out of the fit and of this report: {listed(shown)}."
-    )
+    who = words.n_annotators(len(names)).capitalize()
+    return f"{who} {be} left out of the fit and of this report: {join_names(shown)}."

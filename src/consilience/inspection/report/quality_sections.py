@@ -9,7 +9,7 @@ from consilience.analysis.label_quality import CHECKED, LabelQuality, in_words
 from consilience.analysis.names import name_text
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
 
 FILE = "given-labels.csv"
 MOST_ROWS = 300
@@ -49,7 +49,7 @@ def quality_file(found: LabelQuality) -> pd.DataFrame:
     return pd.concat([table, strange.reindex(columns=table.columns)]) if len(strange) else table
 
 
-def _issues(found: LabelQuality) -> Table | None:
+def _issues(found: LabelQuality) -> ReportTable | None:
     issues = found.issues
     if issues.empty:
         return None
@@ -68,7 +68,7 @@ def _issues(found: LabelQuality) -> Table | None:
     ]
     file = download(FILE, quality_file(found).round(4), "item", most=MOST_CSV)
     left = len(issues) - len(rows)
-    return Table(
+    return ReportTable(
         "given-labels",
         "Given labels that may be wrong",
         [
@@ -93,7 +93,7 @@ def _issues(found: LabelQuality) -> Table | None:
     )
 
 
-def _classes(found: LabelQuality) -> Table | None:
+def _classes(found: LabelQuality) -> ReportTable | None:
     """How often each given label is wrong, and what it should be most often."""
     checked = found.items[found.items["state"] == CHECKED]
     if checked.empty:
@@ -117,7 +117,7 @@ def _classes(found: LabelQuality) -> Table | None:
             )
         )
     left = len(order) - len(rows)
-    return Table(
+    return ReportTable(
         "given-classes",
         "How often each given label is wrong",
         [

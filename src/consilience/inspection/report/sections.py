@@ -18,8 +18,8 @@ import consilience
 from consilience.analysis.annotator_frames import MIN_ACCURACY
 from consilience.analysis.capabilities import attributes
 from consilience.analysis.clustering import FoundClusters
-from consilience.analysis.group_names import called
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.group_names import count_group_names
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.reliability import sentences_on_reliability
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
@@ -51,7 +51,7 @@ from consilience.inspection.report import (
 )
 from consilience.inspection.report.figure_files import plane_file, small
 from consilience.inspection.report.subject import Figure, Section, Subject
-from consilience.inspection.report.tables import Column, Download, Table, download, number, percent, row
+from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
 NAMES = 12  # listed in a sentence
@@ -77,7 +77,7 @@ def default_title(subject: Subject) -> str:
     """Return the numbers of clusters or classes, of items and of annotators as a title."""
     words = current_words()
     clusters, annotations = subject.clusters, subject.annotations
-    parts = counted(len(clusters.names), clusters.noun, clusters.nouns)
+    parts = quantify(len(clusters.names), clusters.noun, clusters.nouns)
     items, annotators = words.n_items(annotations.n_items), words.n_annotators(annotations.n_annotators)
     return f"{items} in {parts} by {annotators}" if clusters.is_named else f"{parts} of {items} by {annotators}"
 
@@ -114,7 +114,7 @@ def _clusters_in_short(subject: Subject) -> list[str]:
         findings += certainty_sections.in_short(subject)
         findings += separation_sections.in_short(subject)
     elif "probability" in subject.items:
-        sure = (_clustered(subject)["probability"] >= item_tables.SURE).to_numpy()
+        sure = (_items_in_clusters(subject)["probability"] >= item_tables.SURE).to_numpy()
         findings.append(
             f"{percent(sure.mean())} of the {words.items} ({sure.sum():,} of {len(sure):,}) belong to their cluster "
             f"with a probability of at least {item_tables.SURE:g}."
@@ -134,7 +134,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     """Yield the sections for which there is something to say."""
     clusters = subject.clusters
     about_pictures = [] if subject.pictures is None else [subject.pictures.in_words()]
-    yield Section("given", "The data", list(filter(None, about_pictures)), [_given(subject)])
+    yield Section("given", "The data", list(filter(None, about_pictures)), [_given_section(subject)])
     yield _clusters(subject)
     if isinstance(subject.annotations, Labels) and subject.can.names_classes:
         yield votes_sections.section(subject)
@@ -171,7 +171,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield _settings(subject)
 
 
-def _given(subject: Subject) -> Table:
+def _given_section(subject: Subject) -> ReportTable:
     if isinstance(subject.annotations, Labels):
         return label_tables.given_table(subject.annotations, subject.features)
     if isinstance(subject.annotations, Pairs):
@@ -182,9 +182,11 @@ def _given(subject: Subject) -> Table:
 def _clusters(subject: Subject) -> Section:
     words = current_words()
     items, clusters = subject.items, subject.clusters
-    clustered, nowhere = _clustered(subject), items[items["cluster"] < 0]
+    clustered, nowhere = _items_in_clusters(subject), items[items["cluster"] < 0]
     unannotated = clustered[clustered["n_annotators"] == 0]
-    blocks: list[Table | Figure] = [item_tables.clusters_table(items, *_called(subject), subject.cohesion)]
+    blocks: list[ReportTable | Figure] = [
+        item_tables.clusters_table(items, *_names_of_clusters(subject), subject.cohesion)
+    ]
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
@@ -200,7 +202,7 @@ def _clusters(subject: Subject) -> Section:
             f"They are the clusters of view 0, which most {words.annotators} hold; the other views follow below."
         )
     if len(unannotated):
-        text = counted(len(unannotated), f"{words.item} has no annotations", f"{words.items} have no annotations")
+        text = quantify(len(unannotated), f"{words.item} has no annotations", f"{words.items} have no annotations")
         if "probability" in items:
             mean = number(unannotated["probability"].mean())
             text += f"; the mean {clusters.measure} of their {clusters.nouns} is {mean}"
@@ -224,12 +226,12 @@ def _clusters(subject: Subject) -> Section:
     return Section("clusters", f"The {clusters.nouns}", sentences, blocks)
 
 
-def _clustered(subject: Subject) -> pd.DataFrame:
+def _items_in_clusters(subject: Subject) -> pd.DataFrame:
     """Return the items that are in a cluster."""
     return subject.items[subject.items["cluster"] >= 0]
 
 
-def _called(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
+def _names_of_clusters(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
     """Return the most common names of the clusters, the clusters, and how to read those names."""
     words = current_words()
     clusters = subject.clusters
@@ -241,7 +243,7 @@ def _called(subject: Subject) -> tuple[list[list[str]], FoundClusters, str]:
     )
     rule = f"more than half of the {words.items} in their group of this name or in the cluster are in both"
     reading += "; more below." if subject.can.fuses else f": {rule}."
-    return called(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
+    return count_group_names(subject.names, len(clusters.index), item_tables.NAMES_OF_CLUSTER), clusters, reading
 
 
 def _plane(subject: Subject) -> Figure:
@@ -294,7 +296,7 @@ def _meaning(subject: Subject) -> Section:
     if weak:
         sentences.append(
             f"Not among the distinctions, since the clusters predict less than {share} of their labels: {_some(weak)} "
-            f"({len(weak):,} of {counted(len(estimator.groupings_), 'grouping')})."
+            f"({len(weak):,} of {quantify(len(estimator.groupings_), 'grouping')})."
         )
     caption = (
         "One row per group, one column per cluster; the stronger the colour, the more probable that the cluster "
@@ -315,7 +317,7 @@ def _meaning(subject: Subject) -> Section:
 
 def _annotators(subject: Subject) -> Section:
     words = current_words()
-    can, blocks = subject.can, list[Table | Figure]()
+    can, blocks = subject.can, list[ReportTable | Figure]()
     if can.rates_annotators:
         blocks += filter(None, [annotators.annotators_table(subject.annotators, ranking_of(subject))])
     if can.names_classes:
@@ -416,9 +418,9 @@ def _settings(subject: Subject) -> Section:
     head = [Column("", "text"), Column("", "wide")]
     name = type(estimator).__name__
     tables = [
-        Table("parameters", f"Settings of {name}", head, [*steps, *parameters]),
-        Table("reached", "Results of the fit", head, reached),
-        Table("versions", "Versions", head, versions),
+        ReportTable("parameters", f"Settings of {name}", head, [*steps, *parameters]),
+        ReportTable("reached", "Results of the fit", head, reached),
+        ReportTable("versions", "Versions", head, versions),
     ]
     return Section("settings", "Settings and versions", sentences, [table for table in tables if table.rows])
 
@@ -433,9 +435,11 @@ def _figure(key: str, ax: Axes, description: str, caption: str, file: Download |
 
 def _sizes_in_short(sizes: np.ndarray) -> str:
     words = current_words()
-    text = f"{counted(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} {words.items}."
+    text = f"{quantify(len(sizes), 'cluster')} of {sizes.min():,} to {sizes.max():,} {words.items}."
     if sizes.min() == sizes.max():
-        text = f"{counted(len(sizes), 'cluster')} of {words.n_items(int(sizes[0]))}{' each' if len(sizes) > 1 else ''}."
+        text = (
+            f"{quantify(len(sizes), 'cluster')} of {words.n_items(int(sizes[0]))}{' each' if len(sizes) > 1 else ''}."
+        )
     small = sizes[sizes < 0.01 * sizes.sum()]
     if len(small):
         hold = "hold" if len(small) > 1 else "holds"
@@ -466,12 +470,12 @@ def _annotators_in_short(frame: pd.DataFrame) -> str:
     if weak.empty:
         return text + "."
     worst = [f"{name_text(name)} ({percent(accuracy)})" for name, accuracy in weak["accuracy"].head(WEAKEST).items()]
-    return f"{text}; the worst are {listed(worst)}."
+    return f"{text}; the worst are {join_names(worst)}."
 
 
 def _some(names: list[str]) -> str:
     left = len(names) - NAMES
-    return listed(names[:NAMES] if left <= 0 else [*names[:NAMES], f"{left:,} more"])
+    return join_names(names[:NAMES] if left <= 0 else [*names[:NAMES], f"{left:,} more"])
 
 
 def _figure_text(value: Any) -> str:

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.group_words import LEVEL, GroupWords
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
-from consilience.analysis.rv import ScalarProducts, Sorts
+from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.analysis.segments import PanelSegments
 from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.point_labels import n_named
@@ -30,7 +30,7 @@ from consilience.inspection.report.tables import (
     Cell,
     Column,
     Download,
-    Table,
+    ReportTable,
     download,
     name_cell,
     names_cell,
@@ -54,7 +54,7 @@ def words_section(subject: Subject) -> Section | None:
         return None
     goes_with = found.of_items()
     n_certain = goes_with["word"].nunique()
-    are = counted(len(found.words), "word is", "words are")
+    are = quantify(len(found.words), "word is", "words are")
     sentence = f"{are} used by at least {FEWEST_USERS} {words.annotators} each. "
     if n_certain:
         goes = "goes" if n_certain == 1 else "go"
@@ -64,7 +64,7 @@ def words_section(subject: Subject) -> Section | None:
             f"No link of a word with {words.items} is certain once the number of words and {words.items} is allowed "
             "for; the table shows the nearest."
         )
-    blocks: list[Table | Figure] = [_words_table(subject, found, goes_with)]
+    blocks: list[ReportTable | Figure] = [_words_table(subject, found, goes_with)]
     if subject.groupings.n_items > 2 and subject.co_occurrence is not None:
         ax = plot_word_map(subject, words=found, ax=Sheet())
         caption = (
@@ -78,7 +78,7 @@ def words_section(subject: Subject) -> Section | None:
     return Section("words", f"Words for the {words.items}", [sentence], blocks)
 
 
-def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -> Table:
+def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -> ReportTable:
     words, rows = subject.words, []
     by_word = dict(iter(goes_with.groupby("word", sort=False)))
     for word, n_annotators, n_groups in found.words.head(MOST_WORDS).itertuples(name=None):
@@ -95,7 +95,7 @@ def _words_table(subject: Subject, found: GroupWords, goes_with: pd.DataFrame) -
     if not file.address:
         said = found.tests[found.tests["n_annotators"] > 0]
         file, of_each = download("words.csv", said.round(5)), "those that anybody said"
-    return Table(
+    return ReportTable(
         "words",
         f"Words, and the {words.items} they go with",
         [
@@ -129,7 +129,7 @@ def segments_in_short(subject: Subject) -> list[str]:
             f"(p = {number(float(found.tests['p_value'].iloc[0]))}; mean RV coefficient of two of them "
             f"{number(found.rv)})."
         ]
-    sizes = listed([f"{size:,}" for size in found.segments["n_annotators"]])
+    sizes = join_names([f"{size:,}" for size in found.segments["n_annotators"]])
     return [
         f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "
         "compromise between them."
@@ -141,7 +141,7 @@ def panel_section(subject: Subject) -> Section | None:
     if not are_compared(subject.annotations, subject.clusters):
         return None
     groupings, words, found = subject.groupings, subject.words, subject.segments
-    products = ScalarProducts.of(Sorts.of(groupings))
+    products = ScalarProducts.of(SortTable.of(groupings))
     caption = (
         f"The {words.annotators} by their RV coefficients, close to each other if they sort alike (DISTATIS). The "
         f"further to the right, the more {words.an_annotator} sorts like all others; the second dimension shows what "
@@ -155,7 +155,7 @@ def panel_section(subject: Subject) -> Section | None:
         caption += f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
     rv = pd.DataFrame(products.rv, groupings.annotators, groupings.annotators)
     file = download("rv.csv", rv.round(4), "annotator")
-    blocks: list[Table | Figure] = [
+    blocks: list[ReportTable | Figure] = [
         _figure("rv-map", ax, "Scatter plot. " + caption, caption, file=file if file.address else None),
         _annotators_table(subject, products),
     ]
@@ -182,7 +182,7 @@ def _verdict(subject: Subject, found: PanelSegments) -> str:
     return f"{mean} Nothing shows that they are more than one panel: {against}."
 
 
-def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
+def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable:
     words, found = subject.words, subject.segments
     places, shares = products.places(N_AXES)
     names = subject.groupings.annotators
@@ -206,7 +206,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> Table:
     columns = [Column(words.Annotator, "text"), *([Column("Segment")] if several else []), Column("Weight in DISTATIS")]
     columns += [Column("RV with the compromise" + (f" = dimension 1 ({shares[0]:.0%})" if same else ""))]
     columns += [Column(f"Dimension {axis + 1} ({shares[axis]:.0%})") for axis in drawn]
-    return Table(
+    return ReportTable(
         "panel",
         f"The {words.annotators} on the map, those of the highest weight first",
         columns,
@@ -229,10 +229,10 @@ def _segment_cell(segment: int) -> Cell:
     return Cell("–") if segment < 0 else Cell(str(segment), mark=swatch(segment))
 
 
-def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figure]:
+def _segment_tables(subject: Subject, found: PanelSegments) -> list[ReportTable | Figure]:
     if found.tests.empty:
         return []
-    tests = Table(
+    tests = ReportTable(
         "segment-tests",
         "Whether the panel has segments",
         [
@@ -264,14 +264,14 @@ def _segment_tables(subject: Subject, found: PanelSegments) -> list[Table | Figu
     return [_segments_table(subject, found), *filter(None, [_pairs_table(subject, found)]), tests]
 
 
-def _segments_table(subject: Subject, found: PanelSegments) -> Table:
+def _segments_table(subject: Subject, found: PanelSegments) -> ReportTable:
     words, rows = subject.words, []
     for segment, (_, figures) in enumerate(found.segments.iterrows()):
         names = found.annotators.index[found.annotators["segment"] == segment].tolist()
         cells = [number(figures[column]) for column in ("rv", "rv_panel", "rv_segment")]
         cells += [f"{int(figures['n_clusters']):,}", number(figures["agreement"])]
         rows.append(row(_segment_cell(segment), f"{len(names):,}", *cells, names_cell(names, 12)))
-    return Table(
+    return ReportTable(
         "segments",
         "The segments",
         [
@@ -294,7 +294,7 @@ def _segments_table(subject: Subject, found: PanelSegments) -> Table:
     )
 
 
-def _pairs_table(subject: Subject, found: PanelSegments) -> Table | None:
+def _pairs_table(subject: Subject, found: PanelSegments) -> ReportTable | None:
     if found.pairs.empty:
         return None
     shown = found.pairs.groupby("segment").head(MOST_PAIRS)
@@ -302,7 +302,7 @@ def _pairs_table(subject: Subject, found: PanelSegments) -> Table | None:
         row(_segment_cell(int(segment)), Cell(names=(name_text(a), name_text(b))), percent(share), percent(others))
         for segment, a, b, share, others, _ in shown.itertuples(index=False, name=None)
     ]
-    return Table(
+    return ReportTable(
         "segment-pairs",
         "What distinguishes the segments",
         [Column("Segment"), Column("Put together", "wide"), Column("By the segment"), Column("By the others")],

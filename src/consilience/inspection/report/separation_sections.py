@@ -5,11 +5,11 @@ from __future__ import annotations
 from string import ascii_lowercase
 from typing import Any
 
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.separation import LEVEL, Separation
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Column, Table, download, name_cell, names_cell, percent, row
+from consilience.inspection.report.tables import Column, ReportTable, download, name_cell, names_cell, percent, row
 
 NAMED = 6  # items of a cluster in a sentence
 MOST_NAMES = 30  # of a row of the table
@@ -25,7 +25,7 @@ def left_over_in_short(subject: Subject) -> list[str]:
     for cluster, share, chance in zip(left_over.index, left_over["together"], left_over["chance"], strict=True):
         names = [name_text(name) for name in subject.items.loc[subject.items["cluster"] == cluster, "item"]]
         left = len(names) - NAMED
-        shown = listed(names if left <= 0 else [*names[:NAMED], f"{left:,} more"])
+        shown = join_names(names if left <= 0 else [*names[:NAMED], f"{left:,} more"])
         sentences.append(
             f"Cluster {subject.clusters.shown[cluster]} is what is left over, not a group that people made: any "
             f"two of its {words.n_items(len(names))} ({shown}) were put together {percent(share)} of the "
@@ -42,7 +42,7 @@ def in_short(subject: Subject) -> list[str]:
     n, n_apart = len(found.pairs), int(found.pairs["separated"].sum())
     if n_apart == n:
         return [f"People tell every two {words.items} apart."]
-    pairs = counted(n, f"pair of {words.items}", f"pairs of {words.items}")
+    pairs = quantify(n, f"pair of {words.items}", f"pairs of {words.items}")
     return [
         f"People demonstrably tell {n_apart:,} of {pairs} apart; of the other {n - n_apart:,}, that the two differ is "
         "not shown."
@@ -65,7 +65,7 @@ def section(subject: Subject) -> Section | None:
     return Section("separated", f"Which {words.items} people tell apart", sentences, blocks)
 
 
-def _renamed(found: Separation, names: list[Any]) -> dict[Any, str]:
+def _rename(found: Separation, names: list[Any]) -> dict[Any, str]:
     """Return the letters of the items, in the order in which the table has them first; empty if there are none."""
     if found.letters is None:
         return {}
@@ -74,11 +74,11 @@ def _renamed(found: Separation, names: list[Any]) -> dict[Any, str]:
     return {name: "".join(sorted(new[letter] for letter in found.letters[name])) for name in names}
 
 
-def _table(subject: Subject, found: Separation) -> Table:
+def _table(subject: Subject, found: Separation) -> ReportTable:
     words, clusters = current_words(), subject.clusters
     rows, alike = [], found.not_separated()
     frame = subject.items.sort_values("cluster", kind="stable")
-    letter_of = _renamed(found, frame["item"].tolist())
+    letter_of = _rename(found, frame["item"].tolist())
     for name, cluster in frame[["item", "cluster"]].itertuples(index=False, name=None):
         letters = [letter_of[name]] if letter_of else []
         others = list(alike.get(name, []))
@@ -86,7 +86,7 @@ def _table(subject: Subject, found: Separation) -> Table:
         rows.append(row(name_cell(name), clusters.shown[cluster] if cluster >= 0 else "–", *letters, shown))
     letter = [] if found.letters is None else [Column("Letters", "line")]
     with_letters = "" if found.letters is None else f"{words.Items} that share a letter are not separated. "
-    return Table(
+    return ReportTable(
         "separated",
         f"{words.Items} that are not told apart",
         [

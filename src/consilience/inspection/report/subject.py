@@ -16,7 +16,7 @@ from consilience.inspection.pictures import Pictures
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.svg import READABLE, inline_svg
-from consilience.inspection.report.tables import Download, Table
+from consilience.inspection.report.tables import Download, ReportTable
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Figure:
         return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
 
 
-Block = Table | Figure | Explorer
+Block = ReportTable | Figure | Explorer
 """A part of a section."""
 
 

@@ -49,7 +49,9 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
     FigureCanvasSVG(figure).print_svg(drawing, metadata=_METADATA)
     root = ET.fromstring(drawing.getvalue())
     _drop(root, "style", "metadata")
-    used = {name for element in root.iter() for attribute in element.attrib.items() for name in _referred(*attribute)}
+    used = {
+        name for element in root.iter() for attribute in element.attrib.items() for name in _find_references(*attribute)
+    }
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         bare = ((name.rpartition("}")[2], value) for name, value in element.attrib.items())
@@ -67,7 +69,7 @@ def inline_svg(figure: Figure, key: str, description: str, *, readable: int = RE
         "class": f"least-{readable}" if across > readable else "rigid",
         "role": "img",
         "aria-label": description,
-        "fill": themed("#000000"),
+        "fill": themed_colour("#000000"),
         "stroke-linejoin": "round",
     }
     return Markup(ET.tostring(root, encoding="unicode"))
@@ -93,10 +95,10 @@ def swatch(cluster: int) -> Markup:
     )
     return Markup(
         '<svg class="swatch" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true"><path d="{}" fill="{}"/></svg>'
-    ).format(escape(outline), themed(colour(cluster)))
+    ).format(escape(outline), themed_colour(colour(cluster)))
 
 
-def themed(value: str, *, text: bool = False) -> str:
+def themed_colour(value: str, *, text: bool = False) -> str:
     """Return a colour as a variable that the page's style sheet sets for dark screens, if it is of paper or ink.
 
     Examples
@@ -127,7 +129,7 @@ def _value(name: str, value: str, key: str) -> str:
     return _FONT.sub("", _URL.sub(rf"url(#{key}-\1)", value))
 
 
-def _referred(name: str, value: str) -> list[str]:
+def _find_references(name: str, value: str) -> list[str]:
     """Return the ids that an attribute refers to."""
     return [value[1:]] if name.endswith("href") and value.startswith("#") else _URL.findall(value)
 
@@ -147,6 +149,6 @@ def _unstyle(element: ET.Element) -> None:
     properties = (part.split(":", 1) for part in element.attrib.pop("style", "").split(";") if ":" in part)
     for name, value in properties:
         name, value = name.strip(), value.strip()
-        element.set(name, themed(value, text=text) if name in ("fill", "stroke") else value)
+        element.set(name, themed_colour(value, text=text) if name in ("fill", "stroke") else value)
     if element.tag == "text" and "fill" not in element.attrib:
         element.set("fill", "#000000")

@@ -70,7 +70,7 @@ class Download:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table of the report; the first cell of each row is its header.
 
     Attributes
@@ -169,7 +169,7 @@ def download(name: str, frame: pd.DataFrame, index_label: str | None = None, *, 
     all text is quoted, so that no other separator splits it.
     """
     frame = frame if index_label is None else frame.rename_axis(index_label).reset_index(allow_duplicates=True)
-    safe = pd.DataFrame({place: defused(frame.iloc[:, place]) for place in range(frame.shape[1])})
+    safe = pd.DataFrame({place: defuse_formulas(frame.iloc[:, place]) for place in range(frame.shape[1])})
     head = [defused_text(column) for column in frame.columns]
     text = safe.to_csv(index=False, header=head, quoting=csv.QUOTE_NONNUMERIC)
     content = text.encode("utf-8", "replace")
@@ -177,7 +177,7 @@ def download(name: str, frame: pd.DataFrame, index_label: str | None = None, *, 
     return Download(name, address if len(content) <= most else "", len(frame))
 
 
-def defused(column: pd.Series) -> pd.Series:
+def defuse_formulas(column: pd.Series) -> pd.Series:
     """Return a column without text that a spreadsheet would take for a formula; numbers stay numbers."""
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
         return column

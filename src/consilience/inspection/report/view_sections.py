@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.item_frame import items_by
-from consilience.analysis.names import counted, listed
+from consilience.analysis.names import join_names, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.plots.clusters import draw_clusters
 from consilience.inspection.plots.style import Sheet
@@ -20,7 +20,7 @@ from consilience.inspection.report import item_tables
 from consilience.inspection.report.figure_files import plane_file
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.svg import swatch
-from consilience.inspection.report.tables import Cell, Column, Table, names_cell, number, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, names_cell, number, percent, row
 from consilience.metrics.clusterings import nmi
 
 LISTED = 12
@@ -31,10 +31,10 @@ def in_short(subject: Subject) -> list[str]:
     words = current_words()
     views = subject.estimator.views_
     parts = [
-        f"{n_annotators:,} hold view {view} ({counted(n_clusters, 'cluster')})"
+        f"{n_annotators:,} hold view {view} ({quantify(n_clusters, 'cluster')})"
         for view, (n_annotators, n_clusters) in enumerate(zip(views["n_annotators"], views["n_clusters"], strict=True))
     ]
-    return [f"The {words.annotators} look at the {words.items} in {len(views)} ways: {listed(parts)}."]
+    return [f"The {words.annotators} look at the {words.items} in {len(views)} ways: {join_names(parts)}."]
 
 
 def sections(subject: Subject) -> Iterator[Section]:
@@ -62,7 +62,7 @@ def _others(estimator: Any) -> list[tuple[Any, int]]:
     return [(estimator, view) for view in range(1, len(estimator.views_))]
 
 
-def _views(estimator: Any) -> Table:
+def _views(estimator: Any) -> ReportTable:
     """Return the table of who holds each view, how reliable they are, and how many clusters it has."""
     words = current_words()
     people = estimator.annotators_.sort_values("weight", ascending=False, kind="stable")
@@ -77,7 +77,7 @@ def _views(estimator: Any) -> Table:
         )
     heads = [("View", "number"), (words.Annotators, "number"), ("Held by", "wide"), ("Sensitivity", "number")]
     heads += [("Specificity", "number"), ("Clusters", "number"), ("Their sizes", "text")]
-    return Table(
+    return ReportTable(
         "views",
         f"The views, those of most {words.annotators} first",
         [Column(head, kind) for head, kind in heads],
@@ -91,7 +91,7 @@ def _views(estimator: Any) -> Table:
     )
 
 
-def _crossing(which: tuple[Any, int]) -> Table:
+def _crossing(which: tuple[Any, int]) -> ReportTable:
     """Return the table of how the items of each cluster of view 0 are spread over the clusters of another view."""
     words = current_words()
     estimator, view = which
@@ -101,7 +101,7 @@ def _crossing(which: tuple[Any, int]) -> Table:
     rows = [row(Cell(f"cluster {k}", mark=swatch(k)), *(f"{n:,}" for n in counts[k])) for k in range(len(first.index))]
     heads = [Column(f"cluster\u00a0{k}", mark=swatch(k)) for k in range(len(other.index))]
     shared = number(nmi(first.codes, other.codes))
-    return Table(
+    return ReportTable(
         f"crossing-{view}",
         f"View 0 and view {view}: {words.items}",
         [Column("View 0", "text"), *heads],
@@ -125,13 +125,13 @@ def _view(subject: Subject, view: int) -> Section:
         reading=f"Each row is a cluster of {words.items} that belong together for the {words.annotators} who hold the "
         "view.",
     )
-    blocks: list[Table | Figure] = [table]
+    blocks: list[ReportTable | Figure] = [table]
     if subject.features is not None:
         blocks += _features(subject, clusters, view)
     return Section(f"view-{view}", f"View {view}", [], blocks)
 
 
-def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[Table | Figure]:
+def _features(subject: Subject, clusters: FoundClusters, view: int) -> list[ReportTable | Figure]:
     words = current_words()
     features = cast(pd.DataFrame, subject.features)
     profile = item_tables.profile_table(features, clusters, "feature", item_tables.FEATURES)

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from consilience.analysis.names import listed, name_text
+from consilience.analysis.names import join_names, name_text
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
 from consilience.inspection.report.item_tables import cluster_cell
 from consilience.inspection.report.subject import Section, Subject
-from consilience.inspection.report.tables import Cell, Column, Table, download, name_cell, number, percent, row
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, percent, row
 
 MOST_ROWS = 300
 MOST_VOTERS = 6  # annotators named for a label of an item
@@ -47,7 +47,7 @@ def _sentences(subject: Subject, table: pd.DataFrame) -> list[str]:
         more = [f"{number_of - len(names):,} more"] if number_of > len(names) else []
         sentences.append(
             f"The class of {words.n_items(number_of)} is not the one most {words.annotators} named: "
-            f"{listed(names + more)}. There, the labels of more reliable {words.annotators} weigh more."
+            f"{join_names(names + more)}. There, the labels of more reliable {words.annotators} weigh more."
         )
     elif subject.can.counts_votes is False and not subject.clusters.index.equals(_classes(subject)):
         sentences.append(f"The classes found are not those that {words.annotators} name.")
@@ -60,7 +60,7 @@ def _classes(subject: Subject) -> pd.Index:
     return cast(Labels, subject.annotations).classes
 
 
-def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> Table:
+def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable:
     clusters = subject.clusters
     order = doubtful_first(table)
     shown = order[:MOST_ROWS]
@@ -87,7 +87,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> Table:
         )
     left = len(table) - len(rows)
     measure, words = clusters.measure.capitalize(), current_words()
-    return Table(
+    return ReportTable(
         "votes",
         words.told(
             f"All {len(table):,} items, doubtful ones first" if not left else f"The {len(rows):,} most doubtful items"

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 import consilience
-from consilience.analysis.names import counted, listed, name_text
+from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.studies.detectable import POWER
 from consilience.analysis.studies.permutation import LEVEL
 from consilience.analysis.studies.study_difference import StudyDifference
@@ -24,7 +24,7 @@ from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import (
     Cell,
     Column,
-    Table,
+    ReportTable,
     download,
     name_cell,
     names_cell,
@@ -50,11 +50,11 @@ def headline(found: StudyDifference, words: Words) -> str:
 def findings(found: StudyDifference, words: Words) -> list[str]:
     """Return the answer in a few sentences."""
     sentences = [answer(found, words)]
-    sentences += _moved(found, words) if found.differ else _power(found, words)
+    sentences += _say_moved(found, words) if found.differ else _power(found, words)
     if found.differ:
         n_pairs = int((found.pairs["p_value"] <= LEVEL).sum())
         sentences.append(
-            f"{counted(n_pairs, 'pair')} of {words.items} (of {len(found.pairs):,}) changed clearly."
+            f"{quantify(n_pairs, 'pair')} of {words.items} (of {len(found.pairs):,}) changed clearly."
             if n_pairs
             else f"No single pair of {words.items} changed clearly."
         )
@@ -77,14 +77,14 @@ def answer(found: StudyDifference, words: Words) -> str:
     )
 
 
-def _moved(found: StudyDifference, words: Words) -> list[str]:
+def _say_moved(found: StudyDifference, words: Words) -> list[str]:
     left = len(found.items) - len(found.moved)
     if not found.moved:
         return [f"No single one of the {words.items} stands out: several changed a little."]
     names = [name_text(name) for name in found.moved[:NAMED]]
     if len(found.moved) > NAMED:
         names.append(f"{len(found.moved) - NAMED:,} more")
-    sentences = [f"{words.n_items(len(found.moved))} moved, the clearest first: {listed(names)}."]
+    sentences = [f"{words.n_items(len(found.moved))} moved, the clearest first: {join_names(names)}."]
     if len(found.moved) > MANY * len(found.items):
         sentences.append("Where so many moved, it is less certain which did and which only lost their company.")
     if found.p_rest > LEVEL:
@@ -125,7 +125,7 @@ def _likeness(found: StudyDifference) -> list[str]:
 
 def sections(found: StudyDifference, words: Words) -> Iterator[Section]:
     """Yield the sections of the page."""
-    yield Section("given", "The two studies", found.notes, [_given(found, words)])
+    yield Section("given", "The two studies", found.notes, [_given_section(found, words)])
     yield _items_section(found, words)
     yield _pairs_section(found, words)
     yield _clusters_section(found, words)
@@ -134,7 +134,7 @@ def sections(found: StudyDifference, words: Words) -> Iterator[Section]:
     yield _settings(found)
 
 
-def _given(found: StudyDifference, words: Words) -> Table:
+def _given_section(found: StudyDifference, words: Words) -> ReportTable:
     only = (found.only_first, found.only_second)
     rows = [
         row(name_cell(name), f"{n:,}", f"{len(found.items):,}", f"{len(missing):,}")
@@ -144,7 +144,7 @@ def _given(found: StudyDifference, words: Words) -> Table:
     more = ""
     if found.n_same_people:
         more = f"{words.n_annotators(found.n_same_people)} took part in both."
-    return Table("given", "What was compared", heads, rows, reading=more)
+    return ReportTable("given", "What was compared", heads, rows, reading=more)
 
 
 def _items_section(found: StudyDifference, words: Words) -> Section:
@@ -159,7 +159,7 @@ def _items_section(found: StudyDifference, words: Words) -> Section:
     first, second = (found.matrix(column).to_numpy() for column in ("first", "second"))
     rows = [_item_row(found, at, first[at], second[at]) for at in shown]
     left = len(order) - len(shown)
-    table = Table(
+    table = ReportTable(
         "items",
         f"{words.Items}, those that moved most first",
         [
@@ -218,7 +218,7 @@ def _pairs_section(found: StudyDifference, words: Words) -> Section:
             )
         )
     left = len(found.pairs) - len(rows)
-    table = Table(
+    table = ReportTable(
         "pairs",
         f"Pairs of {words.items} that changed most clearly",
         [
@@ -279,13 +279,13 @@ def _clusters_section(found: StudyDifference, words: Words) -> Section:
         "edge went to another cluster.",
         readable=READABLE,
     )
-    blocks: list[Table | Figure] = [flow, _cluster_table(found, words)]
+    blocks: list[ReportTable | Figure] = [flow, _cluster_table(found, words)]
     if n_elsewhere:
         blocks.append(_moves(found, words))
     return Section("clusters", "What moved from cluster to cluster", sentences, blocks)
 
 
-def _cluster_table(found: StudyDifference, words: Words) -> Table:
+def _cluster_table(found: StudyDifference, words: Words) -> ReportTable:
     one, other = map(name_text, found.names)
     flow = found.flow
     rows = []
@@ -302,7 +302,7 @@ def _cluster_table(found: StudyDifference, words: Words) -> Table:
                 name_cell(facts["called_second"] or "–"),
             )
         )
-    return Table(
+    return ReportTable(
         "clusters",
         "The clusters of both studies",
         [
@@ -318,7 +318,7 @@ def _cluster_table(found: StudyDifference, words: Words) -> Table:
     )
 
 
-def _moves(found: StudyDifference, words: Words) -> Table:
+def _moves(found: StudyDifference, words: Words) -> ReportTable:
     one, other = map(name_text, found.names)
     moves = found.moves
     rows = [
@@ -332,7 +332,7 @@ def _moves(found: StudyDifference, words: Words) -> Table:
         for name, facts in moves.head(MOST_MOVES).iterrows()
     ]
     left = len(moves) - len(rows)
-    return Table(
+    return ReportTable(
         "moves",
         f"{words.Items} in another cluster",
         [
@@ -363,7 +363,7 @@ def _agreement_section(found: StudyDifference, words: Words) -> Section:
         )
         for name, facts in found.agreement.iterrows()
     ]
-    table = Table(
+    table = ReportTable(
         "agreement",
         f"Mean agreement of two {words.annotators}",
         [Column(f"Two {words.annotators}", "text"), Column("Agreement"), Column("95% interval")],
@@ -379,7 +379,7 @@ def _power_section(found: StudyDifference, words: Words) -> Section | None:
     if found.power.empty:
         return None
     rows = [row(f"{size:,}", percent(share)) for size, share in found.power["found"].items()]
-    table = Table(
+    table = ReportTable(
         "power",
         "How often a difference would be found",
         [Column(f"{words.Items} that change places"), Column("Share of simulated studies")],
@@ -403,7 +403,9 @@ def _only_section(found: StudyDifference, words: Words) -> Section | None:
     sentence = (
         f"They are not compared. That other {words.items} were present may by itself have changed how all were sorted."
     )
-    return Section("only", f"{words.Items} in one study only", [sentence], [Table("only", "Not compared", heads, rows)])
+    return Section(
+        "only", f"{words.Items} in one study only", [sentence], [ReportTable("only", "Not compared", heads, rows)]
+    )
 
 
 def _settings(found: StudyDifference) -> Section:
@@ -413,7 +415,7 @@ def _settings(found: StudyDifference) -> Section:
         *(row(name, version(name)) for name in ("numpy", "scipy", "scikit-learn", "pandas")),
         row("consilience", consilience.__version__),
     ]
-    table = Table("versions", "Settings and versions", [Column("", "text"), Column("", "wide")], rows)
+    table = ReportTable("versions", "Settings and versions", [Column("", "text"), Column("", "wide")], rows)
     return Section("settings", "Settings and versions", [], [table])
 
 

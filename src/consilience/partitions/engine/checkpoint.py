@@ -21,7 +21,7 @@ from consilience.errors import InputError
 from consilience.inference import Trace, iterate
 from consilience.inference.iterate import falls
 from consilience.partitions.engine.encoding import decode_state, encode_state
-from consilience.partitions.engine.item_rows import ItemRows
+from consilience.partitions.engine.item_rows import ItemRowFiles
 
 FORMAT = "consilience-partitions-3"
 DAMAGED = (  # what reading may raise of a file that is none of ours
@@ -38,7 +38,7 @@ DAMAGED = (  # what reading may raise of a file that is none of ours
 UNSTORED = ("max_iter", "n_jobs", "verbose")  # parameters that another run may change
 
 State = TypeVar("State")
-KeepRows = Callable[[Path], ItemRows]
+KeepRows = Callable[[Path], ItemRowFiles]
 """From the path of a checkpoint to the files of the rows of items."""
 
 
@@ -62,7 +62,7 @@ class Checkpoint:
 
     path: Path
     about: Mapping[str, Any]
-    rows: ItemRows | None = None
+    rows: ItemRowFiles | None = None
 
     def read(self) -> list[Swept]:
         """Return the runs that the file holds, the last one perhaps unfinished; none if there is no file.

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from consilience.inference.parts import Parts
-from consilience.partitions.engine.item_rows import ItemRows
+from consilience.partitions.engine.item_rows import ItemRowFiles
 
 PACKAGE = "consilience."
 
 
-def encode_state(state: Any, arrays: list[np.ndarray], rows: ItemRows | None = None, number: int = 0) -> Any:
+def encode_state(state: Any, arrays: list[np.ndarray], rows: ItemRowFiles | None = None, number: int = 0) -> Any:
     """Return what JSON can hold of a state; its arrays are appended to `arrays`, its parts are kept under a number."""
 
     def encode(value: Any) -> Any:
@@ -41,7 +41,7 @@ def encode_state(state: Any, arrays: list[np.ndarray], rows: ItemRows | None = N
     return encode(state)
 
 
-def decode_state(held: Any, arrays: list[np.ndarray], rows: ItemRows | None = None) -> Any:
+def decode_state(held: Any, arrays: list[np.ndarray], rows: ItemRowFiles | None = None) -> Any:
     """Return the state that was encoded.
 
     Raises

@@ -22,7 +22,7 @@ Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class ItemRows:
+class ItemRowFiles:
     """Files of the rows of items.
 
     folder : of the files; with a cluster, one that all workers and this process share.
@@ -39,14 +39,14 @@ class ItemRows:
     @classmethod
     def beside(
         cls, parts: Parts, rows_of: Callable[[Any], Arrays], with_rows: Callable[[Any, Arrays], Any], checkpoint: Path
-    ) -> ItemRows:
+    ) -> ItemRowFiles:
         """Files beside a checkpoint."""
         return cls(checkpoint.absolute().with_name(checkpoint.name + SUFFIX), parts, rows_of, with_rows)
 
     def keep(self, parts: Parts, sweep: int) -> None:
         """Write the rows of a sweep, of rising number, and remove those that no checkpoint belongs to any more."""
         self.folder.mkdir(exist_ok=True)
-        list(parts.results(_written, self.folder, sweep, self.rows_of))
+        list(parts.results(_write_rows, self.folder, sweep, self.rows_of))
         held = {path: int(path.stem.rpartition("-")[2]) for path in self.folder.glob("*-*.npz")}
         # the checkpoint that names the sweep before is replaced only after this
         before = max((number for number in held.values() if number < sweep), default=sweep)
@@ -63,7 +63,7 @@ def _path(folder: Path, part: Any, sweep: int) -> Path:
     return folder / f"{part.number:05}-{sweep}.npz"
 
 
-def _written(part: Any, folder: Path, sweep: int, rows_of: Callable[[Any], Arrays]) -> None:
+def _write_rows(part: Any, folder: Path, sweep: int, rows_of: Callable[[Any], Arrays]) -> None:
     np.savez(_path(folder, part, sweep), **rows_of(part))  # type: ignore[arg-type]
 
 

@@ -79,7 +79,7 @@ class LocalParts(Parts):
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """Yield results in order."""
-        return self._each(_called, [(function,)] * len(self), parameters)
+        return self._each(_call, [(function,)] * len(self), parameters)
 
     def total(self, function: Callable[..., Any], *parameters: Any) -> Any:
         """Add results as they come."""
@@ -108,12 +108,12 @@ class _InFile:
             return pickle.load(file)
 
 
-def _called(function: Callable[..., Any], part: Any, *parameters: Any) -> Any:
+def _call(function: Callable[..., Any], part: Any, *parameters: Any) -> Any:
     return function(part.read() if isinstance(part, _InFile) else part, *parameters)
 
 
 def _made_in_file(path: Path, function: Callable[..., Any], part: Any, *parameters: Any) -> None:
-    made = _called(function, part, *parameters)
+    made = _call(function, part, *parameters)
     with path.open("wb") as file:
         pickle.dump(made, file, protocol=pickle.HIGHEST_PROTOCOL)
 

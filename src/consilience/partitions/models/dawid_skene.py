@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from consilience.consensus.labels.calibration import Calibration, uncalibrated
+from consilience.consensus.labels.calibration import Calibration, no_calibration
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
-from consilience.consensus.labels.dawid_skene import Evidence, State, imagined_by_pairs
+from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, imagined_by_pairs
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
 from consilience.consensus.labels.samples import sampled_places
 from consilience.errors import InputError
@@ -70,14 +70,14 @@ def fit_dawid_skene(
     """
     label_parts.require_table(model, survey, len(survey.classes))
     learned = model.prior is not None
-    runs: Runs[State] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
+    runs: Runs[DawidSkeneState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     no_one = np.zeros(len(survey.annotators), dtype=bool)
     constant = constant_among(parts, counts) if learned else no_one
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
     heard = Heard(constant, label_parts.copies_among(model, parts, survey))
     imagined = imagined_by_pairs(parts.total(dawid_skene_sums.pairs_heard, heard)) if learned else 0.0
-    onehot = parts.map(dawid_skene_sums.encoded, heard)
-    evidence = Evidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
+    onehot = parts.map(dawid_skene_sums.encode_part, heard)
+    evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
     onehot.forget()
     keep_trace(model, trace)
@@ -86,15 +86,15 @@ def fit_dawid_skene(
     label_parts.warn_of_copies(model)
 
 
-def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: State, survey: Survey) -> Calibration:
+def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: DawidSkeneState, survey: Survey) -> Calibration:
     """Find the temperature from items with several labels, a sample of them if there are many."""
     if not model.calibrate:
-        return uncalibrated(len(survey.classes))
+        return no_calibration(len(survey.classes))
     sizes = list(parts.results(dawid_skene_sums.sizes_of, heard))
     places = sampled_places(sum(one.n_several for one in sizes), sum(one.n_of_several for one in sizes))
     first = np.cumsum([0] + [one.n_several for one in sizes])
     table = state.model.log_table.reshape(-1, len(state.log_weights))
-    found = list(parts.results(dawid_skene_sums.sampled, heard, first, places, state.log_weights, table))
+    found = list(parts.results(dawid_skene_sums.sample_labels, heard, first, places, state.log_weights, table))
     sample = label_parts.join_labels([one.labels for one in found])
     q = np.concatenate([one.responsibilities for one in found])
     return model.calibration_of(sample, state, q, free=np.full(len(sample), True))
@@ -109,8 +109,8 @@ def read_off(
     survey: Survey,
     heard: Heard,
     labels: Int[np.ndarray, "annotators labels"],
-    state: State,
-    evidence: Evidence,
+    state: DawidSkeneState,
+    evidence: DawidSkeneEvidence,
     found: Calibration,
 ) -> None:
     """Set the attributes; `labels` are the numbers of labels of each annotator, of each class."""
@@ -121,5 +121,5 @@ def read_off(
     model.keep_annotators(survey.classes, survey.classes, confusion, quality)
     model.keep_learned(state, evidence, found, share, sums.doubted)
     if heard.constant.any():
-        of_all = parts.total(dawid_skene_sums.calibrated, heard, found, state.log_weights, log_table)
+        of_all = parts.total(dawid_skene_sums.calibration_sums, heard, found, state.log_weights, log_table)
         model.keep_constant(np.flatnonzero(heard.constant), of_all.counts, of_all.sizes / sums.n_items)

@@ -71,7 +71,7 @@ def _sums_by(
     return np.bincount(annotator, values, n_annotators).astype(float)  # without rows it would be integers
 
 
-def encoded(part: LabelPart, heard: Heard) -> OneHotLabels:
+def encode_part(part: LabelPart, heard: Heard) -> OneHotLabels:
     """Encode the labels for the E-step."""
     labels = part.labels
     read = heard.labels(labels)
@@ -81,7 +81,7 @@ def encoded(part: LabelPart, heard: Heard) -> OneHotLabels:
 def first_sums(part: LabelPart, heard: Heard) -> Expectation:
     """Sums of the first responsibilities, the shares of the votes."""
     read = heard.labels(part.labels)
-    return encoded(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
+    return encode_part(part, heard).expectation_of(first_guess(read, None, heard.weight(read)))
 
 
 # ---- samples of items, of a bounded number of labels
@@ -112,7 +112,7 @@ class Sampled:
     responsibilities: Responsibilities
 
 
-def sampled(
+def sample_labels(
     part: LabelPart,
     heard: Heard,
     first: Int[np.ndarray, " partitions"],
@@ -126,7 +126,7 @@ def sampled(
     mine = places - first[part.number]
     chosen = np.zeros(len(once), dtype=bool)
     chosen[several[mine[(mine >= 0) & (mine < len(several))]]] = True
-    q = posterior(encoded(part, heard), log_weights, log_table)
+    q = posterior(encode_part(part, heard), log_weights, log_table)
     return Sampled(take_items(once, chosen), q[chosen])
 
 
@@ -150,7 +150,7 @@ class Quality(Additive):
 
 def quality(part: LabelPart, heard: Heard, log_weights: Weights, log_table: LogTable) -> Quality:
     """Sums for `annotators_`."""
-    q = posterior(encoded(part, heard), log_weights, log_table)
+    q = posterior(encode_part(part, heard), log_weights, log_table)
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
     return Quality(
@@ -169,9 +169,9 @@ class Calibrated(Additive):
     counts: Float[np.ndarray, "annotators labels classes"]
 
 
-def calibrated(
+def calibration_sums(
     part: LabelPart, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable
 ) -> Calibrated:
     """Sums for annotators who are not heard."""
-    p = found.probabilities(encoded(part, heard), log_weights, log_table)
+    p = found.probabilities(encode_part(part, heard), log_weights, log_table)
     return Calibrated(p.sum(0), counts_of(part.labels, p, heard.constant))

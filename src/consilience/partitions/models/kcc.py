@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from consilience.annotations.canonical import arrange
 from consilience.annotations.memberships import incidence_of
 from consilience.consensus.groupings.co_occurrence import Seen
-from consilience.consensus.groupings.kcc import GAIN, Assigned, Counts, Items, State
+from consilience.consensus.groupings.kcc import GAIN, Assigned, Counts, KCCItems, KCCState
 from consilience.consensus.groupings.kcc_estimator import KCC
 from consilience.errors import InputError
 from consilience.estimators.user_order import restore
@@ -46,7 +46,7 @@ from consilience.partitions.survey.item_survey import (
     group_places,
     read_labelled_items,
 )
-from consilience.partitions.tables.label_table import Partition
+from consilience.partitions.tables.label_table import LabelPartition
 
 NO_ITEMS = np.empty(0, dtype=np.intp)
 
@@ -54,7 +54,7 @@ NO_ITEMS = np.empty(0, dtype=np.intp)
 # ---- what is computed on a partition
 
 
-def prepared(own: OwnItems, keys: Keys) -> csr_array:
+def prepare_part(own: OwnItems, keys: Keys) -> csr_array:
     """Return the groups of each item that is in some grouping, in the order of `keys`."""
     given = own.rows.groupings
     in_group = incidence_of(given.item_of_row, group_places(given, keys), given.n_items, len(keys))
@@ -82,7 +82,7 @@ class Swept(Additive):
     sizes: Int[np.ndarray, " clusters"]
 
 
-def swept(in_group: csr_array, table: Float[np.ndarray, "groups clusters"]) -> Swept:
+def sweep_part(in_group: csr_array, table: Float[np.ndarray, "groups clusters"]) -> Swept:
     """Put items to the nearest centroids, and count."""
     n_items, n_clusters = in_group.shape[0], table.shape[1]
     cluster = np.asarray(in_group @ table).argmin(1)
@@ -131,17 +131,17 @@ def farthest_of(in_group: csr_array, table: Float[np.ndarray, "groups clusters"]
 
 
 @dataclass(frozen=True)
-class ItemsInParts(Items):
-    """Items in partitions, for the sweeps of the model: `kcc.Items`.
+class ItemsInParts(KCCItems):
+    """Items in partitions, for the sweeps of the model: `kcc.KCCItems`.
 
-    parts : of `prepared`.
+    parts : of `prepare_part`.
     """
 
     parts: Parts
 
     def assign(self, table: Counts) -> Assigned:
         """Put each item to the nearest centroid, and the farthest ones to clusters that are empty."""
-        found = self.parts.total(swept, table)
+        found = self.parts.total(sweep_part, table)
         counts, sizes = found.counts, found.sizes
         empty = np.flatnonzero(sizes == 0)
         if len(empty):
@@ -173,11 +173,11 @@ def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
     arranged = arrange(sample.groupings)
     ordered = arranged.ordered
     keys = ordered.vocabulary.group_keys()
-    parts = own.map(prepared, keys)
+    parts = own.map(prepare_part, keys)
     own.forget()
     sizes, some = parts.total(sizes_of), Seen.of(ordered).memberships
     problem = model.problem_of(some, sizes.n_items, sizes.of_groups)
-    runs: Runs[State] = runs_at(checkpoint, model, labels=_digest(survey, keys, sizes))
+    runs: Runs[KCCState] = runs_at(checkpoint, model, labels=_digest(survey, keys, sizes))
     state = model.learn(problem, some, ItemsInParts(parts), loop=runs.run)
     model.keep_clusters(problem, state, by_falling_size(state.assigned.sizes), ordered)
     restore(model, arranged)
@@ -195,7 +195,7 @@ def _digest(survey: ItemSurvey, keys: Keys, sizes: Sizes) -> str:
 
 
 def results_of_items(
-    numbered: tuple[int, Partition], model: KCC, first: Int[np.ndarray, " partitions"], responsibilities: bool
+    numbered: tuple[int, LabelPartition], model: KCC, first: Int[np.ndarray, " partitions"], responsibilities: bool
 ) -> pd.DataFrame:
     """Return the cluster of each item of a partition, missing for items without labels; all items have names.
 

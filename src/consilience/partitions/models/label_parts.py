@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
 from consilience.consensus.labels.constant_annotators import count_labels
-from consilience.consensus.labels.copies import MOST_PAIRS, merged
+from consilience.consensus.labels.copies import MOST_PAIRS, merge_groups
 from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
@@ -21,7 +21,7 @@ from consilience.estimators.parameters import is_auto
 from consilience.inference.copies import Group
 from consilience.inference.parts import Parts, evenly_spaced
 from consilience.partitions.survey.label_survey import LabelPart, Survey
-from consilience.partitions.tables.label_table import Partition, read_rows
+from consilience.partitions.tables.label_table import LabelPartition, read_rows
 
 
 def label_counts(part: LabelPart) -> Int[np.ndarray, "annotators labels"]:
@@ -41,7 +41,7 @@ class HeardPart(LabelPart):
 
 def merge_copies(part: LabelPart, group: Group, stands: Int[np.ndarray, " annotators"]) -> HeardPart:
     """Keep one label of each group for each item, by the annotator who stands for the group."""
-    return HeardPart(part.number, merged(part.labels, group, stands), part.labels)
+    return HeardPart(part.number, merge_groups(part.labels, group, stands), part.labels)
 
 
 def given_labels(part: LabelPart) -> Labels:
@@ -144,7 +144,7 @@ def require_table(model: Any, survey: Survey, n_components: int) -> None:
 
 
 def results_of_items(
-    numbered: tuple[int, Partition], model: Any, first: Int[np.ndarray, " partitions"], responsibilities: bool
+    numbered: tuple[int, LabelPartition], model: Any, first: Int[np.ndarray, " partitions"], responsibilities: bool
 ) -> pd.DataFrame:
     """Return the class of each item of a partition, and its probability; `first` is not used, for items have names.
 

@@ -48,7 +48,7 @@ from consilience.inference.pair_evidence import GroupedItems, PairEvidence
 from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.item_rows import ItemRows
+from consilience.partitions.engine.item_rows import ItemRowFiles
 from consilience.partitions.models import mcvc_sums
 from consilience.partitions.models.mcvc_results import Told
 from consilience.partitions.models.mcvc_sums import NO_ITEMS, Items, Messages, Part
@@ -65,7 +65,7 @@ from consilience.partitions.survey.item_survey import (
 )
 from consilience.partitions.survey.label_survey import hashes_of
 from consilience.semisupervised import MCVC, MECC, mapping, mcvc_search
-from consilience.semisupervised.mcvc import Eta, Problem, State, step
+from consilience.semisupervised.mcvc import Eta, MCVCProblem, MCVCState, step
 from consilience.semisupervised.mcvc_estimator import (
     mean_weights,
     owning_clusters,
@@ -83,7 +83,7 @@ OF_ITEMS = ("labels_", "responsibilities_", "view_labels_", "view_responsibiliti
 # ---- what is computed on a partition
 
 
-def prepared(own: OwnItems, keys: Keys, first: Int[np.ndarray, " partitions"], limit: Any) -> Items:
+def prepare_part(own: OwnItems, keys: Keys, first: Int[np.ndarray, " partitions"], limit: Any) -> Items:
     """Return the items with their groups in the order of `keys`; those whose hash is at most `limit` are sampled."""
     given = own.rows.groupings
     x = np.column_stack([own.rows.features, np.ones(given.n_items)])
@@ -99,13 +99,13 @@ class Counted(Additive):
     sizes: Int[np.ndarray, " groups"]
 
 
-def counted(items: Items) -> Counted:
+def count_part(items: Items) -> Counted:
     """Count a partition."""
     x = np.require(items.x, requirements=["ALIGNED"])  # else BLAS takes another way, with other last digits
     return Counted(x.T @ x, np.bincount(items.in_group.indices, minlength=items.in_group.shape[1]))
 
 
-def started(
+def start_part(
     items: Items, eta: Eta, first: Int[np.ndarray, " partitions"], weights: Weights, messages: Messages
 ) -> Part:
     """Return the items with the first η: that of the sample; of other items, as the sample tells them.
@@ -148,10 +148,10 @@ def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     if features:
         _read_features(model, sample, features)
     arranged = arrange(sample.groupings, sample.features)
-    items = own.map(prepared, arranged.ordered.vocabulary.group_keys(), survey.first, limit)
+    items = own.map(prepare_part, arranged.ordered.vocabulary.group_keys(), survey.first, limit)
     own.forget()
     over = _over(model, survey, sample, arranged, items)
-    keep_rows = partial(ItemRows.beside, items.map(without_eta), mcvc_sums.rows_of, mcvc_sums.with_rows)
+    keep_rows = partial(ItemRowFiles.beside, items.map(without_eta), mcvc_sums.rows_of, mcvc_sums.with_rows)
     runs: Runs[Swept] = runs_at(checkpoint, model, keep_rows=keep_rows, data=_digest(over, survey, limit))
     trace = runs.run(
         lambda: _first(model, over, arranged, items, first),
@@ -178,12 +178,12 @@ def _over(
     model: MCVC | MECC, survey: ItemSurvey, sample: Sample, arranged: Arrangement[Groupings], items: Parts
 ) -> ItemsInParts:
     """Return the items as the sweeps read them."""
-    found = items.total(counted)
+    found = items.total(count_part)
     evidence = among_groups(arranged.ordered, found.sizes, model.implied_pairs)
     require_pairs(model, bool(evidence.n_pairs.any()), survey.n_items)
     prior, n_clusters = prior_of(model), min(model.n_clusters, survey.n_items)
     of_sample = PairEvidence.of(arranged.ordered, implied=model.implied_pairs)
-    problem = Problem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
+    problem = MCVCProblem.of(sample.features[arranged.items], of_sample, prior, n_clusters)
     curvature = cho_factor(found.products / 2 + np.eye(len(found.products)), lower=True)[0]
     return ItemsInParts(items, evidence, prior, curvature, problem, survey.n_items)
 
@@ -206,7 +206,7 @@ def among_groups(ordered: Groupings, sizes: Int[np.ndarray, " groups"], implied:
 class Swept:
     """A state, with the bounds of the restarts of the search."""
 
-    state: State
+    state: MCVCState
     restart_bounds: Float[np.ndarray, " restarts"]
 
 
@@ -228,21 +228,21 @@ def _first(
     )
     ordered, columns = arranged.ordered, np.arange(best.eta.shape[2])
     sizes = np.bincount(ordered.incidence.indices, minlength=ordered.n_groups)
-    of_sample = mcvc_sums.summed(Part(0, over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
+    of_sample = mcvc_sums.sum_eta(Part(0, over.sample.design.x, ordered.incidence, NO_ITEMS, best.eta), columns)
     evidence = among_groups(ordered, sizes, model.implied_pairs)
     messages = Messages.of(evidence, of_sample.groups, *view_weights(best))
     eta = np.empty_like(best.eta)
     eta[arranged.items] = best.eta
-    parts = items.map(started, eta, first, best.weights, messages)
-    sums, logs = parts.total(mcvc_sums.summed, columns), parts.total(mcvc_sums.log_sums, best.weights)
+    parts = items.map(start_part, eta, first, best.weights, messages)
+    sums, logs = parts.total(mcvc_sums.sum_eta, columns), parts.total(mcvc_sums.log_sums, best.weights)
     of_views = clusters_bounds(best.weights, sums, logs)
     return Swept(replace(best, eta=EtaInParts(parts, sums, logs), of_views=of_views), bounds)
 
 
-def _set_attributes(model: MCVC | MECC, over: ItemsInParts, state: State, arranged: Arrangement[Groupings]) -> None:
+def _set_attributes(model: MCVC | MECC, over: ItemsInParts, state: MCVCState, arranged: Arrangement[Groupings]) -> None:
     ordered, evidence, parts = arranged.ordered, over.evidence, state.eta.parts
     of_sample = np.concatenate(list(parts.results(mcvc_sums.clusters_of_sample)))[arranged.items]
-    eta = one_of_each(parts.total(mcvc_sums.owned), of_sample)
+    eta = one_of_each(parts.total(mcvc_sums.count_owned), of_sample)
     nowhere = csr_array((len(eta), ordered.n_groups))
     named = replace(ordered, items=pd.RangeIndex(len(eta)), incidence=nowhere)
     kept = read_off(model, replace(state, eta=eta), evidence, named)

@@ -27,7 +27,7 @@ from consilience.inference.gaussian_softmax import Weights
 from consilience.partitions.models.mcvc_sums import Messages, field_of
 from consilience.partitions.survey.item_survey import OwnItems, group_places, read_labelled_items, read_own_items
 from consilience.partitions.tables.item_table import ItemPartition
-from consilience.partitions.tables.label_table import Partition
+from consilience.partitions.tables.label_table import LabelPartition
 from consilience.semisupervised import MCVC, MECC
 
 SMALLEST = 1e-12  # weight of an item's own part that counts
@@ -55,7 +55,7 @@ class Told:
 
 
 def results_of_items(
-    numbered: tuple[int, Partition | ItemPartition], model: Any, first: Int[np.ndarray, " partitions"], each: bool
+    numbered: tuple[int, LabelPartition | ItemPartition], model: Any, first: Int[np.ndarray, " partitions"], each: bool
 ) -> pd.DataFrame:
     """Return the cluster of each item of a partition in each view, and its probability.
 
@@ -93,7 +93,7 @@ def _clusters(probability: Rows, known: np.ndarray, place: str, *, always: bool)
     return {f"cluster{place}": cluster, f"probability{place}": largest}
 
 
-def _responsibilities(own: OwnItems, partition: Partition | ItemPartition, model: MCVC | MECC) -> list[Rows]:
+def _responsibilities(own: OwnItems, partition: LabelPartition | ItemPartition, model: MCVC | MECC) -> list[Rows]:
     """Probabilities of the clusters of each view, those that own items."""
     given = own.rows.groupings
     told: Told = told_of_items(model)
@@ -112,12 +112,12 @@ def _responsibilities(own: OwnItems, partition: Partition | ItemPartition, model
     for view, mean in enumerate(told.weights):
         one = Messages(messages.of_groups[:, :, [view]], messages.own[:, [view]])
         field = field_of(x, in_group, Weights(mean[:, :, None], mean[:, :, None]), one)[:, :, 0]
-        eta = settled(field, in_group @ messages.own[:, view])[:, told.owned[view]]
+        eta = settle_eta(field, in_group @ messages.own[:, view])[:, told.owned[view]]
         found.append(eta / eta.sum(1, keepdims=True))
     return found
 
 
-def settled(told: Rows, own: Float[np.ndarray, " rows"]) -> Rows:
+def settle_eta(told: Rows, own: Float[np.ndarray, " rows"]) -> Rows:
     """η ∝ exp(told − own η)."""
     eta = softmax(told, axis=1)
     for _ in range(STEPS):

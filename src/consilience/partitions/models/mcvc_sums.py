@@ -67,7 +67,7 @@ class Sums(OfColumns):
 
 
 @dataclass(frozen=True)
-class LogSums(OfColumns, gaussian_softmax.LogSums):
+class LogSums(OfColumns, gaussian_softmax.SoftmaxLogSums):
     """Σ_i ln Σ_k exp(…) of `gaussian_softmax`, and sums of features, and of their squares, × the softmax inside."""
 
     log_sum: Columns
@@ -172,7 +172,7 @@ def field_of(
     return gaussian_softmax.scores(design_of(x), weights) + told.reshape(len(x), *weights.mean.shape[1:])
 
 
-def summed(part: Part, columns: Some) -> Sums:
+def sum_eta(part: Part, columns: Some) -> Sums:
     """Sums of η of some columns."""
     return tree_sum(_sums_of(chunk) for chunk in part.chunks(columns))
 
@@ -202,7 +202,7 @@ def unused_sums(items: Items, weights: Weights) -> UnusedSums:
     return tree_sum(gaussian_softmax.unused_sums(design, weights) for design in items.designs(weights))
 
 
-def directed(part: Part, columns: Some, weights: Weights, messages: Messages, shares: np.ndarray) -> Directions:
+def direction_sums(part: Part, columns: Some, weights: Weights, messages: Messages, shares: np.ndarray) -> Directions:
     """Sums of the direction of η of some columns."""
     return tree_sum(_directions_of(chunk, weights, messages, shares) for chunk in part.chunks(columns))
 
@@ -224,7 +224,7 @@ def _own_field(part: Part, weights: Weights, messages: Messages) -> tuple[Eta, F
     return field_of(part.x, part.in_group, weights, messages) - part.eta * own[:, None, :], own
 
 
-def moved(part: Part, columns: Some, weights: Weights, messages: Messages, way: Columns) -> Part:
+def move_eta(part: Part, columns: Some, weights: Weights, messages: Messages, way: Columns) -> Part:
     """Move η of some columns by a share of its direction."""
     now = [_moved_eta(chunk, weights, messages, way) for chunk in part.chunks(columns)]
     eta = part.eta.copy()
@@ -244,7 +244,7 @@ def reset(part: Part, columns: Some, weights: Weights) -> Part:
     return replace(part, eta=eta)
 
 
-def owned(part: Part) -> Int[np.ndarray, "clusters columns"]:
+def count_owned(part: Part) -> Int[np.ndarray, "clusters columns"]:
     """Return the number of items whose most probable cluster each is, in each view."""
     n_clusters = part.eta.shape[1]
     views = part.eta.argmax(1).T

@@ -24,11 +24,11 @@ from consilience.partitions.models.mcvc_sums import (
     OfGroups,
     Some,
     Sums,
-    directed,
+    direction_sums,
     log_sums,
-    moved,
+    move_eta,
     reset,
-    summed,
+    sum_eta,
     unused_sums,
 )
 from consilience.semisupervised.mcvc import (
@@ -38,10 +38,10 @@ from consilience.semisupervised.mcvc import (
     Columns,
     Direction,
     EtaElsewhere,
-    Items,
-    Prior,
-    Problem,
-    State,
+    MCVCItems,
+    MCVCPrior,
+    MCVCProblem,
+    MCVCState,
     Unused,
 )
 
@@ -62,8 +62,8 @@ class EtaInParts(EtaElsewhere):
 
 
 @dataclass(frozen=True)
-class ItemsInParts(Items):
-    """Items in partitions: `mcvc.Items`. States have `EtaInParts`.
+class ItemsInParts(MCVCItems):
+    """Items in partitions: `mcvc.MCVCItems`. States have `EtaInParts`.
 
     items : parts of `mcvc_sums.Items`.
     evidence : has the groups in place of items.
@@ -74,32 +74,32 @@ class ItemsInParts(Items):
 
     items: Parts
     evidence: GroupedItems
-    prior: Prior
+    prior: MCVCPrior
     curvature: Float[np.ndarray, "features features"]
-    sample: Problem
+    sample: MCVCProblem
     n_items: int
 
     batches: ClassVar[Sequence[Float[np.ndarray, " _"]]] = (FIRST_SHARES, OTHER_SHARES)  # a pass for each
 
     @cached_property
     def unused(self) -> Unused:
-        """`gaussian_softmax.unused` of all items, sought from that of the sample."""
+        """`gaussian_softmax.weights_of_unused` of all items, sought from that of the sample."""
         of_sample, times = self.sample.unused.weights, self.n_items / self.sample.evidence.n_items
         log_variance = -np.log1p(times * np.expm1(-np.minimum(of_sample.log_variance, 0.0)))
         start = np.stack([of_sample.mean, log_variance])
         weights, bound = gaussian_softmax.best_unused(start, partial(self.items.total, unused_sums))
         return Unused(weights, None, bound)
 
-    def with_unused(self, state: State, empty: Some) -> State:
+    def with_unused(self, state: MCVCState, empty: Some) -> MCVCState:
         """See `mcvc.Items.with_unused`."""
         eta, weights = state.eta, self.unused.weights
         parts = eta.parts.map(reset, empty, weights)
         eta.parts.forget()
-        sums = eta.sums.with_columns(empty, parts.total(summed, empty))
+        sums = eta.sums.with_columns(empty, parts.total(sum_eta, empty))
         logs = eta.logs.with_columns(empty, self.items.total(log_sums, weights))
         return replace(state, eta=EtaInParts(parts, sums, logs))
 
-    def update_weights(self, state: State, swept: Some) -> State:
+    def update_weights(self, state: MCVCState, swept: Some) -> MCVCState:
         """See `mcvc.Items.update_weights`."""
         eta = state.eta
         weights, logs = gaussian_softmax.climb(
@@ -113,15 +113,15 @@ class ItemsInParts(Items):
         eta = replace(eta, logs=eta.logs.with_columns(swept, logs))
         return replace(state, weights=state.weights.with_problems(swept, weights), eta=eta)
 
-    def direction(self, state: State, swept: Some, *, same: np.ndarray, apart: np.ndarray) -> DirectionInParts:
+    def direction(self, state: MCVCState, swept: Some, *, same: np.ndarray, apart: np.ndarray) -> DirectionInParts:
         """See `mcvc.Items.direction`."""
         eta, weights = state.eta, state.weights.of_problems(swept)
         messages = Messages.of(self.evidence, eta.sums.groups[:, :, swept], same, apart)
-        found = eta.parts.total(directed, swept, weights, messages, FIRST_SHARES)
+        found = eta.parts.total(direction_sums, swept, weights, messages, FIRST_SHARES)
         push = Messages.of(self.evidence, found.groups, same, apart).of_groups
         return DirectionInParts(eta, swept, weights, messages, found, push)
 
-    def agreement(self, state: State) -> AgreementOfRestarts:
+    def agreement(self, state: MCVCState) -> AgreementOfRestarts:
         """See `mcvc.Items.agreement`."""
         sums, shape = state.eta.sums, state.phi.shape
         judged, same = self.evidence.agreement_of_sums(sums.groups, sums.squares)
@@ -164,14 +164,14 @@ class DirectionInParts(Direction):
         if shares is FIRST_SHARES:
             return self.found.entropy[:, some]
         asked = self.swept[some], self.weights.of_problems(some), self.messages.of_columns(some), shares
-        found: Directions = self.eta.parts.total(directed, *asked)
+        found: Directions = self.eta.parts.total(direction_sums, *asked)
         return found.entropy
 
-    def moved(self, state: State, way: Columns) -> State:
+    def moved(self, state: MCVCState, way: Columns) -> MCVCState:
         """See `mcvc.Direction.moved`."""
-        parts = self.eta.parts.map(moved, self.swept, self.weights, self.messages, way)
+        parts = self.eta.parts.map(move_eta, self.swept, self.weights, self.messages, way)
         self.eta.parts.forget()
-        sums = self.eta.sums.with_columns(self.swept, parts.total(summed, self.swept))
+        sums = self.eta.sums.with_columns(self.swept, parts.total(sum_eta, self.swept))
         of_views = state.of_views.copy()
         of_views[self.swept] = clusters_bounds(state.weights, sums, self.eta.logs)[self.swept]
         return replace(state, eta=EtaInParts(parts, sums, self.eta.logs), of_views=of_views)

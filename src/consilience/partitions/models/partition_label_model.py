@@ -53,10 +53,10 @@ from consilience.estimators.grouping_copies import copies_of
 from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import restore
 from consilience.inference.clusters import by_falling_size
-from consilience.inference.confusion import Cells
+from consilience.inference.confusion import ConfusionCells
 from consilience.inference.parts import Additive, Parts
 from consilience.inference.randomness import check_random_state, spawn_seeds
-from consilience.inference.softmax import Items, Moments, in_chunks, moments, scores, with_offset
+from consilience.inference.softmax import Moments, SoftmaxItems, in_chunks, moments, scores, with_offset
 from consilience.partitions.engine.checkpoint import Runs, runs_at
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Keys, OwnItems, Surveyed, group_places
@@ -66,10 +66,10 @@ from consilience.semisupervised.feature_order import order_of_features
 from consilience.semisupervised.partition_label_model import (
     KMEANS_ROUNDS,
     SEEDED,
-    Evidence,
-    Prior,
-    Problem,
-    State,
+    PartitionLabelModelEvidence,
+    PartitionLabelModelPrior,
+    PartitionLabelModelProblem,
+    PartitionLabelModelState,
     label_evidence,
     label_probability,
     leaning_moments,
@@ -83,32 +83,34 @@ OfLabels = Float[np.ndarray, "groups clusters"]
 # ---- what is computed on a partition
 
 
-def prepared(own: OwnItems, keys: Keys, columns: Int[np.ndarray, " features"], n_clusters: int) -> list[Items]:
+def prepare_part(
+    own: OwnItems, keys: Keys, columns: Int[np.ndarray, " features"], n_clusters: int
+) -> list[SoftmaxItems]:
     """Return the items in chunks, with their features and groups in a given order."""
     given = own.rows.groupings
     design = np.hstack([own.rows.features[:, columns], np.ones((given.n_items, 2))])
     labels = incidence_of(given.item_of_row, group_places(given, keys), given.n_items, len(keys))
-    items = Items(design, labels)
+    items = SoftmaxItems(design, labels)
     chunks = in_chunks(items, n_clusters) or [items]
     for chunk in chunks:
         _ = chunk.length  # is kept with the chunk
     return chunks
 
 
-def leaning(chunks: list[Items], centres: np.ndarray, cells: Cells, n_clusters: int) -> Moments:
+def leaning(chunks: list[SoftmaxItems], centres: np.ndarray, cells: ConfusionCells, n_clusters: int) -> Moments:
     """Moments of a start from the features, with each item in the cluster of the nearest centre."""
     design = np.concatenate([chunk.design for chunk in chunks])
     seeds = pairwise_distances_argmin(design, centres) if len(design) else np.empty(0, dtype=np.intp)
-    return leaning_moments(Evidence(chunks, cells), seeds, 0.0, n_clusters)
+    return leaning_moments(PartitionLabelModelEvidence(chunks, cells), seeds, 0.0, n_clusters)
 
 
-def group_sizes(chunks: list[Items]) -> Int[np.ndarray, " groups"]:
+def group_sizes(chunks: list[SoftmaxItems]) -> Int[np.ndarray, " groups"]:
     """Return the number of items in each group."""
     of_chunks = [np.asarray(chunk.labels.sum(0)) for chunk in chunks]
     return np.sum(of_chunks, axis=0).astype(int)
 
 
-def owned(chunks: list[Items], coefficients: Coefficients, said: OfLabels) -> Int[np.ndarray, " clusters"]:
+def count_owned(chunks: list[SoftmaxItems], coefficients: Coefficients, said: OfLabels) -> Int[np.ndarray, " clusters"]:
     """Return the number of items whose most probable cluster each is."""
     clusters = np.concatenate([scores(chunk, coefficients, said).argmax(1) for chunk in chunks])
     return np.bincount(clusters, minlength=said.shape[1])
@@ -127,17 +129,17 @@ class Quality(Additive):
 
 
 def quality(
-    chunks: list[Items], coefficients: Coefficients, said: OfLabels, probability: OfLabels, nothing: Groupings
+    chunks: list[SoftmaxItems], coefficients: Coefficients, said: OfLabels, probability: OfLabels, nothing: Groupings
 ) -> Quality:
     """Sums for ``groupings_`` and ``notes_``, over the clusters found; `nothing` has the groups."""
-    labels = _stacked(chunks)
+    labels = _stack(chunks)
     found = np.concatenate([softmax(scores(chunk, coefficients, said), axis=1) for chunk in chunks])
     one_of = np.eye(found.shape[1])[found.argmax(1)]
     correct = mapping.correct_labels(replace(nothing, incidence=labels), found, probability)
     return Quality(correct, labels.T @ one_of)
 
 
-def _stacked(chunks: list[Items]) -> csr_array:
+def _stack(chunks: list[SoftmaxItems]) -> csr_array:
     group = np.concatenate([chunk.labels.indices for chunk in chunks])
     given = np.concatenate([np.diff(chunk.labels.indptr) for chunk in chunks])
     shape = (len(given), chunks[0].labels.shape[1])
@@ -151,23 +153,23 @@ def _stacked(chunks: list[Items]) -> csr_array:
 class ItemsInParts:
     """Items in partitions, as the updates of the model read them: `partition_label_model.Observations`.
 
-    parts : of `prepared`.
+    parts : of `prepare_part`.
     """
 
     parts: Parts
-    cells: Cells
+    cells: ConfusionCells
 
     def moments(self, coefficients: Coefficients, said: OfLabels | None = None) -> Moments:
         """Moments of π, or with what labels say those of ρ, (16)."""
         total: Moments = self.parts.total(moments, coefficients, said)
         return total
 
-    def owners(self, state: State, prior: Prior) -> Int[np.ndarray, " owning"]:
+    def owners(self, state: PartitionLabelModelState, prior: PartitionLabelModelPrior) -> Int[np.ndarray, " owning"]:
         """Return the clusters that own items."""
         said = label_evidence(state.assignment, state.expected, self.cells)
-        return np.flatnonzero(self.parts.total(owned, with_offset(state.weights, prior.richness), said))
+        return np.flatnonzero(self.parts.total(count_owned, with_offset(state.weights, prior.richness), said))
 
-    def leaning(self, state: State, centres: np.ndarray) -> State:
+    def leaning(self, state: PartitionLabelModelState, centres: np.ndarray) -> PartitionLabelModelState:
         """Return the state with posteriors close to clusters around centres."""
         seen = self.parts.total(leaning, centres, self.cells, state.weights.shape[1])
         return replace(state, moments=replace(seen, log_normalizer=state.moments.log_normalizer))
@@ -196,22 +198,22 @@ def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, check
     _require_features(model, survey, features)
     sample = table.sample(SAMPLE)
     X = pd.DataFrame(sample.features, index=sample.groupings.items, columns=pd.Index(features, tupleize_cols=False))
-    columns, arranged = _arranged(read_features(model, X, reset=True), sample.groupings)
+    columns, arranged = _arrange(read_features(model, X, reset=True), sample.groupings)
     ordered = arranged.ordered
     keys = ordered.vocabulary.group_keys()
-    parts = own.map(prepared, keys, columns, n_clusters)
+    parts = own.map(prepare_part, keys, columns, n_clusters)
     own.forget()
     counts = parts.total(group_sizes)
     counted = with_counts(ordered, counts)
     require_information(np.empty((survey.n_items, 0)), counted)
-    runs: Runs[State] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
+    runs: Runs[PartitionLabelModelState] = runs_at(checkpoint, model, data=_digest(survey, keys, counts))
 
     of_sample, rng = sample.features[:, columns][arranged.items], check_random_state(model.random_state)
     copies_of(model, ordered)
     model.search(of_sample, ordered, n_clusters, rng)
     problem = _problem(survey, ordered)
     evidence, prior = ItemsInParts(parts, problem.cells), model.prior_of(problem, model.prior_variance_)
-    starts = Problem.of(of_sample, ordered)
+    starts = PartitionLabelModelProblem.of(of_sample, ordered)
     best, traces, _ = model.run_restarts(
         lambda most: evidence,
         lambda evidence, most, seed: _start(model, evidence, prior, starts, most, seed),
@@ -247,7 +249,7 @@ def _require_features(model: PartitionLabelModel, survey: ItemSurvey, features: 
         )
 
 
-def _arranged(
+def _arrange(
     features: Float[np.ndarray, "items features"], groupings: Groupings
 ) -> tuple[Int[np.ndarray, " features"], Arrangement[Groupings]]:
     """Order of the features, and of all else, that depends on the content alone, as in the fit in memory."""
@@ -269,16 +271,23 @@ def _digest(survey: ItemSurvey, keys: list[Any], counts: Int[np.ndarray, " group
     return named.hexdigest()
 
 
-def _problem(survey: ItemSurvey, ordered: Groupings) -> Problem:
+def _problem(survey: ItemSurvey, ordered: Groupings) -> PartitionLabelModelProblem:
     """Return the problem of all items, with their number and the groups; the design takes no memory."""
     design = np.broadcast_to(np.zeros(len(survey.lowest) + 2), (survey.n_items, len(survey.lowest) + 2))
-    cells = Cells.of(ordered.grouping_of_group)
-    return Problem(design, None, ordered.incidence[:0], cells, ordered.annotator_of_group, ordered.n_annotators)
+    cells = ConfusionCells.of(ordered.grouping_of_group)
+    return PartitionLabelModelProblem(
+        design, None, ordered.incidence[:0], cells, ordered.annotator_of_group, ordered.n_annotators
+    )
 
 
 def _start(
-    model: PartitionLabelModel, evidence: ItemsInParts, prior: Prior, starts: Problem, n_clusters: int, seed: int
-) -> State:
+    model: PartitionLabelModel,
+    evidence: ItemsInParts,
+    prior: PartitionLabelModelPrior,
+    starts: PartitionLabelModelProblem,
+    n_clusters: int,
+    seed: int,
+) -> PartitionLabelModelState:
     """First state of a restart, `Problem.start_from_features` or `Problem.start_at_random` of the model."""
     state = starts.start_at_random(evidence, prior, n_clusters, seed)
     if model.init == "random":
@@ -294,8 +303,8 @@ def _start(
 def read_off(
     model: PartitionLabelModel,
     evidence: ItemsInParts,
-    prior: Prior,
-    state: State,
+    prior: PartitionLabelModelPrior,
+    state: PartitionLabelModelState,
     columns: Int[np.ndarray, " features"],
     arranged: Arrangement[Groupings],
     counted: Groupings,
@@ -309,7 +318,7 @@ def read_off(
     """
     coefficients, cells = with_offset(state.weights, prior.richness), evidence.cells
     said = label_evidence(state.assignment, state.expected, cells)
-    kept = by_falling_size(evidence.parts.total(owned, coefficients, said))
+    kept = by_falling_size(evidence.parts.total(count_owned, coefficients, said))
     nothing = replace(counted, items=pd.RangeIndex(0), incidence=counted.incidence[:0])
     likely = label_probability(state, cells)[:, kept]
     found = evidence.parts.total(quality, coefficients[:, kept], said[:, kept], likely, nothing)

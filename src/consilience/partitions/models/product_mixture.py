@@ -25,7 +25,7 @@ from jaxtyping import Float, Int
 from consilience.annotations.canonical import arrange
 from consilience.consensus.labels.copies import first_members
 from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
-from consilience.consensus.labels.product_mixture import Mixture, draw_responsibilities, run
+from consilience.consensus.labels.product_mixture import ProductMixtureState, draw_responsibilities, run
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.errors import InputError
 from consilience.estimators.labels import tabulate_quality
@@ -51,14 +51,14 @@ SAMPLE = 100_000  # items
 # ---- what is computed on a partition
 
 
-def encoded(part: LabelPart, n_components: int) -> OneHotLabels:
+def encode_part(part: LabelPart, n_components: int) -> OneHotLabels:
     """Encode the labels for the E-step."""
     return encode_labels(part.labels, n_components)
 
 
 def first_sums(part: LabelPart) -> Expectation:
     """Sums of the shares of the votes."""
-    return encoded(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
+    return encode_part(part, part.labels.n_classes).expectation_of(vote_shares(part.labels))
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Quality(Additive):
 
 def quality(part: LabelPart, log_weights: Weights, log_table: LogTable) -> Quality:
     """Sums for `annotators_`; labels are right if they are the number of the item's component."""
-    q, labels = posterior(encoded(part, len(log_weights)), log_weights, log_table), label_parts.given_labels(part)
+    q, labels = posterior(encode_part(part, len(log_weights)), log_weights, log_table), label_parts.given_labels(part)
     named = labels.label < q.shape[1]
     right = np.bincount(labels.annotator[named], q[labels.item[named], labels.label[named]], labels.n_annotators)
     return Quality(len(q), q.sum(0), right.astype(float))
@@ -111,10 +111,10 @@ def fit_product_mixture(
     """
     n_components = model.number_of_components(survey.classes)
     label_parts.require_table(model, survey, n_components)
-    runs: Runs[Mixture] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
+    runs: Runs[ProductMixtureState] = runs_at(checkpoint, model, labels=digest_of(survey, counts))
     heard, stands = merge_copies(model, parts, survey, counts)
     starts = _starts(model, heard, survey, n_components)
-    onehot, n_labels = heard.map(encoded, n_components), len(survey.classes)
+    onehot, n_labels = heard.map(encode_part, n_components), len(survey.classes)
     evidence = LabelsInParts(onehot, n_components)
     settings: dict[str, Any] = {"smoothing": float(model.smoothing), "max_iter": model.max_iter, "tol": model.tol}
     best = keep_best(model, [run(start, evidence, n_labels, **settings, loop=runs.run) for start in starts])
@@ -144,7 +144,7 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
     given = label_parts.join_labels(list(parts.results(label_parts.take_given, first, share)))
     arranged = arrange(label_parts.name_labels(given, survey.annotators, survey.classes))
     # draws are in canonical order, as in memory; its inverse brings them to the sample's
-    rows, onehot = np.argsort(arranged.items), encoded(LabelPart(0, sample), n_components)
+    rows, onehot = np.argsort(arranged.items), encode_part(LabelPart(0, sample), n_components)
     return [
         onehot.expectation_of(draw_responsibilities(seed, len(sample), n_components)[rows])
         for seed in spawn_seeds(model.random_state, model.n_init)
@@ -155,7 +155,7 @@ def read_off(
     model: Any,
     parts: Parts,
     survey: Survey,
-    state: Mixture,
+    state: ProductMixtureState,
     n_given: Int[np.ndarray, " annotators"],
     deciding: Sequence[int] | None = None,
     evidence: LogTable | None = None,

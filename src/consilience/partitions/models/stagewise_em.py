@@ -29,7 +29,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
-from consilience.consensus.labels.stagewise_evidence import Evidence, Given, Study
+from consilience.consensus.labels.stagewise_evidence import PosteriorTerms, StagewiseEvidence, StagewiseStudy
 from consilience.inference.pair_tables import common_items
 from consilience.inference.parts import Parts
 from consilience.partitions.engine.checkpoint import Runs, runs_at
@@ -66,8 +66,8 @@ def fit_stagewise_em(
     heard, stands = product_mixture.merge_copies(model, parts, survey, counts)
     of_heard = counts if stands is None else heard.total(label_parts.label_counts)
     common, level = heard.total(common_items_of), float(model.entry_level)
-    study = Study.of(of_heard, common, survey.n_items, n_components, level)
-    evidence = Evidence.over(heard, study)
+    study = StagewiseStudy.of(of_heard, common, survey.n_items, n_components, level)
+    evidence = StagewiseEvidence.over(heard, study)
     final = model.learn(evidence, survey.annotators, runs.run)
     mixture, deciding, told = final.mixture, final.deciding, final.evidence
     named = product_mixture.read_off(model, heard, survey, mixture, counts.sum(1), deciding, told, stands)
@@ -75,9 +75,9 @@ def fit_stagewise_em(
     if stands is not None:  # of all annotators conditional_information tells what they share
         evidence.parts.forget()
         common = heard.total(common_items_given)
-        study = Study.of(counts, common, survey.n_items, model.n_clusters_, level)
-        evidence = Evidence.over(heard, study, label_parts.given_labels)
+        study = StagewiseStudy.of(counts, common, survey.n_items, model.n_clusters_, level)
+        evidence = StagewiseEvidence.over(heard, study, label_parts.given_labels)
         model.give_to_copies(stands)
-    model.keep_information(evidence, Given(named.log_weights, named.log_table), survey.annotators)
+    model.keep_information(evidence, PosteriorTerms(named.log_weights, named.log_table), survey.annotators)
     evidence.parts.forget()
     label_parts.warn_of_copies(model)

@@ -39,7 +39,7 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
-from consilience.consensus.groupings.grouping_mixture import Counts, Layout
+from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import keep_for_items, told_of_items
@@ -51,12 +51,12 @@ from consilience.inference.memberships import Memberships
 from consilience.inference.parts import Parts
 from consilience.inference.randomness import spawn_generator
 from consilience.partitions.engine.checkpoint import Runs, runs_at
-from consilience.partitions.engine.item_rows import ItemRows
+from consilience.partitions.engine.item_rows import ItemRowFiles
 from consilience.partitions.models import subset_fusion_sweeps as sweeps
 from consilience.partitions.models import subset_fusion_walk
 from consilience.partitions.models.requirements import require_no_copies, require_same_starts
 from consilience.partitions.models.subset_fusion_results import Fused
-from consilience.partitions.models.subset_fusion_sweeps import Spread, Sweeps
+from consilience.partitions.models.subset_fusion_sweeps import Spread, SubsetFusionSweeps
 from consilience.partitions.models.subset_fusion_walk import Place, Walk
 from consilience.partitions.survey.item_survey import SAMPLE, ItemSurvey, Surveyed
 from consilience.partitions.survey.label_survey import hashes_of
@@ -87,7 +87,7 @@ class Outcome:
     """
 
     spread: Spread
-    drawn_from: list[Counts]
+    drawn_from: list[GroupingCounts]
     curve: pd.DataFrame | None
     is_certain: bool = False
     doubtful: bool = False
@@ -111,16 +111,16 @@ def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> 
     seen = Seen.of(ordered)
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
     hashes = hashes_of(ordered.items.take(seen.places))
-    parts = own.map(sweeps.prepared, nothing, hashes, survey.first)
+    parts = own.map(sweeps.prepare_part, nothing, hashes, survey.first)
     own.forget()
     sizes = list(parts.results(sweeps.n_items_of))
     n_items, before = sum(sizes), np.cumsum([0, *sizes])[:-1]
     require_at_most(model, n_items, "items that are in some grouping")
     require_at_most(model, len(seen.places), "items of the sample that are in some grouping")
-    over = Sweeps(Layout.of(Memberships.of(nothing)), n_items, len(seen.places))
+    over = SubsetFusionSweeps(GroupingLayout.of(Memberships.of(nothing)), n_items, len(seen.places))
     part_of = _parts_of_groupings(parts, len(seen.places), before)
     copies_of(model, nothing)
-    keep_rows = partial(ItemRows.beside, parts, subset_fusion_walk.rows_of, subset_fusion_walk.with_rows)
+    keep_rows = partial(ItemRowFiles.beside, parts, subset_fusion_walk.rows_of, subset_fusion_walk.with_rows)
     runs: Runs[Place] = runs_at(checkpoint, model, keep_rows=keep_rows, labels=_digest(survey, hashes))
     search = _Searching(model, seen.memberships, seen.part, over, parts, part_of, before, runs)
     outcome, grouping_weights = search.outcome()
@@ -164,7 +164,7 @@ class _Searching:
     model: SubsetFusion
     memberships: Memberships
     part: Places
-    over: Sweeps
+    over: SubsetFusionSweeps
     parts: Parts
     part_of: Int[np.ndarray, " groupings"]
     before: Int[np.ndarray, " partitions"]
@@ -229,7 +229,7 @@ class _Searching:
 
     def as_they_are(self, cluster: Int[np.ndarray, " sampled"], curve: pd.DataFrame | None = None) -> Outcome:
         """Give the items of the sample these clusters, and others the most probable ones."""
-        layout, n_clusters = Layout.of(self.memberships), int(cluster.max()) + 1
+        layout, n_clusters = GroupingLayout.of(self.memberships), int(cluster.max()) + 1
         start = mixture.learn_concentration(layout, mixture.init(layout, cluster, n_clusters))
         spread = self.over.begun(self.parts, start, mixture.count(layout, start))
         own = spread.parts.map(sweeps.certain)

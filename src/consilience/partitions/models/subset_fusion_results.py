@@ -21,13 +21,13 @@ from consilience.annotations import Groupings
 from consilience.annotations.names import MISSING, plain
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
-from consilience.consensus.groupings.grouping_mixture import Counts, Layout
+from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import told_of_items
 from consilience.partitions.models.subset_fusion_sweeps import layout_of, parts_of_items
 from consilience.partitions.survey.item_survey import read_labelled_items
-from consilience.partitions.tables.label_table import Partition
+from consilience.partitions.tables.label_table import LabelPartition
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Fused:
 
     nothing: Groupings
     concentration: Float[np.ndarray, " annotators"]
-    drawn_from: list[Counts]
+    drawn_from: list[GroupingCounts]
     is_certain: bool
     part_of: Int[np.ndarray, " groupings"]
     owned: Int[np.ndarray, " owned"]
     shares: Float[np.ndarray, " owned"]
 
-    def probabilities(self, layout: Layout) -> Float[np.ndarray, "items owned"]:
+    def probabilities(self, layout: GroupingLayout) -> Float[np.ndarray, "items owned"]:
         """Return the probabilities of the clusters found for items that are in some grouping."""
         total = np.zeros((layout.memberships.n_items, self.drawn_from[0].of_groups.shape[1]))
         for counts in self.drawn_from:
@@ -61,7 +61,7 @@ class Fused:
 
 
 def without_own(
-    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
+    layout: GroupingLayout, counts: GroupingCounts, concentration: Float[np.ndarray, " annotators"]
 ) -> Float[np.ndarray, "items clusters"]:
     """Probabilities of the clusters of items that are counted, each averaged over where it may have been."""
     with_own = mixture.scores_of_new(layout, counts, concentration)
@@ -74,7 +74,7 @@ def without_own(
 
 
 def _own_contributions(
-    layout: Layout, counts: Counts, concentration: Float[np.ndarray, " annotators"]
+    layout: GroupingLayout, counts: GroupingCounts, concentration: Float[np.ndarray, " annotators"]
 ) -> Float[np.ndarray, "items clusters"]:
     """Return what an item in each cluster contributes to its own score, to be added; -inf where it cannot have been."""
     c, cb = mixture.pseudo_counts(layout, concentration)
@@ -87,7 +87,10 @@ def _own_contributions(
 
 
 def results_of_items(
-    numbered: tuple[int, Partition], model: SubsetFusion, first: Int[np.ndarray, " partitions"], responsibilities: bool
+    numbered: tuple[int, LabelPartition],
+    model: SubsetFusion,
+    first: Int[np.ndarray, " partitions"],
+    responsibilities: bool,
 ) -> pd.DataFrame:
     """Return the cluster of each item of a partition, missing for items without labels, and its probability.
 

@@ -22,7 +22,7 @@ from consilience.annotations import Groupings
 from consilience.annotations.memberships import incidence_of
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
-from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
+from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout, GroupingMixtureState
 from consilience.inference.memberships import Memberships
 from consilience.inference.parts import Additive, Parts
 from consilience.partitions.survey.item_survey import OwnItems, group_places
@@ -39,7 +39,7 @@ OTHER = -1  # place in the sample of an item that is not in it
 
 
 @dataclass(frozen=True)
-class Own:
+class PreparedItems:
     """Items of a partition that are in some grouping, and their clusters.
 
     number : of the partition.
@@ -51,58 +51,58 @@ class Own:
     """
 
     number: int
-    layout: Layout
+    layout: GroupingLayout
     place: Int[np.ndarray, " items"]
     cluster: Clusters
     probability: Float[np.ndarray, "items clusters"]
     log_pseudo_likelihood: float = 0.0
     n_elsewhere: int = 0
 
-    def state(self, n_clusters: int, concentration: Concentration) -> State:
+    def state(self, n_clusters: int, concentration: Concentration) -> GroupingMixtureState:
         """Return the state of these items."""
-        return State(self.cluster, n_clusters, concentration)
+        return GroupingMixtureState(self.cluster, n_clusters, concentration)
 
 
-def parts_of_items(layout: Layout, part_of: PartOfGroupings) -> Clusters:
+def parts_of_items(layout: GroupingLayout, part_of: PartOfGroupings) -> Clusters:
     """Return the part of the evidence that each item is in, from those of the groupings."""
     in_grouping = layout.memberships.in_grouping
     return part_of[in_grouping.indices[in_grouping.indptr[:-1]]]
 
 
-def layout_of(given: Groupings, nothing: Groupings) -> tuple[Layout, Int[np.ndarray, " seen"]]:
+def layout_of(given: Groupings, nothing: Groupings) -> tuple[GroupingLayout, Int[np.ndarray, " seen"]]:
     """Return the layout of the items that are in some grouping, and their places; `nothing` has all groups."""
     keys = nothing.vocabulary.group_keys()
     incidence = incidence_of(given.item_of_row, group_places(given, keys), given.n_items, len(keys))
     seen = np.flatnonzero(np.diff(incidence.indptr))
     everything = Memberships.of(replace(nothing, items=pd.RangeIndex(given.n_items), incidence=incidence))
-    return Layout.of(everything.of_items(seen)), seen
+    return GroupingLayout.of(everything.of_items(seen)), seen
 
 
-def prepared(
+def prepare_part(
     own: OwnItems, nothing: Groupings, sampled: UInt64[np.ndarray, " sampled"], first: Int[np.ndarray, " partitions"]
-) -> Own:
-    """Return the items of a partition; `sampled` are the hashes of the items of the sample."""
+) -> PreparedItems:
+    """Return the items of a partition; `sample_part` are the hashes of the items of the sample."""
     layout, seen = layout_of(own.rows.groupings, nothing)
     hashes = hashes_of(own.names(first).take(seen))
     order = np.argsort(sampled)
     # beyond the last hash there is none to compare with, so the last stands for it and differs
     found = np.minimum(np.searchsorted(sampled, hashes, sorter=order), len(sampled) - 1)
     place = np.where(sampled[order[found]] == hashes, order[found], OTHER)
-    return Own(own.number, layout, place, np.zeros(len(seen), dtype=np.intp), np.empty((len(seen), 0)))
+    return PreparedItems(own.number, layout, place, np.zeros(len(seen), dtype=np.intp), np.empty((len(seen), 0)))
 
 
-def links(own: Own) -> csr_array:
+def links(own: PreparedItems) -> csr_array:
     """Return how many items every two groupings share."""
     in_grouping = own.layout.memberships.in_grouping
     return csr_array(in_grouping.T @ in_grouping)
 
 
-def n_items_of(own: Own) -> int:
+def n_items_of(own: PreparedItems) -> int:
     """Return the number of items."""
     return len(own.place)
 
 
-def begun(own: Own, start: State, counts: Counts) -> Own:
+def begun(own: PreparedItems, start: GroupingMixtureState, counts: GroupingCounts) -> PreparedItems:
     """Give the items of the sample the clusters of a state, and others the most probable ones by its counts."""
     cluster = mixture.scores_of_new(own.layout, counts, start.concentration).argmax(1)
     inside = own.place != OTHER
@@ -121,12 +121,12 @@ class Counted(Additive):
     n_elsewhere: int
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> GroupingCounts:
         """Number of items of each cluster, in total, in each group and in each grouping."""
-        return Counts(self.of_groups, self.of_groupings, self.of_clusters)
+        return GroupingCounts(self.of_groups, self.of_groupings, self.of_clusters)
 
 
-def counted(own: Own, n_clusters: int) -> Counted:
+def count_part(own: PreparedItems, n_clusters: int) -> Counted:
     """Count the items of a partition."""
     counts = mixture.count(own.layout, own.state(n_clusters, np.empty(0)))
     return Counted(
@@ -145,7 +145,7 @@ class Draws:
     sampled: Float[np.ndarray, " sampled"]
     key: tuple[int, ...]
 
-    def of(self, own: Own) -> Float[np.ndarray, " items"]:
+    def of(self, own: PreparedItems) -> Float[np.ndarray, " items"]:
         """Return the numbers of the items of a partition."""
         numbers = np.random.default_rng([*self.key, own.number]).random(len(own.place))
         inside = own.place != OTHER
@@ -153,7 +153,7 @@ class Draws:
         return numbers
 
 
-def swept(own: Own, counts: Counts, concentration: Concentration, draws: Draws) -> Own:
+def sweep_part(own: PreparedItems, counts: GroupingCounts, concentration: Concentration, draws: Draws) -> PreparedItems:
     """Move half the items to the clusters most probable given the rest: `mixture.move`."""
     if not len(own.place):
         return own
@@ -165,7 +165,14 @@ def swept(own: Own, counts: Counts, concentration: Concentration, draws: Draws) 
     )
 
 
-def sampled(own: Own, counts: Counts, concentration: Concentration, moving: Draws, chance: Draws, weight: float) -> Own:
+def sample_part(
+    own: PreparedItems,
+    counts: GroupingCounts,
+    concentration: Concentration,
+    moving: Draws,
+    chance: Draws,
+    weight: float,
+) -> PreparedItems:
     """Draw the clusters of half the items given the rest, and add the probabilities of all with this weight."""
     state = own.state(counts.of_groups.shape[1], concentration)
     probability = mixture.normalise_scores(mixture.cluster_scores(own.layout, state, counts))
@@ -174,18 +181,18 @@ def sampled(own: Own, counts: Counts, concentration: Concentration, moving: Draw
     return replace(own, cluster=cluster, probability=own.probability + weight * probability)
 
 
-def given_the_rest(own: Own, counts: Counts, concentration: Concentration) -> Own:
+def given_the_rest(own: PreparedItems, counts: GroupingCounts, concentration: Concentration) -> PreparedItems:
     """Set the probabilities of each item's clusters given the rest."""
     scores = mixture.cluster_scores(own.layout, own.state(counts.of_groups.shape[1], concentration), counts)
     return replace(own, probability=mixture.normalise_scores(scores))
 
 
-def certain(own: Own) -> Own:
+def certain(own: PreparedItems) -> PreparedItems:
     """Give each item's cluster probability 1."""
     return replace(own, probability=fusing.onehot(own.cluster, own.probability.shape[1]))
 
 
-def renumbered(own: Own, number: Int[np.ndarray, " clusters"]) -> Own:
+def renumber_part(own: PreparedItems, number: Int[np.ndarray, " clusters"]) -> PreparedItems:
     """Give the clusters other numbers."""
     return replace(own, cluster=number[own.cluster])
 
@@ -209,7 +216,9 @@ class Owners:
         return order[: np.count_nonzero(self.sizes)]
 
 
-def owners_of(own: Own, part_of: PartOfGroupings, n_sampled: int, before: Int[np.ndarray, " partitions"]) -> Owners:
+def owners_of(
+    own: PreparedItems, part_of: PartOfGroupings, n_sampled: int, before: Int[np.ndarray, " partitions"]
+) -> Owners:
     """Return what `fusing.owners` numbers, by the most probable cluster; without clusters, the parts themselves.
 
     before : number of items in the partitions before each.
@@ -231,15 +240,15 @@ class Read(Additive):
     counts: Float[np.ndarray, "groups owned"]
 
 
-def read(own: Own, part_of: PartOfGroupings, owned: Int[np.ndarray, " owned"]) -> Read:
+def read(own: PreparedItems, part_of: PartOfGroupings, owned: Int[np.ndarray, " owned"]) -> Read:
     """Sums over the items of a partition."""
     probability = fusing.among(own.probability, parts_of_items(own.layout, part_of), owned)
-    state = State(probability.argmax(1), len(owned), np.empty(0))
+    state = GroupingMixtureState(probability.argmax(1), len(owned), np.empty(0))
     return Read(probability.sum(0), mixture.count(own.layout, state).of_groups)
 
 
 def of_sample(
-    own: Own, part_of: PartOfGroupings, owned: Int[np.ndarray, " owned"]
+    own: PreparedItems, part_of: PartOfGroupings, owned: Int[np.ndarray, " owned"]
 ) -> tuple[Int[np.ndarray, " sampled"], Clusters]:
     """Return places and clusters of the items of the sample."""
     inside = np.flatnonzero(own.place != OTHER)
@@ -254,18 +263,18 @@ def of_sample(
 class Spread:
     """Clusters of items in partitions, and what is known of all.
 
-    parts : of `Own`.
+    parts : of `PreparedItems`.
     state : of the mixture, without items.
     counts : of all items.
     """
 
     parts: Parts
-    state: State
-    counts: Counts
+    state: GroupingMixtureState
+    counts: GroupingCounts
 
 
 @dataclass(frozen=True)
-class Sweeps:
+class SubsetFusionSweeps:
     """The mixture over partitions.
 
     nothing : layout without items.
@@ -273,21 +282,21 @@ class Sweeps:
     n_sampled : number of these in the sample.
     """
 
-    nothing: Layout
+    nothing: GroupingLayout
     n_items: int
     n_sampled: int
 
-    def begun(self, parts: Parts, start: State, counts: Counts) -> Spread:
+    def begun(self, parts: Parts, start: GroupingMixtureState, counts: GroupingCounts) -> Spread:
         """Begin with a state of the items of the sample, and its counts."""
         own = parts.map(begun, start, counts)
-        total = own.total(counted, start.n_clusters)
+        total = own.total(count_part, start.n_clusters)
         return Spread(own, replace(start, cluster=NO_ITEMS), total.counts)
 
     def step(self, spread: Spread, draws: Draws) -> Spread:
         """Return the state after `mixture.sweep`."""
         before = spread.state
-        own = spread.parts.map(swept, spread.counts, before.concentration, draws)
-        total = own.total(counted, before.n_clusters)
+        own = spread.parts.map(sweep_part, spread.counts, before.concentration, draws)
+        total = own.total(count_part, before.n_clusters)
         spread.parts.forget()
         state = replace(
             before,
@@ -305,14 +314,14 @@ class Sweeps:
         if owned.all():
             return spread
         number = np.cumsum(owned) - 1
-        own = spread.parts.map(renumbered, number)
+        own = spread.parts.map(renumber_part, number)
         spread.parts.forget()
-        counts = Counts(*(each[..., owned] for each in vars(spread.counts).values()))
+        counts = GroupingCounts(*(each[..., owned] for each in vars(spread.counts).values()))
         return Spread(own, replace(spread.state, n_clusters=int(owned.sum())), counts)
 
     def sampled(self, spread: Spread, moving: Draws, chance: Draws, *, kept: bool) -> Spread:
         """Draw clusters once, as `mixture.sample` does, and add the probabilities if they are to be kept."""
-        own = spread.parts.map(sampled, spread.counts, spread.state.concentration, moving, chance, float(kept))
-        total = own.total(counted, spread.state.n_clusters)
+        own = spread.parts.map(sample_part, spread.counts, spread.state.concentration, moving, chance, float(kept))
+        total = own.total(count_part, spread.state.n_clusters)
         spread.parts.forget()
         return Spread(own, spread.state, total.counts)

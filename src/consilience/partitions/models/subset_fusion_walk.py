@@ -16,10 +16,10 @@ import numpy as np
 from jaxtyping import Int
 
 from consilience.consensus.groupings import grouping_mixture as mixture
-from consilience.consensus.groupings.grouping_mixture import Counts, Layout, State
+from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout, GroupingMixtureState
 from consilience.inference.parts import Parts
 from consilience.partitions.engine.item_rows import Arrays
-from consilience.partitions.models.subset_fusion_sweeps import Draws, Own, Spread, Sweeps
+from consilience.partitions.models.subset_fusion_sweeps import Draws, PreparedItems, Spread, SubsetFusionSweeps
 
 DRAWS = mixture.BURN_IN + mixture.SAMPLES
 
@@ -38,7 +38,7 @@ class Place:
     spread: Spread
     number: int
     generator: dict[str, Any]
-    drawn_from: tuple[Counts, ...] = ()
+    drawn_from: tuple[GroupingCounts, ...] = ()
     n_settling: int = 0
     n_draws: int = 0
     is_settled: bool = False
@@ -55,10 +55,10 @@ class Walk:
     owned : the clusters that own items.
     """
 
-    over: Sweeps
+    over: SubsetFusionSweeps
     parts: Parts
-    layout: Layout
-    ends: list[State]
+    layout: GroupingLayout
+    ends: list[GroupingMixtureState]
     owned: Callable[[Spread], Int[np.ndarray, " owned"]]
 
     def start(self, number: int, generator: dict[str, Any]) -> Place:
@@ -108,12 +108,12 @@ class Walk:
         return place.spread
 
 
-def rows_of(own: Own) -> Arrays:
+def rows_of(own: PreparedItems) -> Arrays:
     """Return the rows of the items of a partition."""
     return {"cluster": own.cluster, "probability": own.probability}
 
 
-def with_rows(own: Own, rows: Arrays) -> Own:
+def with_rows(own: PreparedItems, rows: Arrays) -> PreparedItems:
     """Return the items with these rows."""
     return replace(own, cluster=rows["cluster"], probability=rows["probability"])
 

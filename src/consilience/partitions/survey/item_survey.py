@@ -20,8 +20,8 @@ from consilience.annotations.memberships import Vocabulary, incidence_of
 from consilience.annotations.names import name_index, union
 from consilience.inference.parts import Parts
 from consilience.partitions.survey.label_survey import Sketch, hashes_of
-from consilience.partitions.tables.item_table import ItemPartition, ItemRows, read_items
-from consilience.partitions.tables.label_table import Partition, read_rows
+from consilience.partitions.tables.item_table import ItemPartition, ItemsOfPartition, read_items
+from consilience.partitions.tables.label_table import LabelPartition, read_rows
 
 SAMPLE = 100_000  # items; at most survey.CHECKED
 
@@ -48,7 +48,7 @@ class ItemSurvey:
     n_blank: int
 
     @classmethod
-    def of(cls, rows: ItemRows) -> ItemSurvey:
+    def of(cls, rows: ItemsOfPartition) -> ItemSurvey:
         """Survey a partition."""
         given, x = rows.groupings, rows.features
         groups: dict[tuple[Any, Any], list[Any]] = {key: [] for key in given.vocabulary.grouping_keys()}
@@ -125,7 +125,7 @@ class OwnItems:
     """Rows of a partition over its own annotators and groups."""
 
     number: int
-    rows: ItemRows
+    rows: ItemsOfPartition
 
     def names(self, first: Int[np.ndarray, " partitions"]) -> pd.Index:
         """Return the names of the items; `first` is for items that are numbered over all partitions."""
@@ -139,13 +139,13 @@ def read_own_items(numbered: tuple[int, ItemPartition]) -> OwnItems:
     return OwnItems(number, read_items(partition))
 
 
-def read_labelled_items(numbered: tuple[int, Partition]) -> OwnItems:
+def read_labelled_items(numbered: tuple[int, LabelPartition]) -> OwnItems:
     """Read a partition of labels as items without features: those with the same label by an annotator form a group."""
     number, partition = numbered
     rows = read_rows(partition)
     groupings = rows.labels.to_groupings()
     nothing = np.empty((groupings.n_items, 0))
-    return OwnItems(number, ItemRows(True, nothing, groupings, rows.n_repeated, rows.n_blank))
+    return OwnItems(number, ItemsOfPartition(True, nothing, groupings, rows.n_repeated, rows.n_blank))
 
 
 def item_survey_of(own: OwnItems) -> ItemSurvey:

@@ -22,7 +22,7 @@ from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import plain, union
 from consilience.errors import InputError
 from consilience.inference.parts import Parts
-from consilience.partitions.tables.label_table import Partition, read_rows
+from consilience.partitions.tables.label_table import LabelPartition, read_rows
 
 CHECKED = 1 << 18  # hashes of a sketch, 2 MB
 SUSPECTS = 16  # hashes that are looked at by name
@@ -99,7 +99,7 @@ class OwnCodes:
     survey: Survey
 
 
-def read_own(numbered: tuple[int, Partition]) -> OwnCodes:
+def read_own(numbered: tuple[int, LabelPartition]) -> OwnCodes:
     """Read a partition, and survey it."""
     number, partition = numbered
     rows = read_rows(partition)
@@ -134,7 +134,7 @@ def without_names(labels: Labels) -> Labels:
     )
 
 
-def recoded(own: OwnCodes, annotators: pd.Index, classes: pd.Index) -> LabelPart:
+def recode_labels(own: OwnCodes, annotators: pd.Index, classes: pd.Index) -> LabelPart:
     """Return the labels of a partition over all annotators and classes, all numbered."""
     labels = own.labels
     coded = Labels(
@@ -159,7 +159,7 @@ def digest_of(survey: Survey, counts: Int[np.ndarray, "annotators labels"]) -> s
     return hashlib.sha256(names.encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
 
 
-def names_with(numbered: tuple[int, Partition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:
+def names_with(numbered: tuple[int, LabelPartition], hashes: UInt64[np.ndarray, " hashes"]) -> list[object]:
     """Return the names of the items of a partition that have one of some hashes."""
     items = read_rows(numbered[1]).labels.items
     return items[np.isin(hashes_of(items), hashes)].tolist()

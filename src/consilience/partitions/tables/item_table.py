@@ -28,15 +28,15 @@ from consilience.annotations.types import Missing, Name
 from consilience.errors import AnnotationError, InputError
 from consilience.estimators.elsewhere import read_features
 from consilience.partitions.tables.label_table import (
-    Partition,
+    LabelPartition,
     PartitionedTable,
     Source,
+    describe_source,
     frame_of,
     names_of_columns,
     read_rows,
     require_columns,
     says,
-    shown,
     sources_of,
 )
 from consilience.semisupervised import PartitionLabelModel
@@ -61,11 +61,11 @@ class ItemPartition:
     features: tuple[Name, ...]
     annotators: tuple[Name, ...]
     missing: tuple[Any, ...] | None
-    labels: Partition | None
+    labels: LabelPartition | None
 
 
 @dataclass(frozen=True)
-class ItemRows:
+class ItemsOfPartition:
     """Items of a partition, and what was left out of it.
 
     named : whether the items have names, and are not numbered from 0.
@@ -130,8 +130,8 @@ class PartitionedItems:
     ) -> None:
         sources = list(sources_of(source))
         if not sources:
-            raise InputError(f"There is no partition in {shown(source)}.")
-        self.features, by = _listed(features, "features"), _listed(annotators or (), "annotators")
+            raise InputError(f"There is no partition in {describe_source(source)}.")
+        self.features, by = _list_names(features, "features"), _list_names(annotators or (), "annotators")
         name, first = sources[0]
         names = names_of_columns(first, name)
         item = _item_column(names, {*self.features, *by}) if item is None else item
@@ -159,7 +159,7 @@ class PartitionedItems:
         return f"PartitionedItems({several}, {n} feature{'s' * (n > 1)}, {by})"
 
 
-def _listed(names: Any, what: str) -> tuple[Any, ...]:
+def _list_names(names: Any, what: str) -> tuple[Any, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"'{what}' must be a list of names of columns. Got {names!r}.")
     listed = tuple(names)
@@ -183,7 +183,7 @@ def _require_distinct(columns: list[Any]) -> None:
         raise InputError(f"A column is the item, a feature or an annotator, once. Got {plain(twice[0])!r} twice.")
 
 
-def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: Any) -> list[Partition | None]:
+def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: Any) -> list[LabelPartition | None]:
     if bool(annotators) == (labels is not None):
         both = "both" if annotators else "neither"
         raise InputError(f"PartitionedItems takes either 'annotators', columns of labels, or 'labels'. Got {both}.")
@@ -201,7 +201,7 @@ def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: 
     return list(labels.partitions)
 
 
-def read_items(partition: ItemPartition) -> ItemRows:
+def read_items(partition: ItemPartition) -> ItemsOfPartition:
     """Read a partition.
 
     Raises
@@ -218,11 +218,11 @@ def read_items(partition: ItemPartition) -> ItemRows:
         )
         features = features_of(frame[list(partition.features)].set_axis(items))
         if partition.labels is None:
-            return ItemRows(partition.item is not None, features, _wide(partition, frame, items))
+            return ItemsOfPartition(partition.item is not None, features, _wide(partition, frame, items))
     except (AnnotationError, InputError) as error:
         raise InputError(f"{partition.name}: {error}") from error
     rows = read_rows(partition.labels)
-    return ItemRows(
+    return ItemsOfPartition(
         partition.item is not None,
         features,
         _of_these(rows.labels.to_groupings(), items, partition),

@@ -14,7 +14,7 @@ from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.files.sources import import_pyarrow
-from consilience.annotations.files.vocabulary import named
+from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.labels import sorted_names
 from consilience.annotations.names import Coded, code, name_index, plain, without
@@ -28,7 +28,7 @@ Source: TypeAlias = Path | pd.DataFrame | Callable[[], pd.DataFrame]
 
 
 @dataclass(frozen=True)
-class Partition:
+class LabelPartition:
     """Where the rows of a partition come from.
 
     name : for messages.
@@ -48,7 +48,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LabelsOfPartition:
     """Labels of a partition, and what was left out of it.
 
     n_repeated : rows that repeat an item, annotator and label.
@@ -101,13 +101,13 @@ class PartitionedTable:
     ) -> None:
         sources = list(sources_of(source))
         if not sources:
-            raise InputError(f"There is no partition in {shown(source)}.")
+            raise InputError(f"There is no partition in {describe_source(source)}.")
         given = {"item": item, "annotator": annotator, "label": label}
         name, first = sources[0]
         columns = _columns(names_of_columns(first, name), given, name)
         values = values_of_missing(missing)
         self.missing = None if values is None else tuple(values)
-        self.partitions = tuple(Partition(name, held, columns, self.missing) for name, held in sources)
+        self.partitions = tuple(LabelPartition(name, held, columns, self.missing) for name, held in sources)
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -132,7 +132,7 @@ class PartitionedTable:
             yield read_rows(partition).labels
 
 
-def read_rows(partition: Partition) -> Rows:
+def read_rows(partition: LabelPartition) -> LabelsOfPartition:
     """Read a partition. Items, annotators and classes are numbered in order of first appearance; classes are sorted.
 
     Raises
@@ -161,21 +161,21 @@ def read_rows(partition: Partition) -> Rows:
         classes=classes,
         item=_as_codes(rows["item"]),
         annotator=_as_codes(rows["annotator"]),
-        label=_recoded(label.names, classes, rows["label"]),
+        label=_recode(label.names, classes, rows["label"]),
     ).in_order()
-    return Rows(labels, int(repeated.sum()), int((~said & ~annotator.missing).sum()))
+    return LabelsOfPartition(labels, int(repeated.sum()), int((~said & ~annotator.missing).sum()))
 
 
 def _as_codes(column: pd.Series) -> Int[np.ndarray, " rows"]:
     return column.to_numpy().astype(np.intp)
 
 
-def _recoded(before: pd.Index, after: pd.Index, column: pd.Series) -> Int[np.ndarray, " rows"]:
+def _recode(before: pd.Index, after: pd.Index, column: pd.Series) -> Int[np.ndarray, " rows"]:
     codes = _as_codes(column)
     return after.get_indexer(before)[codes] if len(before) else codes
 
 
-def _require_complete(partition: Partition, item: Coded, annotator: Coded, label: Coded) -> None:
+def _require_complete(partition: LabelPartition, item: Coded, annotator: Coded, label: Coded) -> None:
     """Raise an InputError if a row has no item, or has a label and no annotator."""
     for what, wrong in (("item", item.missing), ("annotator", annotator.missing & ~label.missing)):
         if wrong.any():
@@ -303,7 +303,7 @@ def _columns(names: pd.Index, given: Mapping[str, Name | None], where: str) -> t
 
 def says(name: Any, role: str) -> bool:
     """Whether the name of a column is that of items, annotators or labels."""
-    found = named(name)
+    found = role_of_name(name)
     return found is not None and found.role == role
 
 
@@ -321,6 +321,6 @@ def require_columns(names: pd.Index, wanted: Iterable[Name], where: str) -> None
             raise InputError(f"{where}: the column {column!r} {how}. The columns are {listed}.")
 
 
-def shown(source: Any) -> str:
+def describe_source(source: Any) -> str:
     """Describe a source in a message."""
     return "an empty list" if isinstance(source, list | tuple) else str(source)
