@@ -35,6 +35,7 @@ itself is unstable.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -192,17 +193,17 @@ def _first_rows(
     Any further label, or membership in a grouping, of an item by the same annotator is a repetition, and any further
     judgement of a pair on the same occasion.
     """
-    everything = np.arange(len(rows.order))
     if isinstance(annotations, Labels):
         keys = [annotations.item, annotations.annotator]
     elif isinstance(annotations, Pairs):
         keys = [annotations.item_a, annotations.item_b, annotations.annotator, annotations.grouping]
     else:
-        cell = annotations.item_of_row * np.int64(annotations.n_annotators) + rows.annotator
+        given = cast(Groupings, annotations)
+        cell = given.item_of_row * np.int64(given.n_annotators) + rows.annotator
         _, first, cell_of_row = np.unique(cell, return_index=True, return_inverse=True)
         order = np.argsort(first)  # places of the first rows, in their order
         return first[order], np.argsort(order)[cell_of_row]
-    new = np.append(True, np.logical_or.reduce([key[1:] != key[:-1] for key in keys]))[: len(everything)]
+    new = np.append(True, np.logical_or.reduce([key[1:] != key[:-1] for key in keys]))[: len(rows.order)]
     return np.flatnonzero(new), np.cumsum(new) - 1  # rows are sorted by the keys
 
 
