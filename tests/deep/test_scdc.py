@@ -48,7 +48,7 @@ def test_divergence_is_the_mean_log_ratio_of_draws(parameters):
 def test_bound_is_a_sum_over_clusters(parameters):
     o, key = observed(), jax.random.key(5)
     messages = jnp.asarray(np.random.default_rng(3).normal(size=(6, 4)), jnp.float32)
-    reliability = scdc.Reliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
+    reliability = scdc.SCDCReliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
     found = local(parameters, reliability, o, messages, key)
     q = np.asarray(jax.nn.softmax(jax.vmap(parameters.classifier)(o), axis=1))
     np.testing.assert_allclose(found.responsibilities, q, rtol=1e-5)
@@ -70,7 +70,7 @@ def test_bound_is_a_sum_over_clusters(parameters):
 
 
 def test_candidates_are_the_most_probable_clusters(parameters):
-    reliability = scdc.Reliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
+    reliability = scdc.SCDCReliability(jnp.ones((1, 2)), jnp.ones((1, 2)))
     few = local(parameters, reliability, observed(), jnp.zeros((6, 4)), jax.random.key(0), n_candidates=2)
     q = np.asarray(jax.nn.softmax(jax.vmap(parameters.classifier)(observed()), axis=1))
     best = np.sort(q, axis=1)[:, -2:].sum(1)
@@ -100,6 +100,6 @@ def test_start_of_a_few_items_far_from_the_origin(parameters):
 
 
 def test_weights_of_judgements():
-    right = scdc.Reliability(jnp.array([[9.0, 1.0]]), jnp.array([[8.0, 2.0]]))
+    right = scdc.SCDCReliability(jnp.array([[9.0, 1.0]]), jnp.array([[8.0, 2.0]]))
     same, apart = scdc.pair_weights(right)
     np.testing.assert_allclose([same[0], apart[0]], [np.log(0.9 / 0.2), np.log(0.1 / 0.8)], rtol=1e-5)

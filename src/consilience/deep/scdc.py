@@ -94,7 +94,7 @@ class SCDCParameters(eqx.Module):
     roots: Float[Array, "clusters dims dims"]
 
 
-class Reliability(NamedTuple):
+class SCDCReliability(NamedTuple):
     """Right and wrong judgements of each annotator: of pairs within clusters, then of others."""
 
     sensitivity: Float[Array, "annotators 2"]
@@ -123,7 +123,7 @@ class SCDCLocal(NamedTuple):
 
 def local(
     parameters: SCDCParameters,
-    posterior: Reliability,
+    posterior: SCDCReliability,
     observed: Array,
     messages: Responsibilities,
     key: PRNGKeyArray,
@@ -191,24 +191,24 @@ def start(
     )
 
 
-def pair_weights(posterior: Reliability) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
+def pair_weights(posterior: SCDCReliability) -> tuple[Float[Array, " annotators"], Float[Array, " annotators"]]:
     """w_ij^m of a judgement "same", and of one "apart"."""
     alpha, beta = (jnp.log(right / right.sum(1, keepdims=True)) for right in posterior)
     return alpha[:, 0] - beta[:, 1], alpha[:, 1] - beta[:, 0]
 
 
 def reliability_step(
-    prior: SCDCPrior, posterior: Reliability, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
-) -> Reliability:
+    prior: SCDCPrior, posterior: SCDCReliability, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
+) -> SCDCReliability:
     """α and β: a step of size `rate` towards their optimum."""
     found = right_and_wrong(judged, agreement)
-    return Reliability(
+    return SCDCReliability(
         *((1 - rate) * ours + rate * (prior.reliability + own) for ours, own in zip(posterior, found, strict=True))
     )
 
 
 def lower_bound(
-    posterior: Reliability, found: SCDCLocal, messages: Responsibilities, judged: NumberedJudgements | None
+    posterior: SCDCReliability, found: SCDCLocal, messages: Responsibilities, judged: NumberedJudgements | None
 ) -> Array:
     """The objective, nats; `found` is of all items, `messages` and `judged` of the last, annotated ones."""
     items = found.bound.sum()

@@ -249,10 +249,10 @@ class SCDCModel(DeepModel):
 
     def start(
         self, parameters: PyTree, first: Array, joined: Array, latent: Gaussian, n_annotators: int, key: PRNGKeyArray
-    ) -> tuple[scdc.SCDCParameters, scdc.Reliability]:
+    ) -> tuple[scdc.SCDCParameters, scdc.SCDCReliability]:
         """See `DeepModel.start`."""
         right = first_reliability(n_annotators)
-        return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.Reliability(right, right)
+        return scdc.start(parameters, first, latent, self.n_latent + 1.0), scdc.SCDCReliability(right, right)
 
     def local(
         self,
@@ -268,13 +268,13 @@ class SCDCModel(DeepModel):
 
     def shared_step(
         self, posterior: PyTree, found: Any, weight: Array, rate: Any, slope: PyTree = None
-    ) -> scdc.Reliability:
+    ) -> scdc.SCDCReliability:
         """See `DeepModel.shared_step`: does nothing, since gradients update all global variables."""
         return posterior
 
     def reliability_step(
         self, posterior: PyTree, judged: NumberedJudgements, agreement: JudgedAgreement, rate: Any
-    ) -> scdc.Reliability:
+    ) -> scdc.SCDCReliability:
         """See `DeepModel.reliability_step`."""
         return scdc.reliability_step(self.prior, posterior, judged, agreement, rate)
 
