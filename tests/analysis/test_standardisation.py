@@ -242,7 +242,8 @@ def test_corrections_that_cannot_be_used(corrections, message):
 
 
 def test_labels_are_counted_and_not_merged():
-    labels = Labels.from_matrix([["Pets", "pets"], ["Pets", None]], items=["cat", "dog"], annotators=["Ann", "Bo"])
+    said = [["Pets", "pets"], ["Pets", None]]
+    labels = Labels.from_matrix(said, items=["cat", "dog"], annotators=["Ann", "Bo"], exact=True)
     found = standard_names(labels)
     assert found.placements.loc["cat"].to_dict() == {"Pets": 1, "pets": 1}
     assert found.of_items["n_annotators"].tolist() == [2, 1]

@@ -19,7 +19,7 @@ from consilience.semisupervised import PartitionLabelModel
 VISITORS = ["Anna", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo"]
 PAINTINGS = [f"Painting {i}" for i in range(60)]
 THINGS = np.array(["sky", "sea", "man", "dog", "oil"])
-LONG_LINE = r"\.from_frame\(frame, item='painting', annotator='visitor', {value}='{column}'\)"
+LONG_LINE = r"\.from_frame\(frame, item=…, annotator=…, {value}='{column}'\)"
 
 
 def piles(visitor: int) -> np.ndarray:
@@ -65,21 +65,21 @@ def test_fit_shows_the_call_that_reads_a_long_frame(numbered, model, line, colum
 
 def test_the_suggested_call_reads_the_frame(numbered):
     with pytest.raises(AnnotationError) as refusal:
-        SubsetFusion().fit(long_of(numbered))
-    line = str(refusal.value).partition("columns: ")[2].partition(". If")[0]
-    said = eval(line, {"Groupings": Groupings, "frame": long_of(numbered)})
+        SubsetFusion().fit(long_of(numbered).rename(columns={"painting": "item"}))
+    line = str(refusal.value).partition("Name the column: ")[2].partition(". If")[0]
+    said = eval(line, {"Groupings": Groupings, "frame": long_of(numbered).rename(columns={"painting": "item"})})
     assert said == Groupings.from_matrix(numbered)
 
 
 @pytest.mark.parametrize(("kind", "value"), [(Groupings, "group"), (Labels, "label")])
 def test_from_frame_suggests_the_columns(numbered, kind, value):
-    with pytest.raises(AnnotationError, match=f"item='painting', annotator='visitor', {value}='pile'"):
+    with pytest.raises(AnnotationError, match=f"item=…, annotator=…, {value}='pile'"):
         kind.from_frame(long_of(numbered))
 
 
-@pytest.mark.parametrize("called", ["painting", "visitor", "pile"])
+@pytest.mark.parametrize("called", ["painting", "visitor"])
 def test_usual_column_names_are_trusted(numbered, called):
-    word = {"painting": "item", "visitor": "annotator", "pile": "label"}[called]
+    word = {"painting": "item", "visitor": "annotator"}[called]
     frame = long_of(numbered).rename(columns={called: word})
     names = [word if name == called else name for name in ("painting", "visitor", "pile")]
     line = "Labels.from_frame(frame, item={!r}, annotator={!r}, label={!r})".format(*names)
@@ -90,7 +90,7 @@ def test_usual_column_names_are_trusted(numbered, called):
 
 def test_few_rows_suffice_if_a_column_is_named_like_labels():
     frame = pd.DataFrame({"painting": [*"abcdef"] * 2, "visitor": [*"xxxxxxyyyyyy"], "pile": [1, 1, 2, 2, 3, 3] * 2})
-    with pytest.raises(AnnotationError, match=r"item='painting', annotator='visitor', group='pile'"):
+    with pytest.raises(AnnotationError, match=r"item=…, annotator=…, group='pile'"):
         CSPA(2).fit(frame)
 
 
@@ -264,7 +264,7 @@ def test_read_annotations_reads_frames(numbered):
         read_annotations(pd.concat([labels, labels[:1]]))
 
 
-@pytest.mark.parametrize("given", [[[1, 2], [1, 1]], np.zeros((3, 2)), {"item": [1]}, None, 7])
+@pytest.mark.parametrize("given", [[[1, 2], [1, 1]], np.zeros((3, 2)), {1, 2}, None, 7])
 def test_read_annotations_says_what_it_reads(given):
     with pytest.raises(InputError, match=rf"path of a file, or a DataFrame. Got {type(given).__name__}"):
         read_annotations(given)
@@ -375,7 +375,7 @@ def test_a_column_of_fractions_is_not_read_as_labels():
         ],
         columns=["recording", "who", "species", "seconds"],
     )
-    with pytest.raises(AnnotationError, match=r"item='recording', annotator='who', label='species'\)"):
+    with pytest.raises(AnnotationError, match=r"item=…, annotator=…, label='species'\)"):
         DawidSkene().fit(frame)
 
 

@@ -76,7 +76,8 @@ def test_summary_in_text(sheets, run, quick_report):
     weakest = model.annotators_.sort_values("weight")
     assert lines[7].split()[:3] == ["a19", "weight", f"{weakest['weight'].iloc[0]:.3f},"]
     assert [line.split()[0] for line in lines[7:10]] == weakest.index[:3].tolist()
-    note, by_chance = lines[10:-1]
+    note, reliability, by_chance = lines[10:-1]
+    assert "alpha" in reliability
     assert [note] == model.notes_
     assert note.startswith("1 of 19 items is in no grouping; it belongs to no cluster (label -1): '")
     assert by_chance == "No better than chance: a19"
@@ -160,5 +161,5 @@ def test_files_that_cannot_be_used(sheets, fails):
     assert fails("fuse", "absent.csv") == "There is no file absent.csv."
     (sheets / "twice.csv").write_text("item,annotator,group\na,x,1\na,x,2\n")
     assert fails("fuse", "twice.csv").startswith("twice.csv: The item 'a' occurs twice in the grouping")
-    (sheets / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\n")
+    (sheets / "pairs.csv").write_text("item_a,item_b,annotator,same\na,b,x,1\nb,c,x,0\n")
     assert fails("fuse", "pairs.csv").startswith("pairs.csv: SubsetFusion reads groupings or labels, and the file")

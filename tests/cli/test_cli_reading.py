@@ -157,7 +157,7 @@ def test_messages_name_options_that_exist():
         node
         for module in Path(consilience.__file__).parent.rglob("*.py")
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "written"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "spell"
     ]
     keywords = {keyword.arg for call in calls for keyword in call.keywords}
     assert keywords >= {"kind", "missing", "transpose", "clusters", "model", "settings", "leave_out", "pilot"}

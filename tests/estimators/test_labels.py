@@ -244,9 +244,6 @@ NAMES = {
     "fractions": [x / 4 for x in range(10)],
     "truth values and text": [True, False, *ODD[:8]],
     "mixed": [1, "1", 2.5, "two", ("a", 1), -1, "z", "x", frozenset({1}), "y"],
-    "tuples": [("a", i) for i in range(10)],
-    "tuples of tuples and lengths": [("a",), ("a", ("b", 1)), *((i, i) for i in range(8))],
-    "dates": list(pd.date_range("2024-01-01", periods=10)),
 }
 
 

@@ -373,7 +373,7 @@ def test_pyplot_and_jax_are_not_imported_before_they_are_needed():
 def test_annotations_alone_are_drawn(name, sorts):
     plot, annotations = getattr(inspection, name), sorts[1]
     with pytest.warns(AnnotationWarning, match="share hardly any labels"):
-        labels = Labels.from_matrix(annotations.to_matrix().to_numpy(), items=annotations.items)
+        labels = Labels.from_matrix(annotations.to_matrix().to_numpy(), items=annotations.items, exact=True)
     assert plot(annotations, ax=Figure()).has_data()
     assert plot(labels, ax=Figure()).has_data()
     assert plot(annotations.to_pairs(), ax=Figure()).has_data()

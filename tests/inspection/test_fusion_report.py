@@ -141,7 +141,7 @@ def test_group_names_by_hand():
         ],
         dtype=object,
     )
-    groupings = Groupings.from_matrix(cells)
+    groupings = Groupings.from_matrix(cells, missing=[None])
     found = cluster_names(groupings, np.array([0, 0, 1, -1]), 2)
     table = {(k, name.casefold()): (half, any_) for k, name, half, any_ in found.itertuples(index=False)}
     # cat: 2 of 3 items of the first, both of the second, the one item that the last sorted

@@ -310,8 +310,9 @@ def test_one_view_is_mecc(two_views):
 
 @pytest.mark.parametrize(("n_annotators", "expected"), [(1, 1), (2, 1), (5, 3), (19, 10), (60, 10)])
 def test_initial_number_of_views(n_annotators, expected):
-    assert views_to_begin_with("auto", n_annotators) == expected
-    assert views_to_begin_with(4, n_annotators) == 4
+    assert views_to_begin_with(MCVC(), n_annotators) == expected
+    assert views_to_begin_with(MCVC(max_views=4), n_annotators) == 4
+    assert views_to_begin_with(MECC(), n_annotators) == 1
 
 
 def test_the_same_seed_gives_the_same(iris, fitted):

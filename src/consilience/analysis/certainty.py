@@ -384,7 +384,7 @@ def match_clusters(
     Examples
     --------
     >>> import numpy as np
-    >>> matched(np.array([0, 0, 1, 1]), np.array([2, 1, 0, 0]), 2).tolist()
+    >>> match_clusters(np.array([0, 0, 1, 1]), np.array([2, 1, 0, 0]), 2).tolist()
     [2, 0, 1, 1]
     """
     _, code = np.unique(drawn, return_inverse=True)

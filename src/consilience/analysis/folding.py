@@ -24,7 +24,7 @@ def fold_name(name: str) -> str:
 
     Examples
     --------
-    >>> folded("  Men’s CLOTHES / shoes:"), folded("Υποδήματα")
+    >>> fold_name("  Men’s CLOTHES / shoes:"), fold_name("Υποδήματα")
     ('mens clothes shoes', 'υποδηματα')
     """
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())

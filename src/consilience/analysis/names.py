@@ -59,7 +59,7 @@ def shorten(text: str, most: int) -> str:
 
     Examples
     --------
-    >>> shortened("annotator", 6)
+    >>> shorten("annotator", 6)
     'annot…'
     """
     if width(text) <= most:

@@ -92,9 +92,9 @@ def show_value(value: Any) -> str:
 
     Examples
     --------
-    >>> shown("abc"), shown(10**5000)
+    >>> show_value("abc"), show_value(10**5000)
     ("'abc'", 'an int of 5001 digits')
-    >>> shown("x" * 1000)[-10:]
+    >>> show_value("x" * 1000)[-10:]
     'xxxxxxxxx…'
     """
     if isinstance(value, Integral) and abs(int(value)) >= 10**LONGEST_VALUE:

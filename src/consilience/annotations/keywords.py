@@ -63,7 +63,7 @@ def spell(**keywords: Any) -> str:
 
     Examples
     --------
-    >>> written(transpose=True), written(missing=[])
+    >>> spell(transpose=True), spell(missing=[])
     ('transpose=True', 'missing=[]')
     """
     return _WRITER.get().write(keywords)

@@ -26,7 +26,7 @@ def list_names(names: Any, what: str) -> list[Any]:
 
     Examples
     --------
-    >>> listed("ant", "items"), listed(("ant", "bee"), "items")
+    >>> list_names("ant", "items"), list_names(("ant", "bee"), "items")
     (['ant'], ['ant', 'bee'])
     """
     require_names(names, what)

@@ -139,7 +139,7 @@ def hash_name(name: str, key: bytes) -> str:
 
     Examples
     --------
-    >>> hashed("patient 7", b"a secret of the sites")[:12]
+    >>> hash_name("patient 7", b"a secret of the sites")[:12]
     '0467f348d2cc'
     """
     if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:

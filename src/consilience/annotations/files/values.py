@@ -416,7 +416,7 @@ def quantify(count: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "cell"), counted(3000, "class")
+    >>> quantify(1, "cell"), quantify(3000, "class")
     ('1 cell', '3,000 classes')
     """
     return f"{count:,} {noun if count == 1 else plural(noun)}"

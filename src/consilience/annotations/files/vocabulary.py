@@ -266,11 +266,11 @@ def role_of_name(name: Any) -> Named | None:
 
     Examples
     --------
-    >>> named("card_label")
+    >>> role_of_name("card_label")
     Named(role='item', noun='card', part='text')
-    >>> named("UserID")
+    >>> role_of_name("UserID")
     Named(role='annotator', noun='user', part='identifier')
-    >>> named("seconds") is None
+    >>> role_of_name("seconds") is None
     True
     """
     words = normal(name).split()
@@ -359,9 +359,9 @@ def pair_sides(columns: list[Any]) -> list[tuple[Any, Any, str]]:
 
     Examples
     --------
-    >>> paired(["item_a", "item_b", "annotator", "same"])
+    >>> pair_sides(["item_a", "item_b", "annotator", "same"])
     [('item_a', 'item_b', 'item')]
-    >>> paired(["left", "right", "worker", "label"])
+    >>> pair_sides(["left", "right", "worker", "label"])
     [('left', 'right', '')]
     """
     split: dict[tuple[str, str], Any] = {}

@@ -103,7 +103,7 @@ def themed_colour(value: str, *, text: bool = False) -> str:
 
     Examples
     --------
-    >>> themed("#ffffff"), themed("#0072b2")
+    >>> themed_colour("#ffffff"), themed_colour("#0072b2")
     ('var(--paper, #ffffff)', '#0072b2')
     """
     name = (_LINES if text else _SHAPES).get(value.lower())
