@@ -294,25 +294,36 @@ def minus_one(column: Coded, what: str, where: Where) -> Filled:
     return Filled(without(column, is_it), (note,))
 
 
-def refuse_codes(column: Coded, what: str, where: Where) -> None:
-    """Raise an AnnotationError if a number far from all others, or the only one among words, may mean missing.
+def code_of_missing(names: pd.Index) -> int | None:
+    """Return the place of a number far from all others, or the only one among words; None if there is none.
 
     Survey programs write 99, -9 and the like for missing values.
     """
-    numbers = _numbers(column.names)
+    numbers = _numbers(names)
     codes = [place for place, number in numbers.items() if number in CODES_OF_MISSING]
-    if not codes and not any(number == -1 for number in numbers.values()):
-        return
-    n_words = len(column.names) - len(numbers)
+    n_words = len(names) - len(numbers)
     others = [number for number in numbers.values() if number not in CODES_OF_MISSING]
     if n_words:  # -1 among integers alone is decided by `minus_one`
         codes += [place for place, number in numbers.items() if number == -1]
         others = [number for number in others if number != -1]
+    if len(others) < 2 and not n_words:
+        return None
     least, most = (min(others), max(others)) if others else (0, 0)
-    is_code = {place: numbers[place] < 0 <= least or numbers[place] > 3 * max(most, 1) for place in codes}
-    place = next((place for place in codes if is_code[place]), None)
-    if place is None or (len(others) < 2 and not n_words):
+    return next((place for place in codes if _is_far(numbers[place], least, most)), None)
+
+
+def _is_far(number: float, least: float, most: float) -> bool:
+    return number < 0 <= least or number > 3 * max(most, 1)
+
+
+def refuse_codes(column: Coded, what: str, where: Where) -> None:
+    """Raise an AnnotationError if a name may be a code for missing; see `code_of_missing`."""
+    place = code_of_missing(column.names)
+    if place is None:
         return
+    numbers = _numbers(column.names)
+    others = [number for number in numbers.values() if number not in CODES_OF_MISSING and number != -1]
+    least, most = (min(others), max(others)) if others else (0, 0)
     name = plain(column.names[place])
     row = int(np.argmax(column.codes == place))
     word = next((name for place, name in enumerate(column.names) if place not in numbers), None)

@@ -11,7 +11,7 @@ import pandas as pd
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.formats import TableFormat, Writer, format_of
 from consilience.annotations.files.table import is_whole
-from consilience.annotations.files.values import abstains, says_unsorted, spells_missing
+from consilience.annotations.files.values import abstains, code_of_missing, says_unsorted, spells_missing
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import code, plain
 from consilience.annotations.tables import all_names
@@ -100,6 +100,8 @@ def _warn_of_names_that_are_missing(frame: pd.DataFrame, path: Path, chosen: Tab
         integers = pd.Index([int(str(name).removesuffix(".0")) for name in names])
     if pd.api.types.is_integer_dtype(integers) and min(integers, default=0) == -1:
         silent += [-1]
+    place = code_of_missing(pd.Index([str(name) for name in names], dtype=object) if chosen.is_text else names)
+    silent += [] if place is None else [names[place]]
     if silent:
         warnings.warn(
             f"The {role} {plain(silent[0])!r} will be read as missing, or refused, when {path} is read; read it with "
