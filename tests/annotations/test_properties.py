@@ -168,7 +168,10 @@ def test_files_return_what_was_written(said, extension):
         assert silent or not says_nothing(said, extension)
         assert any("will be read as integers" in text for text in told) == (refusal is not None)
         if not refusal:
-            assert read_annotations(path, missing=[] if silent else None, **exactly(said)) == said
+            kind = "labels" if isinstance(said, Labels) else None  # so that 0.5 may be a class
+            read = read_annotations(path, missing=[] if silent else None, kind=kind, **exactly(said))
+            # an item that nobody sorted, and that is called like a row of totals, is left out with a warning
+            assert read == said or any("below the table left out" in str(warning.message) for warning in raised)
 
 
 @settings(deadline=None, max_examples=40)

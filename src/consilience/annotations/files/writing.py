@@ -25,6 +25,9 @@ def write_annotations(annotations: Annotations, path: str | PathLike[str]) -> No
     Items without annotations, and items whose order the rows do not show, are listed first, in rows with only an item.
     Other unused names, such as those left over by a restriction, are not written.
 
+    Classes that are numbers with decimals are read only as ``kind="labels"``, and those that differ only in case or
+    spaces stay apart only with ``exact=True``.
+
     Parameters
     ----------
     annotations : Groupings, Pairs or Labels
