@@ -308,7 +308,7 @@ def code_of_missing(names: pd.Index) -> int | None:
         others = [number for number in others if number != -1]
     if len(others) < 2 and not n_words:
         return None
-    least, most = (min(others), max(others)) if others else (0, 0)
+    least, most = (min(others), max(others)) if others else (0.0, 0.0)
     return next((place for place in codes if _is_far(numbers[place], least, most)), None)
 
 
@@ -323,7 +323,7 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
         return
     numbers = _numbers(column.names)
     others = [number for number in numbers.values() if number not in CODES_OF_MISSING and number != -1]
-    least, most = (min(others), max(others)) if others else (0, 0)
+    least, most = (min(others), max(others)) if others else (0.0, 0.0)
     name = plain(column.names[place])
     row = int(np.argmax(column.codes == place))
     word = next((name for place, name in enumerate(column.names) if place not in numbers), None)
