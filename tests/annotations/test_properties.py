@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from consilience.annotations import Groupings, Labels, concat, read_annotations, write_annotations
-from consilience.errors import AnnotationWarning, InputError
+from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\n\r\"',;|\\#0")), min_size=1, max_size=6)
 NAMES = {
@@ -169,9 +169,14 @@ def test_files_return_what_was_written(said, extension):
         assert any("will be read as integers" in text for text in told) == (refusal is not None)
         if not refusal:
             kind = "labels" if isinstance(said, Labels) else None  # so that 0.5 may be a class
-            read = read_annotations(path, missing=[] if silent else None, kind=kind, **exactly(said))
-            # an item that nobody sorted, and that is called like a row of totals, is left out with a warning
-            assert read == said or any("below the table left out" in str(warning.message) for warning in raised)
+            try:
+                read = read_annotations(path, missing=[] if silent else None, kind=kind, **exactly(said))
+            except AnnotationError as error:
+                if "header of a second table" in str(error):  # an item called "item", with a group "Total"
+                    return
+                raise
+            # what is called like a row of totals or like the header is left out, with a warning
+            assert read == said or any(" left out" in str(warning.message) for warning in raised)
 
 
 @settings(deadline=None, max_examples=40)
