@@ -321,13 +321,11 @@ def refuse_codes(column: Coded, what: str, where: Where) -> None:
     place = code_of_missing(column.names)
     if place is None:
         return
-    numbers = _numbers(column.names)
-    others = [number for number in numbers.values() if number not in CODES_OF_MISSING and number != -1]
-    least, most = (min(others), max(others)) if others else (0.0, 0.0)
-    name = plain(column.names[place])
+    name, numbers = plain(column.names[place]), _numbers(column.names)
     row = int(np.argmax(column.codes == place))
     word = next((name for place, name in enumerate(column.names) if place not in numbers), None)
-    beside = f"{least:g} to {most:g}" if word is None else f"words such as {str(word)[:40]!r}"
+    others = [number for number in numbers.values() if number not in CODES_OF_MISSING]
+    beside = f"{min(others):g} to {max(others):g}" if word is None else f"words such as {str(word)[:40]!r}"
     raise AnnotationError(
         f"The {what} {name} in {where(row)} can be read in two ways with {beside}: as one of these, or as a code for "
         f"missing. Choose one: {spell(missing=name)} if it is missing, {spell(missing=[])} if it is a {what}."
