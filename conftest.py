@@ -15,6 +15,17 @@ os.environ.setdefault("MPLBACKEND", "agg")  # plots need no display
 jaxtyping.jaxtyped = shape_checks.check_some_calls
 CHOICE = pytest.StashKey()
 PATIENCE = 3600  # seconds for a slow test
+SLOW_EXAMPLES = {
+    "BayesSCDC",
+    "SCDC",
+    "DeepMCVC",
+    "PartitionLabelModel",
+    "plan",
+    "report",
+    "difference_report",
+    "plot_plan",
+}
+# in docstrings; seconds each
 
 
 def pytest_addoption(parser):
@@ -58,6 +69,8 @@ def pytest_collection_finish():
 
 def pytest_collection_modifyitems(config, items):
     for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in SLOW_EXAMPLES:
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(PATIENCE))
     if CHOICE in config.stash:

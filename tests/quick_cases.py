@@ -38,3 +38,22 @@ def in_turn(names, cases, called="case", *, every=5):
             for name in names
         ],
     )
+
+
+def some_quick(cases, number=1):
+    """Return the cases of a test, of which the quick tests meet the first few."""
+    return [mark_slow(case) if place >= number else case for place, case in enumerate(cases)]
+
+
+def quick_in_turn(cases, turn, *, every=3):
+    """Return the cases of a test, of which the quick tests meet every third, beginning with another for each test."""
+    return [case if (place + turn) % every == 0 else mark_slow(case) for place, case in enumerate(cases)]
+
+
+def mark_slow(case):
+    values, marks, name = (case.values, case.marks, case.id) if hasattr(case, "marks") else (as_tuple(case), (), None)
+    return pytest.param(*values, marks=[*marks, pytest.mark.slow], id=name)
+
+
+def as_tuple(case):
+    return case if isinstance(case, tuple) else (case,)

@@ -195,6 +195,7 @@ def test_annotations_on_a_full_disk(name, tmp_path, full):
     assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.slow
 def test_a_report_on_a_full_disk(tmp_path, full):
     sorts = pd.DataFrame([["p", "x"], ["p", "x"], ["q", "y"], ["q", "y"]])
     model = PartitionLabelModel(prior_variance=1.0, n_init=1, random_state=0).fit(None, sorts)

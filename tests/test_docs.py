@@ -44,6 +44,7 @@ WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="ut
 # together, since JAX is imported and a program of the same shape compiled once
 DEEP_PAGES = [page for page in WITH_EXAMPLES if "from consilience.deep import" in page.read_text(encoding="utf-8")]
 LONG = [
+    "how-to-choose.rst",
     "planning.rst",
     "comparing.rst",
     "subsets-tutorial.rst",
@@ -56,7 +57,9 @@ LONG = [
 """Pages whose examples take many seconds; what they call has quick tests of its own, and they run in those of all."""
 LONG_PAGES = [DOCS / name for name in LONG]
 # of the longest, the command line's own tests run the like
-WITH_LONG_COMMANDS = [DOCS / name for name in ("card-sort-tutorial.rst", "subsets-tutorial.rst", "coming-from.rst")]
+WITH_LONG_COMMANDS = [
+    DOCS / name for name in ("labels-tutorial.rst", "card-sort-tutorial.rst", "subsets-tutorial.rst", "coming-from.rst")
+]
 WITH_COMMANDS = [
     pytest.param(page, marks=pytest.mark.slow) if page in WITH_LONG_COMMANDS else page
     for page in [*sorted(DOCS.glob("*tutorial.rst")), DOCS / "coming-from.rst"]

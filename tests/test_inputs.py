@@ -426,6 +426,7 @@ class TestItemsThatNobodyLabelled:
     def test_labels_of_all_items_keep_the_dtype_of_the_classes(self):
         assert MajorityVote().fit(Labels.from_matrix(NUMBERS)).labels_.dtype == np.int64
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")
     def test_are_saved_and_reported(self, tmp_path):
         labels = self.said()

@@ -232,6 +232,7 @@ def test_loading_takes_no_more_memory_than_a_small_file_may(files, tmp_path):
     assert loaded == []
 
 
+@pytest.mark.slow
 def test_loading_takes_little_more_memory_than_the_arrays_of_a_large_file(tmp_path):
     rng = np.random.default_rng(0)
     study_of_many = ActiveSession(pd.RangeIndex(1_000_000), random_state=0)

@@ -43,6 +43,7 @@ def test_the_page_has_a_row_for_each_folder_and_kind_and_the_slowest_tests(tool,
     assert text.endswith("End\n")
 
 
+@pytest.mark.slow
 def test_each_process_of_a_run_writes_the_times_of_its_tests(tool, tmp_path):
     (tmp_path / "test_burns.py").write_text(
         "import time\nimport pytest\n\n@pytest.mark.parametrize('n', [0, 1])\ndef test_burns(n):\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -64,17 +65,23 @@ class Cell:
             f"{name}__": value for name, value in own.items() if hasattr(value, "get_params")
         }
         return {
-            f"{before}{name}": plain(parameter.default)
+            f"{before}{name}": default
             for before, one in made.items()
             if one is not None
-            for name, parameter in signature(type(one)).parameters.items()
+            for name, default in default_settings(type(one)).items()
         }
 
-    @property
+    @cached_property
     def all_settings(self) -> dict[str, Any]:
         """Every parameter of the estimator, and the further settings."""
         own = {} if self.estimator is None else self.estimator.get_params(deep=True)
         return {name: plain(value) for name, value in sorted({**own, **self.settings}.items())}
+
+
+@cache
+def default_settings(kind: type) -> dict[str, Any]:
+    """The defaults of the parameters of an estimator's class."""
+    return {name: plain(parameter.default) for name, parameter in signature(kind).parameters.items()}
 
 
 def plain(value: Any) -> Any:

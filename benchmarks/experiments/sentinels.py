@@ -28,7 +28,7 @@ from sklearn.base import clone
 from benchmarks import papers, people
 from benchmarks.experiments import small_crowds
 from benchmarks.experiments.inputs import are_close, first_input, sums_of
-from benchmarks.experiments.record import Cell, plain
+from benchmarks.experiments.record import Cell, default_settings, plain
 from consilience import metrics
 from consilience.active import ActiveSession
 from consilience.consensus import KCC, SubsetFusion
@@ -159,21 +159,24 @@ def estimators_in(estimator: Any) -> Iterator[Any]:
             yield one
 
 
+def settings_of(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator; `get_params` reads the signature of its class anew each time."""
+    return {name: getattr(estimator, name) for name in sorted(default_settings(type(estimator)))}
+
+
 def changed_settings(estimator: Any) -> dict[str, Any]:
     """Return the settings that differ from their defaults, without seeds and nested estimators."""
-    defaults = type(estimator)(**required(estimator)).get_params(deep=False)
-    own = estimator.get_params(deep=False)
+    defaults, own = default_settings(type(estimator)), settings_of(estimator)
     return {
         name: value
         for name, value in sorted(own.items())
-        if plain(value) != plain(defaults[name]) and name != "random_state" and not hasattr(value, "get_params")
+        if plain(value) != defaults[name] and name != "random_state" and not hasattr(value, "get_params")
     }
 
 
 def required(estimator: Any) -> dict[str, Any]:
     """Return the nested estimators, which have no default."""
-    own = estimator.get_params(deep=False)
-    return {name: value for name, value in own.items() if hasattr(value, "get_params")}
+    return {name: value for name, value in settings_of(estimator).items() if hasattr(value, "get_params")}
 
 
 def family_of(estimator: Any) -> str:

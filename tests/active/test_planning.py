@@ -54,6 +54,7 @@ def share_together(groupings, a, b):
     return (matrix.loc[a] == matrix.loc[b]).mean()
 
 
+@pytest.mark.slow
 def test_a_pilot_of_subsets_is_answered_in_subsets():
     task = gaussian_clusters(60, n_clusters=4, random_state=0)
     truth = dict(zip(task.data.index, task.target))
@@ -77,6 +78,7 @@ def test_the_map_of_a_pilot_is_near_its_probabilities():
     assert squared[same].max() < squared[~same].min()
 
 
+@pytest.mark.slow
 def test_more_agreement_needs_fewer_people_and_a_higher_target_more():
     needed = {
         (agreement, target): plan(
@@ -90,6 +92,7 @@ def test_more_agreement_needs_fewer_people_and_a_higher_target_more():
     assert all(np.isfinite(list(numbers.values())))
 
 
+@pytest.mark.slow
 def test_studies_by_people_of_a_pilot_agree_as_those_by_its_people_do():
     people = imagined_people(24, n_clusters=4, agreement=0.25, rng=np.random.default_rng(5))
     found = plan(pilot=all_sorted_by(people, 40), target=0.7, n_draws=6, model=FAST, random_state=1).table["agreement"]
@@ -102,6 +105,7 @@ def agreement_of_two_studies(people, n_annotators):
     return ami(one, other)
 
 
+@pytest.mark.slow
 def test_subsets_need_as_many_more_people_as_they_are_smaller_or_more():
     whole, part = (plan(**GUESS, target=0.7, subset_size=size, **QUICK) for size in (24, 8))
     assert part.annotators > whole.annotators
@@ -143,6 +147,7 @@ def test_the_number_is_read_from_a_curve_that_never_falls():
     assert np.isinf(find_crossing(numbers, np.array([0.1, 0.3, 0.7, 0.9]), 0.95))
 
 
+@pytest.mark.slow
 def test_plans_are_repeated_by_a_seed_and_take_another_model():
     one, same, other = (plan(**GUESS, target=0.5, n_draws=1, random_state=seed) for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(one.table, same.table)

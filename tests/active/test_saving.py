@@ -10,6 +10,7 @@ from consilience.active import ActiveSession, Explore, ExploreExploitTradeoff, I
 from consilience.active.session import STRATEGIES
 from consilience.consensus import SubsetFusion
 from consilience.errors import InputError
+from tests.quick_cases import quick_in_turn
 from tests.test_persistence import same
 
 
@@ -36,7 +37,7 @@ SESSIONS = {name: (name, {}) for name in STRATEGIES} | {
 }
 
 
-@pytest.mark.parametrize(("strategy", "parameters"), SESSIONS.values(), ids=list(SESSIONS))
+@pytest.mark.parametrize(("strategy", "parameters"), quick_in_turn(SESSIONS.values(), 0), ids=list(SESSIONS))
 def test_a_saved_session_continues_where_it_was(strategy, parameters, tmp_path):
     session = collecting(strategy, **parameters)
     save(session, tmp_path / "session.zip")

@@ -25,6 +25,7 @@ from consilience.errors import InputError
 from consilience.inference.reweighted import weights_of_another_group
 from consilience.inspection import certainty
 from consilience.semisupervised import PartitionLabelModel
+from tests.quick_cases import quick_in_turn, some_quick
 
 OF_GROUPINGS = {
     "SubsetFusion": lambda: SubsetFusion(copies=None, random_state=0),
@@ -78,7 +79,7 @@ def test_a_unanimous_crowd_is_repeated(name):
     assert found.n_people == 12
 
 
-@pytest.mark.parametrize("name", [*OF_GROUPINGS, *OF_LABELS])
+@pytest.mark.parametrize("name", quick_in_turn([*OF_GROUPINGS, *OF_LABELS], 0))
 def test_noise_is_repeated_by_chance(name):
     shares, chances = [], []
     for seed in range(4):
@@ -245,7 +246,7 @@ def test_a_report_makes_fewer_draws_of_large_annotations(monkeypatch):
     assert certainty_of_report(model, annotations, None, 0) == (None, "It was not asked for.")
 
 
-@pytest.mark.parametrize("right", [0.4, 0.8])
+@pytest.mark.parametrize("right", some_quick([0.8, 0.4]))
 def test_what_is_stated_is_observed_of_another_group(right, thorough):
     stated, observed = [], []
     # odd seeds: those with even numbers were looked at while this was made

@@ -141,6 +141,7 @@ def findings_of(page):
     return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
 
 
+@pytest.mark.slow
 def test_many_at_chance_are_said_before_anything_about_others(read):
     groupings = half_at_chance()
     found = random_sorters(groupings)

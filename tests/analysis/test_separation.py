@@ -105,6 +105,7 @@ def test_the_report_says_that_few_people_cannot_separate():
     assert "the test cannot tell any apart, however well they agree" in page
 
 
+@pytest.mark.slow
 def test_captions_say_that_ellipses_are_not_the_test():
     page = report(SubsetFusion(random_state=0).fit(Groupings.from_matrix(in_clusters(0.8))))
     said = "whether ellipses overlap does not show whether people tell two items apart"

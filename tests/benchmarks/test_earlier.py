@@ -42,6 +42,7 @@ def tree(folder, factor):
     return folder
 
 
+@pytest.mark.slow
 def test_both_codes_run_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(earlier, "ROOT", tree(tmp_path / "today", 2.0))
     cell = Cell("part", "data", "model", 2)

@@ -77,6 +77,7 @@ def test_corrections_of_those_left_out_do_no_harm(run, sorts, tmp_path, quick_re
     assert "Winged" in pd.read_csv(tmp_path / "out" / "placements.csv")
 
 
+@pytest.mark.slow
 def test_the_report_of_a_saved_model_takes_both(run, sorts, tmp_path):
     (tmp_path / "names.csv").write_text("name,standard\nBirds,Winged\n")
     options = ("--names", tmp_path / "names.csv", "--leave-out", "odd")

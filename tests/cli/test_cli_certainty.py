@@ -40,6 +40,7 @@ def test_a_fit_states_it(sorts, run):
     assert (sorts / "report.html").read_text() == page
 
 
+@pytest.mark.slow
 def test_no_draws(sorts, run):
     result = run("fuse", "sorts.csv", "--certainty-draws", "0", "-o", "out")
     found = json.loads((sorts / "out" / "summary.json").read_text())

@@ -40,6 +40,7 @@ def test_the_answer_is_printed_and_files_are_written(run, studies, tmp_path):
     assert "before and after" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_later_result_replaces_the_former_one_and_nothing_else(run, fails, studies, tmp_path):
     run("difference", *studies, *QUICK, "--out", "out")
     found = json.loads(run("difference", *studies, *QUICK, "--out", "out", "--same-people", "--json").stdout)
@@ -51,6 +52,7 @@ def test_a_later_result_replaces_the_former_one_and_nothing_else(run, fails, stu
     assert fails("difference", *studies, "--out", "mine").startswith("mine/items.csv exists but does not belong to")
 
 
+@pytest.mark.slow
 def test_names_and_words_are_those_given(run, studies, tmp_path):
     arguments = (*QUICK, "--names", "old site,new site", "--words", "cards,participants", "--out", "out")
     result = run("difference", *studies, *arguments)

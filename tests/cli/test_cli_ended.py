@@ -163,6 +163,7 @@ def test_fit_that_is_ended_at_random_moments(how, study):
     finished(study)
 
 
+@pytest.mark.slow
 @forks
 def test_a_program_started_in_the_background_ignores_interruptions(study):
     process = study.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
@@ -198,6 +199,7 @@ def sizes(folder):
     return {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.slow
 @forks
 @pytest.mark.parametrize(
     ("n_bytes", "name"), [(100, "labels.csv"), pytest.param(30_000, "report.html", marks=pytest.mark.slow)]
@@ -264,6 +266,7 @@ def on_full_disk(leave, n_bytes):
     return found
 
 
+@pytest.mark.slow
 def test_a_full_disk(study_on_disk, quick_report):
     assert on_full_disk(study_on_disk, 1 << 15) == "old"
     finished(study_on_disk(1 << 20))

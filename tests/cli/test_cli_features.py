@@ -272,6 +272,7 @@ def test_a_model_fitted_without_imputing_refuses_gaps(fitted, fails, features):
     )
 
 
+@pytest.mark.slow
 def test_the_report_of_a_saved_pipeline_equals_that_of_fit(patients, study, run, fails, quick):
     options = ("--features", "mixed.csv", "--categorical", "all", "--impute", "median")
     run("fit", "sorts.csv", *options, *quick, "--certainty-draws", 2, "-o", "out")

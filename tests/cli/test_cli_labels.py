@@ -381,6 +381,7 @@ def copied(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_copies_are_named_first(copied, run):
     result = run(*FIT)
     first, second, *_ = result.stdout.splitlines()

@@ -18,6 +18,7 @@ from consilience.simulation import simulate_pairs
 from consilience.workflows.caveats import suggestions, verdict
 from consilience.workflows.inputs import ModelInputs
 from consilience.workflows.model_choice import CHOICES, choose, with_clusters
+from tests.quick_cases import some_quick
 
 ROOT = Path(__file__).parent.parent.parent
 KINDS = np.repeat([0, 1, 2], 8)
@@ -180,7 +181,7 @@ def test_an_error_of_a_default_model_says_that_it_was_chosen(files, fails):
     assert fails("fit", "groupings.csv", "--gold", "gold.csv").endswith("read it with --kind labels.")
 
 
-@pytest.mark.parametrize("kind", ["groupings", "labels", "pairs"])
+@pytest.mark.parametrize("kind", some_quick(["groupings", "labels", "pairs"], 2))
 def test_random_annotations_are_reported_first(kind, random_files, run, request):
     reports = None if kind == "pairs" else request.getfixturevalue("quick_report")
     code = 1 if kind == "pairs" else 0

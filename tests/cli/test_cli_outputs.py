@@ -61,6 +61,7 @@ def test_fit_does_not_overwrite_an_input_with_another_name(link, labels, run, qu
     assert labels.read_text() == LABELS
 
 
+@pytest.mark.slow
 def test_fit_does_not_overwrite_standard_input(labels):
     with labels.open() as file:
         done = subprocess.run(
@@ -81,6 +82,7 @@ def test_fit_does_not_overwrite_its_other_tables(option, study, run, quick, quic
     assert (study / "annotators.csv").read_text() == before
 
 
+@pytest.mark.slow
 def test_fit_does_not_overwrite_the_counts_it_starts_from(labels, run, quick_report):
     run("fit", "labels.csv", "--kind", "labels", "--out", "out")
     again = ("fit", "labels.csv", "--kind", "labels", "--history", "out/counts.csv", "--out")
@@ -264,6 +266,7 @@ def test_names_are_unchanged_in_tables_that_are_read_back(run, tmp_path, quick_r
     assert read_annotations(tmp_path / "again.csv") == groupings
 
 
+@pytest.mark.slow
 def test_a_full_standard_output_is_named(fitted):
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full")

@@ -60,6 +60,7 @@ def test_a_target_that_is_not_reached_is_said(run):
     assert json.loads(run(*arguments, "--json").stdout)["annotators"] is None
 
 
+@pytest.mark.slow
 def test_the_seed_determines_the_result(run):
     assert run(*GUESS, *QUICK).stdout == run(*GUESS, *QUICK, "--seed", 0).stdout
     assert run(*GUESS, *QUICK).stdout != run(*GUESS, *QUICK, "--seed", 1).stdout

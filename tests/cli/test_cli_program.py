@@ -207,6 +207,7 @@ def test_an_interrupted_process_exits_130():
     assert errors.split() == ["Interrupted."]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet():
     process = subprocess.Popen([*PROGRAM, "datasets"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
@@ -216,6 +217,7 @@ def test_a_closed_pipe_is_quiet():
     assert errors == ""
 
 
+@pytest.mark.slow
 def test_a_process_exits_with_the_code():
     done = subprocess.run([*PROGRAM, "fit", "absent.csv"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "Error: There is no file absent.csv.\n")

@@ -82,6 +82,7 @@ def test_without_names_nothing_changes(tmp_path, run, quick_report):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["cluster_names"] is None
 
 
+@pytest.mark.slow
 def test_the_report_of_a_saved_model_has_the_words(sorts, run, tmp_path):
     run("fit", sorts, "--out", "out", "--certainty-draws", 0)
     run("report", "out/model.zip", sorts, "--certainty-draws", 0, "--words", "tiles,judges", "--out", "again.html")
@@ -89,6 +90,7 @@ def test_the_report_of_a_saved_model_has_the_words(sorts, run, tmp_path):
     assert "<title>2 clusters of 6 cards by 4 participants</title>" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_plan_has_the_words(run):
     guesses = ("--items", 12, "--clusters", 3, "--agreement", 0.5, "--draws", 1, "--max-annotators", 20)
     assert "items seen" in run("plan", *guesses).stdout

@@ -3,10 +3,16 @@
 from datetime import timedelta
 
 import numpy as np
+import pytest
 
 from consilience.collect.settings.model import StudySettings
 from consilience.collect.store.database import now
 from consilience.collect.store.requests import request
+
+slow_with_postgresql = pytest.mark.parametrize(
+    "url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
+"""For tests that fit or draw for seconds; what they ask of the database has quick tests with both."""
 
 NAMES = [f"item {number}" for number in range(12)]
 

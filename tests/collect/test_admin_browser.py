@@ -49,6 +49,7 @@ def new_file(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
     page.goto("/admin/setup/first")
     assert page.url == f"{address}/admin/setup"
@@ -76,6 +77,7 @@ def test_a_study_from_its_cards_to_its_clusters(page, address, sqlite_store):
     assert sqlite_store.study(study.id).status == "closed"
 
 
+@pytest.mark.slow
 def test_the_progress_moves_while_it_is_watched(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
     study = begun(sqlite_store)
@@ -133,6 +135,7 @@ def test_pages_are_accessible_and_fit_the_screen(page, sqlite_store, password_ha
         assert wider <= 0, path
 
 
+@pytest.mark.slow
 def test_the_table_of_people_fits_or_is_scrolled_in_its_box(page, sqlite_store, password_hash):
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     study = begun(sqlite_store, training=Training(practice=SORT, admission=(SORT,), gold=(SORT,)), parameters=names)
@@ -153,6 +156,7 @@ def test_the_table_of_people_fits_or_is_scrolled_in_its_box(page, sqlite_store, 
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
     study = sqlite_store.create_study("Fruit", ["apple", "salt, pepper", "pear", "nut"])
@@ -176,6 +180,7 @@ def test_a_researcher_sets_up_a_practice_by_pressing_cards(page, sqlite_store, p
     ]
 
 
+@pytest.mark.slow
 def test_a_draft_is_corrected_and_deleted(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
     sqlite_store.delete_study(sqlite_store.studies()[0].id)

@@ -196,6 +196,7 @@ def test_the_document_describes_every_route_and_error(script):
     assert not {"HTTPValidationError", "ValidationError"} & set(document["components"]["schemas"])
 
 
+@pytest.mark.slow
 def test_a_crowd_over_http_finds_the_clusters(script, sqlite_store):
     rng = np.random.default_rng(1)
     truth = {f"card {number}": number % 3 for number in range(18)}

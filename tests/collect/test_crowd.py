@@ -8,6 +8,7 @@ pytest.importorskip("starlette.testclient", reason="no client to test the applic
 from benchmarks.collected_crowd import agents_of, collect, crowd_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["informative", pytest.param("random", marks=pytest.mark.slow)])
 def test_a_crowd_sorts_until_the_rule_advises_to_stop(strategy):
     settings = {"subset_size": 8, "strategy": strategy, "random_share": 0.15}

@@ -13,6 +13,8 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import overviews
 from consilience.collect.worker import Worker
 from consilience.simulation import simulate_crowd
+from tests.collect.collecting import slow_with_postgresql
+from tests.quick_cases import some_quick
 
 from .collecting import begun, kind_of, takes_part
 
@@ -55,7 +57,7 @@ def unclear(store, n_items=24, n_people=9, seed=0):
     return study
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", some_quick([1, 2, 3]))
 def test_the_worker_the_comparison_and_the_report_find_the_same_clusters(sqlite_store, seed):
     study = unclear(sqlite_store, seed=seed)
     Worker(sqlite_store).run()
@@ -67,6 +69,7 @@ def test_the_worker_the_comparison_and_the_report_find_the_same_clusters(sqlite_
     assert shuffled.labels_.tolist() == found["labels"]
 
 
+@pytest.mark.slow
 def test_all_pages_and_the_report_name_the_same_clusters(admin, sqlite_store):
     study = unclear(sqlite_store)
     page = drawn(admin, sqlite_store, study)
@@ -94,7 +97,7 @@ def test_who_is_left_out_is_in_one_row_of_the_comparison_only(admin, sqlite_stor
 
 @pytest.mark.parametrize(
     ("kind", "n_people"),
-    [("open", 0), ("open", 1), ("open", 2), ("open", 3), ("closed", 0), ("closed", 1), ("closed", 3)],
+    some_quick([("open", 0), ("open", 2), ("closed", 1), ("open", 1), ("open", 3), ("closed", 0), ("closed", 3)], 3),
 )
 def test_few_people(admin, sqlite_store, kind, n_people):
     study = study_of(sqlite_store, n_people, kind=kind)
@@ -144,6 +147,7 @@ def test_the_page_says_what_is_out_of_date_until_it_is_not(admin, sqlite_store):
     assert sqlite_store.overview(study.id).answers == first.answers
 
 
+@slow_with_postgresql
 def test_an_overview_is_of_the_same_answers_as_the_consensus(store):
     """Answers that came between the two are in both."""
     study = study_of(store, 3)
@@ -158,6 +162,7 @@ def test_an_overview_is_of_the_same_answers_as_the_consensus(store):
     assert store.overview_content(study.id)["consensus"]["labels"] == found["labels"]
 
 
+@pytest.mark.slow
 def test_parts_that_did_not_change_are_not_sent_again(admin, sqlite_store, monkeypatch):
     study = study_of(sqlite_store)
     drawn(admin, sqlite_store, study)
@@ -194,6 +199,7 @@ def test_a_drawing_that_fails_is_tried_again_when_the_page_is_opened(admin, sqli
     assert "Map, matrix and tree" in drawn(admin, sqlite_store, study)
 
 
+@slow_with_postgresql
 def test_who_is_deleted_is_in_no_drawing(admin_of_any, store):
     study = study_of(store)
     drawn(admin_of_any, store, study)
@@ -212,6 +218,7 @@ def test_quotas(store):
     assert found["median"] == np.median(times)
 
 
+@pytest.mark.slow
 def test_many_people_are_shown_in_part(admin, sqlite_store, monkeypatch):
     monkeypatch.setattr(overview, "MOST_PEOPLE", 3)
     page = drawn(admin, sqlite_store, study_of(sqlite_store, 5))

@@ -10,6 +10,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.store import Store, overviews
 from consilience.collect.worker import Worker
 from consilience.datasets import load_cardsort_animals
+from tests.quick_cases import some_quick
 
 from .collecting import takes_part
 from .test_admin_browser import log_in, require_no_violation, sort_by_crowd
@@ -51,7 +52,7 @@ def open_drawn(page, study):
     page.locator("#ranked td button").first.wait_for(timeout=60_000)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", some_quick([390, 1280]))
 def test_it_is_accessible_and_fits_the_screen(page, sqlite_store, animals, width):
     page.set_viewport_size({"width": width, "height": 900})
     log_in(page)
@@ -68,6 +69,7 @@ def test_it_is_accessible_and_fits_the_screen(page, sqlite_store, animals, width
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_polling_keeps_focus_scroll_and_place(page, sqlite_store, animals):
     log_in(page)
     page.set_viewport_size({"width": 700, "height": 700})
@@ -109,6 +111,7 @@ def test_nothing_moves_while_nothing_changes(page, animals):
     assert page.evaluate("() => [...document.querySelectorAll('[data-progress] > *')].every((part) => part.marked)")
 
 
+@pytest.mark.slow
 def test_somebody_is_left_out_and_taken_in_again_by_keyboard(page, sqlite_store, animals):
     log_in(page)
     open_drawn(page, animals)
@@ -125,6 +128,7 @@ def test_somebody_is_left_out_and_taken_in_again_by_keyboard(page, sqlite_store,
     assert not sqlite_store.participant(person).excluded
 
 
+@pytest.mark.slow
 def test_clusters_show_the_pictures_of_their_cards(page, sqlite_store, password_hash):
     sqlite_store.set_password_hash(password_hash)
     study = demo.make(sqlite_store)

@@ -42,6 +42,7 @@ def made(script, **sent):
     return script.post(f"/api/v1/studies/{answer.json()['id']}/open").json()
 
 
+@pytest.mark.slow
 def test_judges_of_different_skill_over_http(script, sqlite_store):
     study = made(script, answers_wanted=8, per_participant=12)
     assert (study["kind"], study["board"], study["settings"]["answers_wanted"]) == ("judging", "questions", 8)

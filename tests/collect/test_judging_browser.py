@@ -19,7 +19,7 @@ LOOKS = [
     (1280, "dark", "ltr"),
     (1920, "light", "rtl"),
 ]
-QUICK = [("digits", *LOOKS[0]), ("animals", *LOOKS[1])]
+QUICK = [("digits", *LOOKS[0]), pytest.param("animals", *LOOKS[1], marks=pytest.mark.slow)]
 SLOW = [pytest.param("both", *look, marks=pytest.mark.slow) for look in LOOKS]
 CALM = 450  # milliseconds after a page came, before which it takes no answer, unless it is hurried
 
@@ -100,6 +100,7 @@ def test_mouse_and_keys(page, sqlite_store):
     assert places == [3, 4, None, 2, None]
 
 
+@pytest.mark.slow
 def test_fingers(page, address, sqlite_store):
     study = judged_digits(sqlite_store)
     context = page.context.browser.new_context(
@@ -126,6 +127,7 @@ def test_a_double_click_answers_one_question(page, sqlite_store):
     assert [one.answered is not None for one in given(sqlite_store, study)] == [True, False]
 
 
+@pytest.mark.slow
 def test_reload_second_tab_and_back(page, sqlite_store):
     study = judged_animals(sqlite_store)
     begin(page, study)
@@ -162,6 +164,7 @@ def test_without_scripts(page, address, sqlite_store):
     context.close()
 
 
+@pytest.mark.slow
 def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_hash):
     """From one click on the page of a sort to the shares: one judge answers in the browser, the others by the store."""
     sqlite_store.set_password_hash(password_hash)

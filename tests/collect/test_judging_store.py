@@ -19,6 +19,7 @@ from consilience.collect.store.judging import Cluster
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
 from consilience.metrics import odd_one_out
+from tests.collect.collecting import slow_with_postgresql
 
 from .collecting import NAMES, begun, kind_of, takes_part
 from .judges import ask_judges, judged_animals, judged_sort, odd_place
@@ -138,6 +139,7 @@ def test_a_judging_study_stays_one(sqlite_store):
 # ---- asking and answering
 
 
+@slow_with_postgresql
 def test_judges_answer_until_each_question_has_enough(store):
     study = judged_animals(store, answers_wanted=3)
     people = ask_judges(store, study, 7)
@@ -268,6 +270,7 @@ def test_a_question_left_alone_is_asked_of_others_after_the_time_limit(store):
 # ---- results, and what is taken back
 
 
+@slow_with_postgresql
 def test_the_table_of_answers_gives_the_results(store):
     study = judged_animals(store, parameters=("PID",))
     guesser, *others = ask_judges(store, study, 8, parameters={"PID": "x"}, knows=1.0)

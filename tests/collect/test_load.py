@@ -12,6 +12,7 @@ from consilience.collect.store import Store
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with their group")
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_under_load(capsys):
     assert collect_load.main(["--submissions", "32", "--at-once", "8", "--rate", "10", "--seconds", "1"]) == 0
     printed = capsys.readouterr().out
@@ -19,6 +20,7 @@ def test_nothing_is_lost_under_load(capsys):
     assert "p99" in printed
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_the_server_is_killed(capsys, monkeypatch):
     monkeypatch.setattr(collect_kills, "BETWEEN", (0.1, 0.5))
     assert collect_kills.main(["--kills", "1", "--at-once", "6"]) == 0

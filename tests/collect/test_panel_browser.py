@@ -79,6 +79,7 @@ def test_from_consent_to_the_code(page, sqlite_store, width, scheme, direction):
     assert len(sqlite_store.submitted(study.id)) == 1
 
 
+@pytest.mark.slow
 @in_looks(quick=LOOKS[1])
 def test_withdrawal_from_the_board(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
@@ -110,6 +111,7 @@ def sort_into(shown, *groups):
     shown.locator("#hand-in").click()
 
 
+@pytest.mark.slow
 @in_looks(quick=LOOKS[2])
 def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_store, width, scheme, direction):
     page.set_viewport_size({"width": width, "height": 844})
@@ -143,6 +145,7 @@ def test_practice_with_its_answer_then_admission_at_the_second_try(page, sqlite_
     assert [sorted(group["items"]) for group in one.groups] == [[0, 1]]
 
 
+@pytest.mark.slow
 def test_who_is_not_admitted_gets_the_code_for_that(page, sqlite_store):
     panel = Panel(endings={"not_admitted": Completion("C9NO")})
     study = begun(sqlite_store, ["a", "b"], training=Training(admission=(COLOURS,), mark=0.9, tries=1), panel=panel)
@@ -154,6 +157,7 @@ def test_who_is_not_admitted_gets_the_code_for_that(page, sqlite_store):
     require_legible(page)
 
 
+@pytest.mark.slow
 def test_a_participant_returns_on_another_browser_to_what_they_sorted(page, sqlite_store, address):
     panel = Panel(identified_by="PID", minutes=60)
     study = begun(sqlite_store, ["a", "b", "c"], panel=panel, parameters=("PID",))

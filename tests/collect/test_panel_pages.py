@@ -297,6 +297,7 @@ def test_who_finds_no_more_cards_gets_to_the_code(visit, sqlite_store):
     assert "There is nothing left to sort" in come(visit, study, "").get("/sort").text
 
 
+@pytest.mark.slow
 def test_the_report_without_identifiers_names_nobody(sqlite_store):
     study = begun(sqlite_store, ["ant", "bee", "cow", "dog"])
     names = ["Annabel Smith", "Bo", "Cy"]

@@ -15,6 +15,7 @@ from consilience.collect.settings.training_checks import with_checked_training
 from consilience.collect.store.scoring import chance_of_passing, score_of, score_of_answer
 from consilience.collect.store.standing import number_cards
 from consilience.errors import InputError
+from tests.quick_cases import some_quick
 
 ITEMS = [Item(number, f"item {number}") for number in range(6)]
 ANIMALS = RightSort.of_groups({"Birds": ["owl", "robin"], "Fish": ["trout", "shark"], "Mammals": ["wolf"]})
@@ -45,7 +46,7 @@ def test_a_card_that_is_left_unsorted_is_alone_or_wrong():
 
 
 @pytest.mark.parametrize("closed", [False, True])
-@pytest.mark.parametrize(("sizes", "mark"), [((3, 3), 0.5), ((2, 2, 2), 0.3), ((4, 2, 1), 0.2)])
+@pytest.mark.parametrize(("sizes", "mark"), some_quick([((3, 3), 0.5), ((2, 2, 2), 0.3), ((4, 2, 1), 0.2)], 2))
 def test_the_exact_chance_is_that_of_all_sorts(sizes, mark, closed):
     sort = sort_of(*sizes)
     names = list(dict.fromkeys(sort.labels))

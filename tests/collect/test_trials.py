@@ -12,7 +12,7 @@ from consilience.collect.settings.training import RightSort, Training
 from consilience.collect.store.standing import gold_plan
 from consilience.collect.worker import Worker
 from consilience.errors import InputError
-from tests.collect.collecting import NAMES, begun, joined, kind_of, sort, takes_part
+from tests.collect.collecting import NAMES, begun, joined, kind_of, slow_with_postgresql, sort, takes_part
 
 RNG = np.random.default_rng(0)
 FRUIT = RightSort.of_groups({"Red": ["cherry", "rose"], "Blue": ["sky", "sea", "ink"], "Green": ["grass"]})
@@ -72,6 +72,7 @@ def test_a_way_through_practice_and_admission(store):
         store.see_answer(practice.id, joined(store, study).id)
 
 
+@slow_with_postgresql
 def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store, nobody_is_fast):
     study = begun(store, training=Training(practice=FRUIT))
     for _ in range(6):

@@ -17,7 +17,7 @@ from consilience.collect.store import work as store_work
 from consilience.collect.store.database import now
 from consilience.collect.worker import Worker
 from consilience.metrics import ari
-from tests.collect.collecting import NAMES, begun, joined, kind_of, request_job, sort, takes_part
+from tests.collect.collecting import NAMES, begun, joined, kind_of, request_job, slow_with_postgresql, sort, takes_part
 from tests.collect.conftest import DEBOUNCE
 
 
@@ -84,6 +84,7 @@ def test_answers_that_follow_each_other_closely_make_one_consensus(sqlite_store,
     assert sqlite_store.consensus(study.id)["n_groupings"] == 2
 
 
+@slow_with_postgresql
 def test_the_consensus_is_found_and_a_stop_advised(store):
     study = begun(store, subset_size=6, stop_rule="reliability")
     worker = Worker(store, ahead=3)
@@ -155,6 +156,7 @@ def test_previews_and_repetitions_stay_out(sqlite_store):
 
 
 # with 532361453, a subset prepared for somebody no longer fits
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [532361453, pytest.param(1, marks=pytest.mark.slow)])
 def test_people_who_go_on_get_subsets_of_their_own(sqlite_store, monkeypatch, seed):
     """No item is presented twice to them, and what they get is composed, not dry."""
@@ -198,6 +200,7 @@ def test_a_quota_of_each_item_is_kept(sqlite_store):
     assert sum(presented.values()) >= 20  # of 24
 
 
+@slow_with_postgresql
 def test_a_closed_sort_gives_categories(store):
     study = begun(store, kind="closed", subset_size=6)
     worker = Worker(store)

@@ -42,6 +42,7 @@ def test_it_works_and_is_started_again(sqlite_store, monkeypatch):
     worker.stop()  # nothing is left to stop
 
 
+@pytest.mark.slow
 def test_the_jobs_of_a_worker_that_was_killed_are_done_at_once(sqlite_store):
     study = begun(sqlite_store, subset_size=4)
     assert sqlite_store.claim_job().kind == "subsets"
@@ -52,6 +53,7 @@ def test_the_jobs_of_a_worker_that_was_killed_are_done_at_once(sqlite_store):
     worker.stop()
 
 
+@pytest.mark.slow
 def test_it_ends_with_whoever_started_it(sqlite_store):
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", COMMAND], stdin=pipe, stdout=pipe, stderr=pipe)
@@ -66,6 +68,7 @@ def test_it_ends_with_whoever_started_it(sqlite_store):
     process.stdout.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows does not stop processes")
 def test_a_process_that_is_stopped_hangs_until_it_goes_on(sqlite_store, monkeypatch):
     monkeypatch.setattr(worker_process, "COMMAND", OFTEN)

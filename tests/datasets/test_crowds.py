@@ -210,6 +210,7 @@ def test_mnist_crowd_keeps_the_judged_pairs(load):
     assert 1 - disagreeing / judged == pytest.approx(0.9912, abs=0.0001)
 
 
+@pytest.mark.slow
 def test_mnist_images_are_those_of_their_numbers(load):
     """The digits of the annotated images are those of MNIST's training file, whose first labels are well known."""
     load("mnist_crowd")
@@ -356,6 +357,7 @@ def test_the_reader_of_labels_with_some_truths(folder):
     ]
 
 
+@pytest.mark.slow
 def test_cifar10h(load):
     pictures = load("cifar10h")
     labels = pictures.annotations

@@ -41,6 +41,7 @@ def automatic_end(settings):
         return BayesSCDC(3, **settings).fit(blobs()[0])
 
 
+@pytest.mark.slow
 def test_a_fit_has_networks_of_these_widths(automatic_end):
     check_widths(automatic_end, "network")
 
@@ -92,6 +93,7 @@ def test_training_ends_early_unless_its_length_is_given(automatic_end):
     assert given.n_iter_ == automatic_end.n_iter_ + 5
 
 
+@pytest.mark.slow
 def test_losses_before_trust_do_not_count(monkeypatch):
     monkeypatch.setattr(automatic, "WINDOW", FEW_STEPS)
     X, classes = blobs()

@@ -24,6 +24,7 @@ from consilience.deep.model import Data, Fit
 from consilience.deep.networks import Encoder, Likelihood, Potential, UserModule
 from consilience.deep.training import batches, survey, train
 from tests.deep.precision import enable_x64
+from tests.quick_cases import some_quick
 
 SLOPE, OFFSET, NOISE = 2.0, -1.0, 0.5
 
@@ -153,7 +154,7 @@ def log_evidence(data, n_draws=400_000):
     return logsumexp(total) - np.log(n_draws)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some_quick(range(2)))
 def test_bound_lies_below_the_exact_evidence(seed):
     fit, data = problem(seed)
     for _ in range(40):
@@ -237,6 +238,7 @@ def test_gradient_passes_through_the_fixed_point():
     )
 
 
+@pytest.mark.slow
 def test_transposed_sweep_is_the_derivative_of_a_sweep():
     rng = np.random.default_rng(4)
     roots = rng.normal(size=(3, 2, 2))
@@ -321,6 +323,7 @@ class TestFullGradient:
         term = bayes_scdc.second_term(bayes_scdc.Expected(gaussians, jnp.zeros(1)))
         np.testing.assert_array_equal(term.components.outer[0], [[-2.0, -4.0], [-4.0, -6.0]])
 
+    @pytest.mark.slow
     def test_a_training_step_has_the_second_term(self):
         fit, data = problem(0, n_items=6)
         full = replace(model(), full_gradient=True, batch_size=6, annotated_batch_size=6, descent="momentum")
@@ -358,6 +361,7 @@ class TestMomentum:
     def mixture(self, posterior):
         return jax.tree.leaves((posterior.concentration, posterior.components))
 
+    @pytest.mark.slow
     def test_steps_accumulate(self):
         """Against steps by hand: v ← .9 v + .02 (η⁰ + statistics − η), η ← η + v."""
         posterior, found = self.local()
@@ -422,6 +426,7 @@ class TestMerging:
         entropy = -(eta * jnp.log(jnp.maximum(eta, 1e-300))).sum()
         return float(merging.evidence(prior(), totals).sum() + entropy)
 
+    @pytest.mark.slow
     def test_gain_is_the_change_of_the_bound(self):
         fit, data = problem(0, n_items=8)
         found, rng = survey(model(), data, fit), np.random.default_rng(0)
@@ -455,7 +460,7 @@ class TestMerging:
         np.testing.assert_allclose(share[:2, :2], [[0, 0.5], [0.5, 2 / 3]])
         assert np.isfinite(share).all()
 
-    @pytest.mark.parametrize(("n_judgements", "n_left"), [(0, 2), (1, 2), (40, 1)])
+    @pytest.mark.parametrize(("n_judgements", "n_left"), some_quick([(40, 1), (1, 2), (0, 2)], 2))
     def test_components_are_merged_only_where_people_say_enough(self, n_judgements, n_left, monkeypatch):
         """Of two components that the bound would merge, two items were judged, once or again and again."""
         monkeypatch.setattr(merging, "gains", lambda *_: jnp.where(jnp.eye(2) > 0, -jnp.inf, 1.0))
@@ -540,7 +545,7 @@ class TestJoining:
             assert clipped[0] == full[0] != 0
             assert clipped[1] == 0 != full[1]
 
-    @pytest.mark.parametrize(("n_judgements", "clusters"), [(1, [0, 0, 2, 2]), (8, [0, 1, 0, 1])])
+    @pytest.mark.parametrize(("n_judgements", "clusters"), some_quick([(8, [0, 1, 0, 1]), (1, [0, 0, 2, 2])]))
     def test_a_suggestion_counts_as_one_judgement(self, n_judgements, clusters):
         """One item for each component; people say that 0 and 2, and 1 and 3, are the same, against the suggestion."""
         right = jnp.array([[4.0, 1.0]])

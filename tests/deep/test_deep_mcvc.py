@@ -40,6 +40,7 @@ def test_finds_nonlinear_clusters_and_predicts_the_rest(fitted):
     assert model.annotators_["weight"].between(2, 7).all()  # the true one is 2 ln 9 = 4.4
 
 
+@pytest.mark.slow
 def test_two_views():
     rng = np.random.default_rng(0)
     colour, form = rng.integers(2, size=(2, 100))

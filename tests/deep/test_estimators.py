@@ -365,6 +365,7 @@ def driven(study):
 class TestSteps:
     """Steps of the components and their shares with momentum, the full gradient and few sweeps."""
 
+    @pytest.mark.slow
     def test_are_finite_and_differ_from_the_convex_ones(self, driven, study):
         X, said, _ = study
         plain = BayesSCDC(4, **SMALL, **UNMERGED).fit(X, said)
@@ -394,6 +395,7 @@ class TestSteps:
         np.testing.assert_array_equal(copy.predict_proba(X), driven.predict_proba(X))
         assert copy.state_[".posterior.velocity.concentration"].any()
 
+    @pytest.mark.slow
     def test_a_resumed_fit_continues_with_its_velocity(self, driven, study, tmp_path, monkeypatch):
         X, said, _ = study
         settings = SMALL | AS_PUBLISHED | {"start_variance": 9.0, "checkpoint": tmp_path / "fit.npz"}
@@ -450,6 +452,7 @@ class TestSteps:
 
 
 class TestPublishedSettings:
+    @pytest.mark.slow
     def test_models_train(self, study):
         X, said, _ = study
         changes = {"hidden": (16,), "n_epochs": 3, "random_state": 0}
@@ -476,6 +479,7 @@ class TestHardCases:
     def settings(self, **changes):
         return SMALL | {"n_epochs": 2} | changes
 
+    @pytest.mark.slow
     @ONE_IS_QUICK
     def test_without_judgements(self, model, study):
         X, _, _ = study
@@ -689,6 +693,7 @@ class TestOptimiser:
         np.testing.assert_array_equal(other.predict_proba(X), one.predict_proba(X))
         assert clone(other).optimiser == other.optimiser
 
+    @pytest.mark.slow
     def test_it_updates_the_parameters(self, study):
         """A transformation without steps leaves the networks unchanged; one with decay gets the parameters."""
         X, said, _ = study
@@ -704,6 +709,7 @@ class TestOptimiser:
         assert len(offsets) > 2
         assert not any(array.any() for array in offsets)
 
+    @pytest.mark.slow
     def test_a_checkpoint_keeps_its_state(self, study, tmp_path):
         X, said, _ = study
         settings = SMALL | UNMERGED | {"optimiser": optax.adamw(1e-2), "checkpoint": tmp_path / "fit.npz"}

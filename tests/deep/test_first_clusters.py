@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pytest
 
 from consilience.deep import first_clusters
 from consilience.deep.judgements import judgements
@@ -20,6 +21,7 @@ def test_positions_in_blobs():
     assert nmi(z, first_clusters.of_positions(positions, 3, KEY)) == 1
 
 
+@pytest.mark.slow
 def test_judgements_of_some_items_give_clusters_of_all():
     rng = np.random.default_rng(0)
     z = np.arange(90) % 3

@@ -129,6 +129,7 @@ def test_parallel_restarts_update_one_bar(n_jobs, terminal):
     assert terminal.getvalue().count("\n") == 0
 
 
+@pytest.mark.slow
 def test_restarts_in_other_processes_update_the_bar(terminal):
     with joblib.parallel_config(backend="loky"), progress.showing("work", shown=True):
         assert loop.restarts(abs, [(-1,), (-2,), (-3,)], n_jobs=2) == [1, 2, 3]

@@ -128,6 +128,7 @@ def test_a_child_process_forgets_other_threads():
     assert threads() == {BEFORE}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 def test_a_child_forked_during_a_fit_in_another_thread():
     program = """

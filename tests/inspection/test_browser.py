@@ -142,6 +142,7 @@ def rows_of(content):
     return list(csv.reader(io.StringIO(content.decode())))
 
 
+@pytest.mark.slow
 def test_the_explorer_opens_with_the_clusters_of_the_report(page, cards, cuts):
     assert page.locator("#explorer").is_visible()
     assert page.locator("#map-figure, #co-occurrence-figure, #dendrogram-figure").count() == 3
@@ -502,6 +503,7 @@ def test_tables_filter_and_save_the_rows_shown(page):
     assert all(row[-1].count("%") == row[-1].count("; ") + 1 for row in rows[1:])
 
 
+@pytest.mark.slow
 def test_what_is_shown_of_the_matrix_is_saved(page, cards):
     name, content = saved(page, "#matrix-panel [data-file=csv]")
     (_, *items), *rows = rows_of(content)
@@ -588,6 +590,7 @@ def test_saved_figures_have_a_title_axes_and_a_key(page, cards, cuts):
     assert len([text for text in drawn("map")[0] if re.fullmatch(r"cluster \d+: \d+", text)]) == n
 
 
+@pytest.mark.slow
 def test_every_figure_can_be_saved(opened):
     for kind in ("cards", "subsets", "labels", "features"):
         page = opened(kind)
@@ -605,6 +608,7 @@ def test_every_figure_can_be_saved(opened):
         assert b"var(" not in content
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_page_as_a_browser_does(browser, paths):
     page = browser.new_page()
     page.set_content(Page(paths["cards"].read_text(encoding="utf-8"))._repr_html_())
@@ -668,9 +672,9 @@ def test_paper_has_what_was_chosen_on_the_page(page):
 @pytest.mark.parametrize(
     ("kind", "width", "scheme"),
     [
-        ("cards", 1280, "light"),
-        ("cards", 390, "dark"),
-        ("labels", 1280, "dark"),
+        pytest.param("cards", 1280, "light", marks=pytest.mark.slow),
+        pytest.param("cards", 390, "dark", marks=pytest.mark.slow),
+        ("labels", 390, "dark"),
         pytest.param("subsets", 1920, "dark", marks=pytest.mark.slow),
         pytest.param("features", 1280, "light", marks=pytest.mark.slow),
     ],
@@ -780,6 +784,7 @@ def shown_colours(page, selector):
     )
 
 
+@pytest.mark.slow
 def test_pictures_are_shown_where_one_points(pictured, cards):
     names = pictured.evaluate("() => JSON.parse(document.getElementById('explorer-data').textContent).items")
     expected = np.random.default_rng(0).integers(256, size=(28, 1, 1, 3))
@@ -821,6 +826,7 @@ def test_pictures_are_saved_with_the_map(pictured):
     assert all(image.get("href").startswith("data:image/webp;base64,") for image in images)
 
 
+@pytest.mark.slow
 def test_pictures_are_in_the_tables_and_have_names(pictured, looked_at):
     shown = pictured.locator("#items-table th .thumb")
     assert shown.count() == 28
@@ -833,6 +839,7 @@ def test_pictures_are_in_the_tables_and_have_names(pictured, looked_at):
     assert axe.Axe().run(pictured, looked_at).violations_count == 0
 
 
+@pytest.mark.slow
 def test_pictures_of_dark_screens_phones_and_paper(pictured):
     pictured.emulate_media(media="print")
     assert pictured.locator("#items-table th .thumb").first.is_visible()

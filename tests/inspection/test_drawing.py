@@ -22,6 +22,7 @@ from consilience.metrics import odd_one_out, odd_one_out_questions
 from consilience.semisupervised import PartitionLabelModel
 from tests.inspection.conftest import draw
 from tests.inspection.test_deep_plots import StandIn, features_of
+from tests.quick_cases import quick_in_turn
 
 N_ITEMS = 90  # more than a dendrogram's leaves, and than the rows of a matrix that bear names
 LONG = [f"a rather long name of the item number {number}" for number in range(N_ITEMS)]
@@ -157,7 +158,7 @@ def test_every_plot_is_tried(plots):
     assert sorted(plots) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 0))
 def test_drawn_on_the_current_axes_and_seen(hardest, name):
     for arguments in hardest[name]:
         plt.close("all")
@@ -182,7 +183,7 @@ def test_a_second_picture_is_not_drawn_on_the_first(plots):
     assert plt.get_fignums() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 1))
 def test_axes_given_are_drawn_on_and_nothing_else(hardest, name):
     for arguments in hardest[name]:
         figure = Figure(figsize=(9, 4))
@@ -200,7 +201,7 @@ def test_axes_given_are_drawn_on_and_nothing_else(hardest, name):
         assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 2))
 def test_an_empty_subfigure_is_drawn_on(plots, name):
     figure = Figure(figsize=(12, 5), layout="constrained")
     left, right = figure.subfigures(1, 2)
@@ -238,7 +239,7 @@ def test_a_title_collides_with_nothing(hardest, name, before):
         assert box.y1 <= figure.bbox.y1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 3))
 def test_text_can_be_read_on_dark_paper(hardest, name):
     with plt.style.context("dark_background"):
         for _ in drawn(hardest, name):
@@ -252,7 +253,7 @@ def test_text_can_be_read_on_dark_paper(hardest, name):
 
 
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2)])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 5))
 def test_names_neither_cover_each_other_nor_are_cut_off(hardest, name, size):
     for arguments in hardest[name]:
         plt.close("all")
@@ -270,7 +271,7 @@ def test_names_neither_cover_each_other_nor_are_cut_off(hardest, name, size):
             assert not any(overlap(a, b) for place, a in enumerate(named) for b in named[:place])
 
 
-@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("name", quick_in_turn(SWITCHES, 6))
 def test_labels_legend_and_colour_bar_can_be_left_out(plots, name, subsets, thorough):
     def count(switch):
         axes = [*plt.gcf().axes, *(child for ax in plt.gcf().axes for child in ax.child_axes)]
@@ -300,7 +301,7 @@ def test_labels_legend_and_colour_bar_can_be_left_out(plots, name, subsets, thor
         assert not shown(example, **dict.fromkeys(SWITCHES[name], False))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 4))
 def test_without_labels_no_name_is_written_on_a_figure_that_is_made(hardest, name):
     for axes in drawn(hardest, name, labels=False):
         assert plt.get_fignums() == [1]  # made for it, as there was none
@@ -323,6 +324,7 @@ def test_many_panels_leave_a_title_for_all(plots):
         assert plt.gca().title.get_window_extent().y0 >= top - 1
 
 
+@pytest.mark.slow
 def test_tight_layout_goes_on_as_in_pyplot(plots):
     for name in NAMES:
         next(drawn(plots, name))
@@ -351,6 +353,7 @@ def test_no_figure_stays_open(sorts, named):
     assert not plt.get_fignums()
 
 
+@pytest.mark.slow
 def test_a_report_looks_the_same_in_any_style_and_leaves_no_figure_open(sorts, sorts_drawn):
     with plt.style.context(["dark_background", {"font.size": 20}]):
         assert draw(*sorts) == sorts_drawn

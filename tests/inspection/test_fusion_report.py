@@ -21,6 +21,7 @@ from tests.inspection.test_report import (
     test_links_of_contents_lead_to_the_sections,
     test_the_page_is_self_contained_and_allows_no_script_but_its_own,
 )
+from tests.quick_cases import some_quick
 
 __all__ = [
     "test_every_figure_and_table_is_accessible",
@@ -49,7 +50,7 @@ def hostile_page(read):
     return read(draw(SubsetFusion(random_state=0).fit(groupings), groupings))
 
 
-@pytest.fixture(params=["fusion", "subsets", "hostile"])
+@pytest.fixture(params=some_quick(["fusion", "subsets", "hostile"], 2))
 def page(request):
     return request.getfixturevalue(f"{request.param}_page")
 

@@ -275,6 +275,7 @@ def test_the_folder_may_be_linked(folder):
     assert pictures_of(["cat"], link).thumbnails[0] is not None
 
 
+@pytest.mark.slow
 def test_500_pictures_stay_small():
     rng = np.random.default_rng(0)
     names = [f"card {place}" for place in range(500)]

@@ -46,6 +46,7 @@ def findings(page):
     return next(e for e in page.root.all("ul") if e.attributes.get("class") == "findings").text
 
 
+@pytest.mark.slow
 def test_every_share_below_the_limit_is_coloured(page):
     head = page.table("clusters")[0]
     places = [head.index("Pairs that come out the same"), head.index("Teas that stay")]

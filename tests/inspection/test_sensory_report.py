@@ -83,6 +83,7 @@ def data_of(page):
     return json.loads("".join(child for child in script.children if isinstance(child, str)))
 
 
+@pytest.mark.slow
 def test_words_are_in_a_table(page, sorts):
     found = group_words(sorts)
     head, *rows = rows_of(page, "words")

@@ -22,6 +22,7 @@ from consilience.simulation import simulate_pairs
 from tests.inspection.test_deep_plots import StandIn, features_of
 from tests.inspection.test_judge_report import KIND, SIZE, judged
 from tests.inspection.test_judge_report import X as PLANTS
+from tests.quick_cases import quick_in_turn
 
 OWN = re.compile(r"\b(items?|annotators?)\b(?![-\w]*\.csv)", re.IGNORECASE)  # annotators.csv is the name of a file
 RARE = "wagtails,tinkers"
@@ -93,7 +94,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_in_turn(KINDS, 0))
 def test_no_item_and_no_annotator_is_left(kinds, read, kind):
     arguments, options = kinds[kind]
     page = read(report(*arguments, words=RARE, **options))
@@ -130,6 +131,7 @@ def test_scripts_take_the_words_from_the_data():
                 assert not OWN.search(plain), f"{file.name}: {text}"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.from_regex(r"[a-zA-Zé][a-z0-9é]{0,4}[&'’\- ][a-z0-9é]{1,6}", fullmatch=True),

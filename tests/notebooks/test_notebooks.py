@@ -10,8 +10,6 @@ from nbclient.exceptions import CellExecutionError
 from tests.notebooks.running import colour, ink, of_cells, of_script, outputs, pictures, printed, run
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*.py"))
-QUICK = {"plot_digits_crowd", "plot_iris_hyperplanes"}
-SCRIPTS = [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem) for path in EXAMPLES]
 LARGEST = 8_000  # characters of what a cell shows, pictures and scikit-learn's diagrams aside
 DIAGRAM = "sk-estimator-doc-link"  # in the style sheet of every diagram
 
@@ -51,6 +49,7 @@ compare([CSPA(random_state=0), KCC(3, random_state=0)], groupings, n_folds=2, ra
 """
 TELL = """
 from consilience.active import ActiveSession
+from tests.quick_cases import some_quick
 session = ActiveSession(groupings.items, random_state=0)
 subset = session.ask(size=12)[0]
 session.tell([subset.items[:6], subset.items[6:]], subset=subset)
@@ -100,7 +99,8 @@ def html_of(shown):
     return next(data["text/html"] for data in shown if "text/html" in data)
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.slow
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
 def test_the_gallery_runs_as_notebooks(script):
     notebook = run(of_script(script))
     assert printed(notebook, "stderr") == ""
@@ -152,6 +152,7 @@ def test_progress_is_a_widget(tour, cell, holds):
     assert (done["value"], done["bar_style"]) == (done["max"], "success")
 
 
+@pytest.mark.slow
 def test_progress_is_text_where_there_are_no_widgets():
     notebook = run(of_cells(WITHOUT_WIDGETS, FRAME, READ, FIT, COMPARE.replace("verbose=True", "verbose=False")))
     shown = printed(notebook, "stderr")
@@ -160,6 +161,7 @@ def test_progress_is_text_where_there_are_no_widgets():
     assert len(shown) < 2_000
 
 
+@pytest.mark.slow
 def test_a_blank_picture_is_told_from_others():
     notebook = run(
         of_cells(

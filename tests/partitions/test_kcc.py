@@ -19,6 +19,7 @@ from consilience.partitions.models import kcc
 from consilience.partitions.survey import item_survey
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
+from tests.quick_cases import quick_in_turn
 
 SETTINGS = {"n_clusters": 3, "n_init": 3, "random_state": 0}
 OF_ANNOTATORS = ("centroids_", "annotators_")
@@ -65,13 +66,13 @@ def assert_same_fit(settings, frames, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(SETTINGS, cut(groups()))
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     assert_same_fit(SETTINGS | {"max_iter": n_sweeps, "n_init": 1}, cut(groups(seed=1)))
 

@@ -106,7 +106,7 @@ def test_each_sweep_of_a_fit_is_that_in_memory(cut, name, n_sweeps):
     "options",
     [
         {"max_views": 4, "stick_concentration": 3.0},
-        {"n_init": 8, "implied_pairs": "independent"},
+        pytest.param({"n_init": 8, "implied_pairs": "independent"}, marks=pytest.mark.slow),
         {"n_clusters": 2, "reliability_prior": (5.0, 2.0)},
         {"random_state": np.random.RandomState},
     ],

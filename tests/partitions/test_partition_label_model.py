@@ -14,6 +14,7 @@ from consilience.partitions.models import partition_label_model as over_partitio
 from consilience.semisupervised import PartitionLabelModel, partition_label_model
 from tests.partitions.item_tables import FEATURES, SETTINGS, SORTERS, in_memory, items, table_of
 from tests.partitions.made import kill_one_of
+from tests.quick_cases import quick_in_turn
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
 
@@ -53,7 +54,7 @@ def assert_same(here, there, table, **close):
     np.testing.assert_allclose(results["probability"], here.responsibilities_.max(1), **close)
 
 
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     frame = items()
     table = table_of(cut(frame))
@@ -65,7 +66,7 @@ def test_the_fit_is_that_in_memory(cut):
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 3])
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     frame, settings = items(), SETTINGS | {"max_iter": n_sweeps, "tol": 0.0}
     table = table_of(cut(frame))
@@ -79,13 +80,14 @@ def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     "settings",
     [
         {"init": "random"},
-        {"n_init": 3},
         {"reliability": "prior"},
         {"rich_get_richer": 0.0},
         {"diagonal_concentration": 20.0, "prior_variance": 0.3},
         {"random_state": np.random.RandomState},
-        {"prior_variance": "auto", "n_init": 2},
-        {"n_clusters": 2, "n_init": 2},
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in [{"n_init": 3}, {"prior_variance": "auto", "n_init": 2}, {"n_clusters": 2, "n_init": 2}]
+        ),
     ],
     ids=str,
 )

@@ -15,6 +15,7 @@ from consilience.partitions.models import product_mixture
 from consilience.simulation import simulate_copies
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
+from tests.quick_cases import quick_in_turn
 
 FIXED = {"copies": None, "random_state": 0}
 RANDOM = FIXED | {"init": "random", "n_init": 2, "tol": 1e-12}
@@ -44,14 +45,14 @@ def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(FIXED, cut(made.crowd()))
 
 
 @pytest.mark.parametrize("settings", [FIXED, RANDOM | {"n_clusters": 4}], ids=["votes", "random"])
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps, settings):
     assert_same_fit(settings | {"max_iter": n_sweeps, "tol": 0.0}, cut(made.crowd()), tolerance=1e-10)
 

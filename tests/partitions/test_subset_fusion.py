@@ -25,6 +25,7 @@ from consilience.simulation import simulate_labels
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 from tests.partitions.test_kcc import groups, whole
+from tests.quick_cases import quick_in_turn, some_quick
 
 SETTINGS = {"max_clusters": 8, "copies": None, "random_state": 0}
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
@@ -57,7 +58,7 @@ def assert_same_fit(settings, frames, **arguments):
     return here, there, results
 
 
-@pytest.mark.parametrize("cut", PARTITIONINGS.values(), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     here, there, results = assert_same_fit(SETTINGS, cut(clear_groups()))
     assert here.notes_ == there.notes_
@@ -207,6 +208,7 @@ def test_the_probabilities_of_an_item_leave_it_out():
 # ---- many items, results, clusters, refusals
 
 
+@pytest.mark.slow
 def test_a_large_table_begins_with_a_sample(monkeypatch):
     """The clusters of all items in memory up to a few, for any partitioning."""
     frame = clear_groups(1500, accuracy=0.75)
@@ -252,7 +254,7 @@ def test_items_of_a_fit_in_memory_have_their_labels_there(tmp_path):
     assert not hasattr(fit(model, table), "labels_")
 
 
-@pytest.mark.parametrize("sample", [1000, 200])
+@pytest.mark.parametrize("sample", some_quick([200, 1000]))
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
     monkeypatch.setattr(subset_fusion, "SAMPLE", sample)
     table, path = PartitionedTable(made.cut(clear_groups(accuracy=0.85), 3)), tmp_path / "fit.npz"

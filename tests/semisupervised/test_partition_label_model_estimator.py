@@ -18,6 +18,7 @@ from consilience.inspection import annotator_agreement
 from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_experts
+from tests.quick_cases import some_quick
 
 
 def quick(**parameters):
@@ -130,6 +131,7 @@ def test_order_of_features_changes_nothing(iris, fitted, seed):
         np.testing.assert_allclose(other.coef_, fitted.coef_[:, shuffled], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_order_of_features_changes_nothing_where_they_are_selected(half_with_noise):
     X, _, experts = half_with_noise
     shuffled = np.random.default_rng(3).permutation(X.shape[1])
@@ -167,6 +169,7 @@ def test_results_do_not_depend_on_n_jobs(iris, fitted):
     np.testing.assert_array_equal(other.responsibilities_, fitted.responsibilities_)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_pipeline_with_cross_validate_on_a_data_frame(iris):
     X, _, experts = iris
@@ -209,6 +212,7 @@ def test_predict_same(iris, fitted):
         fitted.predict_same(a[0], b[0], annotator="nobody")
 
 
+@pytest.mark.slow
 def test_auto_finds_a_variance_that_predicts_annotations(iris):
     X, species, experts = iris
     model = PartitionLabelModel(n_init=2, random_state=0).fit(X, experts)
@@ -241,6 +245,7 @@ def fast(**parameters):
     return PartitionLabelModel(**{"n_init": 2, "max_clusters": 10, "random_state": 0} | parameters)
 
 
+@pytest.mark.slow
 def test_features_that_annotations_do_not_depend_on_are_left_out(with_noise):
     X, species, experts = with_noise
     model = fast().fit(X, experts)
@@ -261,6 +266,7 @@ def test_features_that_annotations_do_not_depend_on_are_left_out(with_noise):
     assert model.notes_[0].startswith(f"Of the 154 features, {model.features_used_.sum()} are used")
 
 
+@pytest.mark.slow
 def test_features_that_few_labels_do_not_show_are_found_by_the_clusters():
     """Three features are far apart between kinds, and six a quarter as far; a third of the items have a label."""
     rng = np.random.default_rng(0)
@@ -288,7 +294,9 @@ def test_without_associated_features_the_annotations_determine_the_clusters(with
     assert model.notes_[0].startswith("None of the 150 features is associated with the annotations")
 
 
-@pytest.mark.parametrize("setting", [{"select_features": False}, {"prior_variance": 0.1}, {"rich_get_richer": 1e-6}])
+@pytest.mark.parametrize(
+    "setting", some_quick([{"select_features": False}, {"prior_variance": 0.1}, {"rich_get_richer": 1e-6}])
+)
 def test_features_are_all_used_where_they_are_not_selected(half_with_noise, setting):
     X, _, experts = half_with_noise
     model = fast(n_init=1, max_clusters=4, **setting).fit(X, experts)
@@ -460,6 +468,7 @@ def said_of(classes, n_random, rng, n_annotators=8, right=0.9):
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_random", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_people_who_sort_at_random_change_little(n_random):
     X, kind = load_wine(return_X_y=True)

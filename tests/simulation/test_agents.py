@@ -13,6 +13,7 @@ from consilience import Groupings
 from consilience.errors import InputError
 from consilience.simulation import CooccurrenceAgent, ReplayAgent
 from consilience.simulation.agents import draw_pairs, resolve
+from tests.quick_cases import some_quick
 
 ABC = [[1, 0.5, 0.2], [0.5, 1, 0], [0.2, 0, 1]]
 
@@ -97,7 +98,7 @@ def test_two_items_are_together_with_their_probability(p):
     assert together(agent, [1, 0], 0, 1, 2000) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 2000))
 
 
-@pytest.mark.parametrize("p", [0.3, 0.7])
+@pytest.mark.parametrize("p", some_quick([0.3, 0.7]))
 def test_two_of_three_items_of_equal_probability(p):
     # of three pairs two are drawn with probability 3 p² (1 - p); the groups found are then at half, and are joined:
     # the third pair, each of the three in turn, gains p² (1 - p)

@@ -30,6 +30,7 @@ def test_the_order_of_the_sites_does_not_matter():
     assert adjusted_rand_score(one.labels, other.labels[one.labels.index]) == 1
 
 
+@pytest.mark.slow
 def test_hashed_names_give_the_same_clusters():
     plain, _ = some_sites()
     hashed, _ = some_sites(key=KEY)

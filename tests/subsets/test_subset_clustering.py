@@ -282,6 +282,7 @@ def test_annotations_and_missing_values_are_refused(blobs):
         SubsetClustering(KMEANS).fit(X)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_number_of_items_and_no_faster():
     def peak(n_items):
         X = np.random.default_rng(0).integers(4, size=(n_items, 1)).astype(np.float32)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from consilience.workflows.durations import read_seconds
 from tests.inspection.test_card_sort_report import of_people
+from tests.quick_cases import some_quick
 
 PEOPLE = pd.Index(["Ann", "Bo", "Cy"])
 
@@ -61,7 +62,7 @@ def test_blank_times_are_missing(tmp_path):
     assert math.isnan(found.reindex(PEOPLE)["Ann"])
 
 
-@pytest.mark.parametrize("command", ["fit", "fuse"])
+@pytest.mark.parametrize("command", some_quick(["fuse", "fit"]))
 def test_the_report_has_the_times_of_a_file(run, tmp_path, command, request):
     reports = None if command == "fit" else request.getfixturevalue("quick_report")
     sorts = of_people()

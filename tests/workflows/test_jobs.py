@@ -60,6 +60,7 @@ def test_a_fit_from_python_is_that_of_the_command(sorts):
     assert not result.is_undecided
 
 
+@pytest.mark.slow
 def test_annotations_of_a_request_may_be_at_hand(sorts):
     frame = pd.DataFrame(SORTS, index=pd.Index(list("abcdef"), name="item")).reset_index()
     groupings = Groupings.from_matrix(frame.set_index("item"))

@@ -293,7 +293,7 @@ def test_a_killed_fit_leaves_the_old_or_the_new(tmp_path):
     assert set(found) == {"old", "new"}
 
 
-@pytest.mark.parametrize("old", [(), OLD], ids=["no fit", "a fit"])
+@pytest.mark.parametrize("old", [OLD, pytest.param((), marks=pytest.mark.slow)], ids=["a fit", "no fit"])
 def test_a_killed_fit_in_a_mixed_folder_is_recognised_by_its_missing_summary(old, tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path, old=old, user="notes.txt"):

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, focused, let_forms_come, looks, pictures, settled, texts
+from tests.quick_cases import some_quick
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -18,7 +19,7 @@ def violations(page):
     return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found.response["violations"]]
 
 
-QUICK = {"piles": "dark", "sheet": "light", "piles rtl": "light", "sheet rtl": "dark"}
+QUICK = {"piles": "dark", "sheet": None, "piles rtl": None, "sheet rtl": "light"}
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,7 @@ def test_axe_finds_nothing_to_mend(visit, look, scheme):
         assert violations(page) == []
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_on_the_other_pages_and_without_scripts(browser, serve, visit):
     sort = Sort(cards=texts(), begun=False)
     page = visit(sort, 390)
@@ -83,7 +85,7 @@ WIDER = """() => [...document.querySelectorAll('body *')].filter((e) => {
 }).map((e) => e.outerHTML.slice(0, 100))"""
 
 
-@pytest.mark.parametrize("look", looks())
+@pytest.mark.parametrize("look", some_quick(looks(), 2))
 def test_targets_are_large_and_nothing_is_wider_than_the_screen(visit, look):
     page = visit(looks()[look])
     for width in (360, 1920):
@@ -139,6 +141,7 @@ def test_a_picture_that_does_not_load_gives_way_to_its_name(visit):
     page.locator(".card-text", has_text="A red circle").wait_for()
 
 
+@pytest.mark.slow
 def test_selection_can_be_seen_in_forced_colours_and_nothing_moves_where_motion_is_unwanted(visit):
     page = visit(looks()["piles"], forced_colors="active", reduced_motion="reduce")
     first = page.locator("#unsorted .pick").first

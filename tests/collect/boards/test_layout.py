@@ -7,6 +7,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from consilience.collect.settings.model import StudySettings
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import both, card, filled, pictures, texts
+from tests.quick_cases import some_quick
 
 PHONE = {"width": 390, "height": 760, "has_touch": True, "is_mobile": True}
 WORDS = [
@@ -37,7 +38,7 @@ def height(page, selector):
 
 
 @pytest.mark.parametrize("board", ["piles", "sheet"])
-@pytest.mark.parametrize("look", [{"width": 1280, "height": 760}, PHONE])
+@pytest.mark.parametrize("look", some_quick([PHONE, {"width": 1280, "height": 760}]))
 def test_the_end_of_the_sort_is_in_sight_wherever_one_is(visit, board, look):
     page = visit(Sort(board=board, cards=both([f"card {number}" for number in range(60)])), **look)
     for _ in range(2):

@@ -68,6 +68,7 @@ def test_a_whole_sort_by_mouse(visit):
     assert sort.handed_in
 
 
+@pytest.mark.slow
 def test_a_whole_sort_by_touch(visit):
     sort = Sort(cards=texts())
     page = visit(sort, 390, 844, has_touch=True, is_mobile=True)
@@ -171,6 +172,7 @@ def test_a_whole_sort_by_keyboard_alone(visit):
     assert [group["name"] for group in sort.state["groups"]] == ["Birds", "Fish", "Mammals"]
 
 
+@pytest.mark.slow
 def test_undo_takes_back_every_kind_of_change_and_redo_does_it_again(visit):
     sort = filled(Sort(cards=texts()), "Birds", "Fish")
     page = visit(sort)

@@ -24,6 +24,7 @@ def hand_in(page):
     page.get_by_role("heading", name="Thank you!").wait_for()
 
 
+@pytest.mark.slow
 def test_a_whole_sort_by_mouse(visit):
     sort = sheet()
     page = visit(sort)
@@ -53,6 +54,7 @@ def test_a_whole_sort_by_mouse(visit):
     assert [group["name"] for group in sort.state["groups"]] == ["Round", "", ""]
 
 
+@pytest.mark.slow
 def test_a_whole_sort_by_touch(visit):
     sort = sheet(group_names="none")
     page = visit(sort, 360, 740, has_touch=True, is_mobile=True)

@@ -11,6 +11,7 @@ from consilience.collect.settings.model import StudySettings
 from consilience.collect.store.board_state import fold, initial
 from tests.collect.boards.board_server import Sort
 from tests.collect.boards.browsing import card, filled, groups_of, let_forms_come, pictures, settled, texts
+from tests.quick_cases import some_quick
 
 
 def put(page, name, place):
@@ -31,6 +32,7 @@ def stored(page):
     return [change for text in kept for change in json.loads(text)]
 
 
+@pytest.mark.slow
 def test_a_reload_in_the_middle_shows_what_was_there(visit):
     sort = Sort(cards=texts())
     page = visit(sort)
@@ -95,6 +97,7 @@ def test_offline_and_back(visit):
     page.get_by_role("heading", name="Thank you!").wait_for()
 
 
+@pytest.mark.slow
 def test_two_tabs_show_the_same(visit):
     sort = Sort(cards=texts())
     first = visit(sort)
@@ -110,6 +113,7 @@ def test_two_tabs_show_the_same(visit):
     assert shown[0] == shown[1] == ["Owl", "Robin"]
 
 
+@pytest.mark.slow
 def test_groups_made_in_two_tabs_at_once_stay_two(visit):
     sort = Sort(cards=texts())
     first = visit(sort)
@@ -165,7 +169,7 @@ def test_a_browser_that_keeps_nothing_says_so_until_all_is_saved(visit):
     assert groups_of(sort) == {frozenset({1})}
 
 
-@pytest.mark.parametrize("board", ["piles", "sheet"])
+@pytest.mark.parametrize("board", some_quick(["piles", "sheet"]))
 def test_a_whole_sort_without_scripts(visit, board):
     sort = Sort(board=board, cards=pictures(4), begun=False)
     page = visit(sort, 360, 740, java_script_enabled=False)

@@ -25,6 +25,7 @@ def few_labels(seed=0, n_items=400):
     return simulate_labels(true, n_annotators=30, accuracy=0.8, annotators_per_item=2, random_state=seed), true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_an_informed_crowd_of_few_labels_is_no_catastrophe(seed):
     labels, true = few_labels(seed)

@@ -274,6 +274,7 @@ def test_items_without_labels_have_no_subtype():
     assert model.subtypes_[:800].min() == 0
 
 
+@pytest.mark.slow
 def test_a_sample_decides_on_the_number_of_a_large_crowd(monkeypatch):
     labels, true, _ = crowd_with_subtypes(0, 3000)
     whole = DawidSkene().fit(labels)

@@ -66,6 +66,7 @@ def test_recovers_many_small_clusters(per_pair):
     assert pairwise_f(entity, model.labels_).f > 0.9
 
 
+@pytest.mark.slow
 def test_three_people_who_judge_few_pairs_of_iris():
     """With four judgements an item, one of them nearly at random, a single cluster is no answer."""
     classes = load_iris().target

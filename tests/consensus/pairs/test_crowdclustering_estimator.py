@@ -131,6 +131,7 @@ def test_frames_of_pairs_and_pickles(model, pairs):
     np.testing.assert_array_equal(copy.predict_same([0, 1], [2, 3]), model.predict_same([0, 1], [2, 3]))
 
 
+@pytest.mark.slow
 def test_groupings_and_labels_are_their_pairs():
     said = np.repeat((np.arange(30) % 3)[:, None], 3, axis=1)
     said[[0, 10, 20], [0, 1, 2]] = [1, 2, 0]  # one slip each
