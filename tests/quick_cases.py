@@ -1,8 +1,8 @@
 """Which part of the product of all estimators and all cases `make test` runs; `make test-all` runs the rest.
 
 What is passed to estimators is read by the `fit` of their base, or by one of their own. An estimator for each of these
-stands for the others and meets every case. The others meet every fifth case in turn, so that what is particular to them
-is met, too.
+stands for the others and meets every second case, so that each case is met by several of them. The others meet every
+tenth case in turn, so that what is particular to them is met, too.
 """
 
 import pytest
@@ -21,19 +21,18 @@ COMPILED = ("BayesSCDC", "SCDC", "DeepMCVC")
 """Those that compile for every shape, some seconds each: checked by `make test-all`; see also tests/deep."""
 
 
-def is_quick(name, turn, *, every=5):
+def is_quick(name, turn):
     """Whether an estimator meets a case, by the number of the case, in the quick tests."""
-    if name in COMPILED:
-        return False
-    return name in REPRESENTATIVES or (list(registry.ESTIMATORS).index(name) + turn) % every == 0
+    every = 2 if name in REPRESENTATIVES else 10
+    return name not in COMPILED and (list(registry.ESTIMATORS).index(name) + turn) % every == 0
 
 
-def in_turn(names, cases, called="case", *, every=5):
+def in_turn(names, cases, called="case"):
     """Parametrize a test by ``name`` and case: the whole product, slow where another estimator stands for one."""
     return pytest.mark.parametrize(
         ("name", called),
         [
-            pytest.param(name, case, marks=() if is_quick(name, turn, every=every) else pytest.mark.slow)
+            pytest.param(name, case, marks=() if is_quick(name, turn) else pytest.mark.slow)
             for turn, case in enumerate(cases)
             for name in names
         ],

@@ -1,14 +1,16 @@
 """Which tests concern a model or a change."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from consilience import registry
 from tests.import_graph import REPOSITORY, ROOT, files_imported, with_users
 from tests.near_a_change import ALWAYS, Change, changed_since
 from tests.of_one_model import TESTS, model_called
-from tests.quick_cases import REPRESENTATIVES, in_turn, is_quick
+from tests.quick_cases import COMPILED, REPRESENTATIVES, in_turn
 
 KCC_MODULE = ROOT / "consensus" / "groupings" / "kcc.py"
 
@@ -84,12 +86,11 @@ def test_changes_are_those_that_git_sees():
 
 
 def test_everybody_meets_cases_and_every_case_meets_somebody():
-    names = ["KCC", "CSPA", "MetaClustering", "SemiCrowd", "MCVC", "SCDC"]
-    product = {(case.values, bool(case.marks)) for case in in_turn(names, "abcdefg").args[1]}
+    cases = range(10)
+    product = {(case.values, bool(case.marks)) for case in in_turn(registry.ESTIMATORS, cases).args[1]}
     quick = {values for values, is_slow in product if not is_slow}
-    assert len(product) == 42
-    assert quick >= {("KCC", case) for case in "abcdefg"}
-    assert {name for name, _ in quick} == {"KCC", "CSPA", "MetaClustering", "SemiCrowd", "MCVC"}
-    assert len(quick) < 7 + 4 * 3
-    assert "KCC" in REPRESENTATIVES
-    assert not any(is_quick("SCDC", turn) for turn in range(5))
+    assert len(product) == 10 * len(registry.ESTIMATORS)
+    assert {name for name, _ in quick} == registry.ESTIMATORS.keys() - set(COMPILED)
+    met = Counter(case for name, case in quick if name in REPRESENTATIVES)
+    assert all(met[case] >= 3 for case in cases)
+    assert len(quick) < 4 * len(registry.ESTIMATORS)

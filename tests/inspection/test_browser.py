@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import time
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -63,12 +64,17 @@ def cuts(cards):
 
 
 @pytest.fixture(scope="module")
-def paths(folder, cards, subsets, named, iris):
+def paths(folder, request):
     """Reports of every kind that differs in what can be explored: cards, subsets of items, labels, features."""
-    given = {"cards": cards, "subsets": subsets, "labels": named}
-    paths = {kind: draw(*models, path=folder / f"{kind}.html") for kind, models in given.items()}
-    paths["features"] = draw(iris[0], iris[2], X=iris[1], path=folder / "features.html")
-    return paths
+
+    @cache
+    def path_of(kind):
+        if kind == "features":
+            model, X, annotations = request.getfixturevalue("iris")
+            return draw(model, annotations, X=X, path=folder / "features.html")
+        return draw(*request.getfixturevalue("named" if kind == "labels" else kind), path=folder / f"{kind}.html")
+
+    return path_of
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +90,7 @@ def opened(browser, paths):
             page.on("pageerror", lambda error: troubles.append(str(error)))
             page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
             page.on("request", lambda request: requested.append(request.url))
-            page.goto(paths[kind].as_uri())
+            page.goto(paths(kind).as_uri())
             contexts[key] = page
         return contexts[key]
 
@@ -611,7 +617,7 @@ def test_every_figure_can_be_saved(opened):
 @pytest.mark.slow
 def test_a_notebook_shows_the_page_as_a_browser_does(browser, paths):
     page = browser.new_page()
-    page.set_content(Page(paths["cards"].read_text(encoding="utf-8"))._repr_html_())
+    page.set_content(Page(paths("cards").read_text(encoding="utf-8"))._repr_html_())
     frame = page.frames[1]
     frame.locator("#more").wait_for()
     frame.locator("#more").click()

@@ -49,7 +49,6 @@ compare([CSPA(random_state=0), KCC(3, random_state=0)], groupings, n_folds=2, ra
 """
 TELL = """
 from consilience.active import ActiveSession
-from tests.quick_cases import some_quick
 session = ActiveSession(groupings.items, random_state=0)
 subset = session.ask(size=12)[0]
 session.tell([subset.items[:6], subset.items[6:]], subset=subset)

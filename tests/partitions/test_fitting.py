@@ -90,13 +90,17 @@ def test_each_sweep_is_that_in_memory(cut, n_sweeps):
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"confusion": "one-coin"},
-        {"confusion": "one-coin", "prior": None},
-        {"prior": None},
-        {"subtypes": 1, "calibrate": False, "copies": None},
-        {"subtypes": 1, "copies": [["annotator 1", "annotator 4"], ["annotator 2", "annotator 3"]]},
-    ],
+    quick_in_turn(
+        [
+            {"confusion": "one-coin"},
+            {"confusion": "one-coin", "prior": None},
+            {"prior": None},
+            {"subtypes": 1, "calibrate": False, "copies": None},
+            {"subtypes": 1, "copies": [["annotator 1", "annotator 4"], ["annotator 2", "annotator 3"]]},
+        ],
+        2,
+        every=2,
+    ),
     ids=str,
 )
 def test_the_parameters_mean_the_same(settings):

@@ -111,14 +111,18 @@ def test_dense_and_listed_tables_are_the_same(is_dense, double, monkeypatch):
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"n_clusters": 2},
-        {"n_clusters": 5},
-        {"n_clusters": 1, "refine": "all"},
-        {"n_clusters": 5, "refine": "all"},
-        {"n_clusters": 5, "refine": None, "weighted": False, "max_iter": 40},
-        {"entry_level": 0.2, "level": 0.3},
-    ],
+    quick_in_turn(
+        [
+            {"n_clusters": 2},
+            {"n_clusters": 5},
+            {"n_clusters": 1, "refine": "all"},
+            {"n_clusters": 5, "refine": "all"},
+            {"n_clusters": 5, "refine": None, "weighted": False, "max_iter": 40},
+            {"entry_level": 0.2, "level": 0.3},
+        ],
+        0,
+        every=2,
+    ),
     ids=str,
 )
 def test_the_parameters_mean_the_same(settings, double):

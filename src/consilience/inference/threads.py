@@ -20,10 +20,12 @@ others: the last fit to end takes control, since the thread of the first may be 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 
 import threadpoolctl
 from threadpoolctl import LibController, ThreadpoolController
@@ -64,7 +66,7 @@ class SharedLimit:
         """Register a holder; the first sets the limit."""
         with self._lock:
             if not self._holders:
-                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                libraries = _blas_libraries(len(sys.modules))
                 self._own = [library for library in libraries if _of_each_thread(library)]
                 self._shared = Limited.of([library for library in libraries if not _of_each_thread(library)])
             self._holders[holder] = threading.get_ident(), Limited.of(self._own)
@@ -92,6 +94,13 @@ class SharedLimit:
             limited.restore()
         _take_over()
         self._shared = []
+
+
+@lru_cache(maxsize=1)  # the search takes as long as a small fit
+def _blas_libraries(n_modules: int) -> list[LibController]:
+    """Return the libraries of BLAS that are loaded; another one comes with a module that is imported."""
+    libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
 
 
 def _of_each_thread(library: LibController) -> bool:
