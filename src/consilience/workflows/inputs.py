@@ -231,7 +231,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     InputError
         There is no such column, no item of the labels in it, or a class that no annotator gave.
     """
-    table = read_table(path)
+    table = read_table(path, labels.items)
     column = item_column(table, path, items=labels.items, parameter="")
     items = names_in(table, column, path)
     found = table.column(_label_column(table, column, path))

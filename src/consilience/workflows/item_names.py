@@ -92,7 +92,7 @@ def read_item_names(path: TableSource | None, items: pd.Index) -> ItemNames | No
     """
     if path is None:
         return None
-    table = read_table(path)
+    table = read_table(path, items)
     column = item_column(table, path, items=items, parameter="")
     ids = names_as(names_in(table, column, path), items)
     place = ids.get_indexer(items)
