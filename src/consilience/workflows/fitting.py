@@ -165,7 +165,9 @@ def read_files(request: FitRequest) -> Files:
     """Read annotations and features, leave people out, and find given labels and pictures."""
     extras = Extras.of(request.given_labels, request.pictures, request.features)
     request = replace(request, feature_options=extras.without(request.feature_options))
-    material = read_material(request.annotations, request.features, request.reading, request.feature_options)
+    material = read_material(
+        request.annotations, request.features, request.reading, request.feature_options, request.gold
+    )
     return Files(request, *read_card_sort(material, request.card_sort), extras)
 
 

@@ -226,7 +226,7 @@ def statements(
         warnings.append(own.note(spell(kind="groupings", **named_columns)))
     if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
-        warnings += [note for note in (like_missing(found.columns[role], role, request.classes),) if note]
+        warnings += [note for note in (like_missing(found.columns[role], role, request.true_classes),) if note]
     reading = Reading(how, tuple(notes + more), tuple(warnings))
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
 
@@ -510,7 +510,7 @@ def _values(
     noun = "judgement" if what == "same" else what
     found = spelled_missing(column, noun, where) if table.spells_missing else Filled(column)
     if what == "label":
-        abstained = without_abstentions(found.column, what, request.classes)
+        abstained = without_abstentions(found.column, what, request.true_classes)
         found = Filled(abstained.column, (*found.notes, *abstained.notes))
     (typed,) = table.typed(found.column)
     # among few judgements, -1 may be one; among grades, it means missing as elsewhere
