@@ -24,7 +24,7 @@ from consilience.annotations.files.exports import Export, known_export, lists_in
 from consilience.annotations.files.identifiers import by_text
 from consilience.annotations.files.layout import Long, ReadingRequest, Wide, first_list
 from consilience.annotations.files.long_tables import long_table
-from consilience.annotations.files.no_sorts import of_q_sort, refuse_no_sorts
+from consilience.annotations.files.no_sorts import of_q_sort, of_ratings, refuse_no_sorts
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.property_grids import groups_of_grid
 from consilience.annotations.files.recognition import recognise
@@ -209,7 +209,10 @@ def statements(
         found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
     _require_names_not_errors(found)
     if found.kind == "groupings":
-        refuse_two_groups(found.columns["group"], _owner(found.columns), found.where)
+        owner = _owner(found.columns)
+        refuse_two_groups(found.columns["group"], owner, found.where)
+        asked = of_ratings(found.columns["item"], owner, found.columns["group"]) if request.kind is None else None
+        notes += [asked] if asked else []
     if found.kind == "labels":
         found = _with_classes(found, request, notes)
     how, more = _describe_reading(found, read_as, request, tool, nouns)
