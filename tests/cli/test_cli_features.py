@@ -134,6 +134,16 @@ def test_further_ids_are_not_features_but_measurements_are(table, features):
     assert read(path, categorical=("site_id",)).table["site_id"].tolist() == ["1", "2"] * 6
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_the_apostrophe_of_exports_is_taken_off_where_it_makes_an_item(tmp_path, suffix):
+    items = pd.Index(["-5 °C", "=sum", "'@ann", "'tis", "+1"])
+    written = ["'-5 °C", "'=sum", "'@ann", "'tis", "+1", "'-6 °C"]
+    table = pd.DataFrame({"card": written, "size": [1.0, 2, 3, 4, 5, 7]})
+    path = tmp_path / f"table{suffix}"
+    table.to_csv(path, index=False) if suffix == ".csv" else table.to_excel(path, index=False)
+    assert read(path, items).table.index.tolist() == [*items, "'-6 °C"]
+
+
 def test_scores_and_known_classes_find_their_items_too(study, run, quick, quick_report, features):
     scores = pd.read_csv(study / "scores.csv")
     scores.rename(columns={"item": "patient"})[["risk", "patient"]].to_csv(study / "odd.csv", index=False)

@@ -161,6 +161,16 @@ def test_gold_fixes_classes(crowd, run, quick_report):
     assert found.loc[["item 0", "item 11", "item 6"], "probability"].tolist() == [1, 1, 1]
 
 
+def test_a_word_of_abstention_is_a_class_if_a_gold_item_is_of_it(tmp_path, run, quick_report):
+    rows = ["task,worker,label", *(f"{i},{who},{'skip' if i < 3 else 'keep'}" for i in range(6) for who in "ABC")]
+    (tmp_path / "labels.csv").write_text("\n".join([*rows[:-1], "5,C,unsure"]))
+    (tmp_path / "gold.csv").write_text("label,task\nskip,0\nkeep,4\n")
+    result = run("fit", "labels.csv", "--gold", "gold.csv")
+    assert "1 cell with 'unsure' read as missing" in result.stderr
+    assert pd.read_csv(tmp_path / "consilience-report" / "labels.csv")["label"].tolist() == ["skip"] * 3 + ["keep"] * 3
+    assert "with 'skip', 'unsure' read as missing" in run("fit", "labels.csv").stderr
+
+
 def test_gold_of_numbers_is_matched_with_labels_of_text(crowd, run, quick_report):
     """0 is an integer in a file in which all labels are integers, and text otherwise."""
     (crowd / "mixed.csv").write_text("item,annotator,label\n1,a,0\n2,a,1\n3,a,x\n1,b,0\n2,b,1\nz,b,x\n")

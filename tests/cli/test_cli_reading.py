@@ -241,11 +241,11 @@ def test_messages_of_workflows_name_parameters_to_python(job, message, tmp_path,
 def test_options_that_are_not_given_are_not_passed_on(run, monkeypatch, tmp_path):
     given = []
 
-    def read(path, **reading):
+    def read(path, gold_classes, **reading):
         given.append((str(path), reading))
         return read_annotations(path)
 
-    monkeypatch.setattr("consilience.workflows.reading.read_annotations", read)
+    monkeypatch.setattr("consilience.workflows.reading.read_with_gold", read)
     (tmp_path / "in.csv").write_text("item,annotator,label\nale,Ann,1\n")
     run("convert", "in.csv", "out.csv")
     run("convert", "in.csv", "out.csv", "--no-transpose", "--missing", "", "--ignore", "x", "--ignore", "y,z")

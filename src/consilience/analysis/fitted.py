@@ -146,10 +146,13 @@ def _read(estimator: Any, annotations: Any, kind: str) -> Annotations:
 
     The marker of missing cells is that of the fit.
     """
-    has = attributes(estimator, ["annotators_", "_missing"])
+    has = attributes(estimator, ["annotators_", "_missing", "_label_names"])
     known = has["annotators_"].index if "annotators_" in has else pd.Index([])
     missing = None if isinstance(annotations, Annotations) else has.get("_missing")
-    found = read_given(annotations, kind, "The report", items=estimator.items_, missing=missing, known=known)
+    classes = has.get("_label_names", ())  # of which one may have been known by gold items
+    found = read_given(
+        annotations, kind, "The report", items=estimator.items_, missing=missing, known=known, gold_classes=classes
+    )
     is_array = isinstance(annotations, np.ndarray | list)
     return with_names(found, estimator.items_) if is_array else found.annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -32,6 +33,7 @@ def read_given(
     items: pd.Index | None = None,
     missing: Any = None,
     known: pd.Index = NOBODY,
+    gold_classes: Iterable[Any] = (),
 ) -> Given:
     """Make annotations from what a user passed as such; see `annotations_of`.
 
@@ -41,7 +43,7 @@ def read_given(
         As in `annotations_of`; if features were passed, the message names the models that use them.
     """
     try:
-        return annotations_of(given, kind, model, items=items, missing=missing, known=known)
+        return annotations_of(given, kind, model, items=items, missing=missing, known=known, gold_classes=gold_classes)
     except HoldsGroupsError as error:
         raise AnnotationError(
             f"{error} {of_groupings()} If all annotators share the names, give Labels.from_matrix(frame)."

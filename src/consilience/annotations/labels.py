@@ -215,11 +215,23 @@ class Labels(Annotations):
         0  0     1
         1  0  None
         """
+        classes = None if classes is None else list(require_list(classes, "classes"))
+        return cls._from_matrix(matrix, items, annotators, missing, classes, exact=exact)
+
+    @classmethod
+    def _from_matrix(
+        cls,
+        matrix: Any,
+        items: Iterable[Any] | None = None,
+        annotators: Iterable[Any] | None = None,
+        missing: Any = None,
+        classes: list[Any] | None = None,
+        **options: Any,
+    ) -> Labels:
         if annotators is None:
             require_matrix(matrix, "labels", "Labels.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
-        classes = None if classes is None else list(require_list(classes, "classes"))
-        cell = without_missing(cells.cell, cells.columns, missing, "label", classes=classes or (), exact=exact)
+        cell = without_missing(cells.cell, cells.columns, missing, "label", classes=classes or (), **options)
         return cls._from_cells(replace(cells, cell=cell), classes)
 
     @classmethod

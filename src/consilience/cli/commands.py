@@ -36,6 +36,7 @@ from consilience.cli.options import (
     feature_item_option,
     features_option,
     given_labels_option,
+    item_names_option,
     json_option,
     merge_settings,
     out_option,
@@ -135,6 +136,7 @@ def main() -> None:
 @scores_option
 @given_labels_option
 @pictures_option
+@item_names_option
 @reading_options
 @click.option(
     "--gold",
@@ -296,6 +298,7 @@ def compare(
 @words_option
 @out_option
 @pictures_option
+@item_names_option
 @reading_options
 @seed_option
 @json_option
@@ -324,6 +327,7 @@ def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, 
 @scores_option
 @given_labels_option
 @pictures_option
+@item_names_option
 @card_sort_options
 @certainty_option
 @words_option
@@ -356,6 +360,7 @@ def report(model: Path, **asked: Any) -> None:
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every cluster or class.")
 @feature_item_option
+@item_names_option
 @reading_options
 def predict(model: Path, **asked: Any) -> None:
     """Predict the cluster or class of every item of TABLE, and its probability, with MODEL, saved by 'fit'.
@@ -403,8 +408,9 @@ def show_help_of(ctx: click.Context, names: tuple[str, ...]) -> None:
 @click.argument("source", type=SOURCE, metavar="IN")
 @click.argument("out", type=FILE)
 @click.option("--to", type=KINDS, help="Convert to this kind.")
+@item_names_option
 @reading_options
-def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) -> None:
+def convert(source: Path, out: Path, **asked: Any) -> None:
     """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
 
     IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
@@ -412,7 +418,7 @@ def convert(source: Path, out: Path, to: str | None, reading: dict[str, Any]) ->
     """
     from consilience.workflows.data_sets import convert as run
 
-    say(f"{out}: {run(source, out, to=to, reading=reading)}")
+    say(f"{out}: {run(source, out, **asked)}")
 
 
 @main.command(

@@ -17,6 +17,7 @@ from consilience.cli.options import (
     WholeNumber,
     clusters_option,
     example,
+    item_names_option,
     json_option,
     reading_options,
     seed_option,
@@ -74,6 +75,7 @@ from consilience.cli.program import Command
     show_default=True,
     help="Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.",
 )
+@item_names_option
 @reading_options
 @seed_option
 @json_option

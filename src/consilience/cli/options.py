@@ -331,6 +331,13 @@ pictures_option = click.option(
     help="Pictures of the items, for the report: a folder of files named after the items; or a table of items and "
     "paths, or a column of the table of features, with paths that begin in the table's folder.",
 )
+item_names_option = click.option(
+    "--item-names",
+    type=FILE,
+    metavar="FILE",
+    help="Texts of items that the annotations only number: a table of ids and texts, and perhaps of the paths of "
+    "pictures, which begin in the table's folder.",
+)
 scores_option = click.option(
     "--scores", type=FILE, metavar="FILE", help="Table of external scores to test against the clusters, for the report."
 )

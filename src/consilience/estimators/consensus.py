@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,15 @@ from consilience.errors import InputError
 from consilience.estimators.base import CrowdEstimator
 
 
-def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool, missing: Any = None) -> Annotations:
+def read_alone(
+    estimator: CrowdEstimator,
+    given: Any,
+    kind: str,
+    *,
+    reset: bool,
+    missing: Any = None,
+    gold_classes: Iterable[Any] = (),
+) -> Annotations:
     """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared.
 
     Parameters
@@ -27,6 +36,7 @@ def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool,
     kind : {"groupings", "labels"}
     reset : whether the estimator is being fitted
     missing : as for `fit`
+    gold_classes : classes of gold items, of labels
 
     Raises
     ------
@@ -47,7 +57,7 @@ def read_alone(estimator: CrowdEstimator, given: Any, kind: str, *, reset: bool,
     if is_array:
         keep_columns(estimator, given, reset=reset)
     known = NOBODY if reset else estimator.annotators_.index
-    found = read_given(given, kind, model, missing=missing, known=known)
+    found = read_given(given, kind, model, missing=missing, known=known, gold_classes=gold_classes)
     if is_array and reset:
         warn_of_fractions(given, model)
     elif found.matrix is not None and reset:  # later frames are matched by the names of annotators

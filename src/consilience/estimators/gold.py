@@ -15,6 +15,19 @@ from consilience.errors import InputError
 from consilience.inference.product_distributions import Responsibilities
 
 
+def classes_of_gold(gold: Any) -> list[Any]:
+    """Return the classes of gold items, before it is known whether these are among the items.
+
+    Examples
+    --------
+    >>> classes_of_gold({"ant": "skip", "bee": "cat"}), classes_of_gold(None)
+    (['skip', 'cat'], [])
+    """
+    if not isinstance(gold, dict | pd.Series):
+        return []
+    return list(gold.values()) if isinstance(gold, dict) else gold.dropna().tolist()
+
+
 def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
     """Return the code of each item's known class, -1 where it is unknown; None without gold items.
 

@@ -23,7 +23,7 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
-from consilience.estimators.gold import gold_codes
+from consilience.estimators.gold import classes_of_gold, gold_codes
 from consilience.estimators.learned import Attributes
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import are_tied, most_probable
@@ -108,7 +108,7 @@ class LabelAggregator(CrowdEstimator):
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = self._labels(annotations, reset=True, missing=missing)
+        labels = self._labels(annotations, reset=True, missing=missing, gold=gold)
         known, values = gold_codes(gold, labels), self._values_of_items(labels)
         columns = [each for each in (known, values) if each is not None]
         arranged = arrange(labels, np.column_stack(columns) if columns else None)
@@ -297,13 +297,14 @@ class LabelAggregator(CrowdEstimator):
         matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
         return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
 
-    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None) -> Labels:
+    def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
         model = type(self).__name__
         if annotations is None:
             raise InputError(f"{model} needs annotations: Labels, a long table of labels or a label matrix. Got None.")
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
-        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing)
+        known = classes_of_gold(gold) if reset else self._label_names
+        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing, gold_classes=known)
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""

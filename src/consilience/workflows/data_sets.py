@@ -19,6 +19,7 @@ from consilience.datasets import list_datasets, load_dataset
 from consilience.datasets.catalogue import data_files
 from consilience.errors import InputError
 from consilience.workflows.item_columns import item_column
+from consilience.workflows.item_names import read_item_names
 from consilience.workflows.jobs import Result
 from consilience.workflows.outputs import require_outputs, table_writer, write_files, write_table
 from consilience.workflows.reading import read_noted
@@ -87,10 +88,22 @@ def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, p
     return pd.Series(data_set.target_names[data_set.target], index=data_set.item_names), data_set.data
 
 
-def convert(source: Path, out: Path, *, to: str | None = None, reading: Mapping[str, Any] | None = None) -> Annotations:
-    """Read annotations in any format and write their long table, converted to another kind if `to` is given."""
-    require_outputs([out], [source])
+def convert(
+    source: Path,
+    out: Path,
+    *,
+    to: str | None = None,
+    reading: Mapping[str, Any] | None = None,
+    item_names: Path | None = None,
+) -> Annotations:
+    """Read annotations in any format and write their long table, converted to another kind if `to` is given.
+
+    Items have their texts if there is a table of them, `item_names`.
+    """
+    require_outputs([out], [source, item_names])
     annotations, _ = read_noted(source, reading or {})
+    texts = read_item_names(item_names, annotations.items)
+    annotations = annotations if texts is None else texts.rename_annotations(annotations)
     annotations = convert_to(annotations, to)
     write_annotations(annotations, out)
     return annotations

@@ -20,6 +20,7 @@ from consilience.errors import InputError
 from consilience.inspection import StudyDifference, difference_report, study_difference
 from consilience.inspection.studies.sections import findings
 from consilience.workflows.inputs import read_for_model
+from consilience.workflows.item_names import read_item_names
 from consilience.workflows.jobs import DifferenceRequest, Result
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encode_summary, require_no_input, write_table
@@ -70,11 +71,13 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
     called = names_of(first, second, request.names)
     chosen = None if request.words is None else Words.of(request.words)
     for file in OF_DIFFERENCE:
-        require_no_input(out / file, [first, second])
+        require_no_input(out / file, [first, second, request.item_names])
     require_free(out, OF_DIFFERENCE)
     studies, notes = [], list[str]()
     for source, name in zip((first, second), called, strict=True):
         read, more = _read(source, name, request.reading)
+        texts = read_item_names(request.item_names, read.items)
+        read = read if texts is None else texts.rename_annotations(read)
         studies.append(read)
         notes += more
     found = study_difference(

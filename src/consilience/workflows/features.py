@@ -67,7 +67,7 @@ def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -
         The file cannot be read, the column of items cannot be determined, or a cell is not a number and its column is
         not categorical; the message gives column, item, line and remedy.
     """
-    table = with_decimal_points(read_table(path))
+    table = with_decimal_points(read_table(path, items))
     item = item_column(table, path, items=items, chosen=options.feature_item, parameter=FEATURE_ITEM)
     rest = [name for name in table.columns if name != item and str(name) not in options.besides]
     text = _asked_for(options.categorical, rest, path)

@@ -27,6 +27,7 @@ from consilience.workflows.caveats import Verdict, suggestions, verdict
 from consilience.workflows.comparing import choose_by_comparing
 from consilience.workflows.inputs import Material, ModelInputs, evidence_for, read_material
 from consilience.workflows.item_extras import Extras
+from consilience.workflows.item_names import ItemNames, read_item_names
 from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.workflows.notes import note
@@ -108,6 +109,9 @@ def fit(request: FitRequest) -> FitResult:
     evidence = evidence_for(chosen.name, files.material, request.known)
     sort = files.sort.of_fitted(evidence.annotations)
     beside = read_beside(files, chosen.name, evidence)
+    names = read_item_names(request.item_names, evidence.annotations.items)
+    if names is not None:
+        evidence, beside = name_items(evidence, beside, names)
     made = fit_model(chosen, evidence, request)
     words, judged, more = judge(made, evidence, files)
     sure, why_none = certainty_of_report(made.shown, evidence.annotations, made.table, request.certainty_draws)
@@ -122,7 +126,7 @@ def fit(request: FitRequest) -> FitResult:
         **sort.keywords,
     )
     said = Said(judged.warnings, chosen.why, files.material, evidence, more, why_none)
-    summary = write_folder(request.out, made.estimator, chosen.name, found, beside, said)
+    summary = write_folder(request.out, made.estimator, chosen.name, found, beside, said, names)
     return FitResult(summary, as_lines(summary), made.estimator, found, judged.is_undecided)
 
 
@@ -161,7 +165,9 @@ def read_files(request: FitRequest) -> Files:
     """Read annotations and features, leave people out, and find given labels and pictures."""
     extras = Extras.of(request.given_labels, request.pictures, request.features)
     request = replace(request, feature_options=extras.without(request.feature_options))
-    material = read_material(request.annotations, request.features, request.reading, request.feature_options)
+    material = read_material(
+        request.annotations, request.features, request.reading, request.feature_options, request.gold
+    )
     return Files(request, *read_card_sort(material, request.card_sort), extras)
 
 
@@ -246,6 +252,20 @@ def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     for text in evidence.notes:
         note(text)
     return Beside(scores, given, pictures)
+
+
+def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple[ModelInputs, Beside]:
+    """Give items their texts in all that was read of them."""
+    annotations = names.rename_annotations(evidence.annotations)
+    known = {key: names.rename_table(value) if key == "gold" else value for key, value in evidence.known.items()}
+    return (
+        replace(evidence, annotations=annotations, features=names.rename_table(evidence.features), known=known),
+        Beside(
+            names.rename_table(beside.scores),
+            names.rename_table(beside.given),
+            names.rename_pictures(beside.pictures),
+        ),
+    )
 
 
 def _told_by_files(evidence: ModelInputs, facts: Mapping[str, Any]) -> dict[str, int]:
@@ -361,11 +381,19 @@ class Said:
     why_no_certainty: str | None
 
 
-def write_folder(out: Path, estimator: Any, model: str, found: Findings, beside: Beside, said: Said) -> dict[str, Any]:
+def write_folder(
+    out: Path,
+    estimator: Any,
+    model: str,
+    found: Findings,
+    beside: Beside,
+    said: Said,
+    names: ItemNames | None = None,
+) -> dict[str, Any]:
     """Write tables, report and the model to a folder, and return its summary, which is written, too."""
     evidence = said.evidence
     with replaced_folder(out) as folder:
-        files = [*write_results(estimator, folder, found), *write_names(found, evidence.annotations, folder)]
+        files = [*write_results(estimator, folder, found, names), *write_names(found, evidence.annotations, folder)]
         files = [REPORT, *files, MODEL, SUMMARY]
         facts = found.facts  # before the report, which takes over what is computed by then
         report(found, scores=beside.scores, pictures=beside.pictures, warnings=said.warnings, path=folder / REPORT)

@@ -84,7 +84,11 @@ class Material:
 
 
 def read_material(
-    annotations: Any, features: TableSource | None, reading: Mapping[str, Any], options: FeatureOptions
+    annotations: Any,
+    features: TableSource | None,
+    reading: Mapping[str, Any],
+    options: FeatureOptions,
+    gold: Path | None = None,
 ) -> Material:
     """Read annotations and features, each once.
 
@@ -99,7 +103,7 @@ def read_material(
         raise InputError(
             f"{annotations} is a folder; give one of its files. 'consilience fit-partitions' reads all of them."
         )
-    loaded, notes = read_noted(annotations, reading)
+    loaded, notes = read_noted(annotations, reading, () if gold is None else read_gold_classes(gold))
     if "kind" not in reading:
         _require_something_to_cluster(loaded, name_source(annotations))
     read = None if features is None else read_features(features, options, loaded.items)
@@ -223,6 +227,18 @@ def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
     return known
 
 
+def read_gold_classes(path: Path) -> list[Any]:
+    """Return the known classes of a file of gold items, before these are known; none if it cannot be read so.
+
+    `read_gold` says what is wrong with it.
+    """
+    table = read_table(path)
+    try:
+        return table.column(_label_column(table, item_column(table, path, parameter=""), path)).names.tolist()
+    except InputError:
+        return []
+
+
 def read_gold(path: Path, labels: Labels) -> pd.Series:
     """Read known classes of items: a column of items, and one called label or class, blank if the class is unknown.
 
@@ -231,7 +247,7 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     InputError
         There is no such column, no item of the labels in it, or a class that no annotator gave.
     """
-    table = read_table(path)
+    table = read_table(path, labels.items)
     column = item_column(table, path, items=labels.items, parameter="")
     items = names_in(table, column, path)
     found = table.column(_label_column(table, column, path))

@@ -130,7 +130,7 @@ def _place(value: str | None, features: TableSource | None, parameter: str) -> P
 
 def _column_of(place: Place, items: pd.Index, options: FeatureOptions, usual: tuple[str, ...]) -> pd.Series:
     """Return the values of a column by item, without those that are missing."""
-    table = read_table(place.path)
+    table = read_table(place.path, items)
     item = item_column(
         table,
         place.path,

@@ -89,6 +89,7 @@ class ReportedRequest(Request):
     scores: Table | None = None
     given_labels: str | None = None
     pictures: str | None = None
+    item_names: Table | None = None
     card_sort: CardSortOptions = CardSortOptions()
     certainty_draws: int = CERTAINTY_DRAWS
     words: str | None = None
@@ -96,7 +97,7 @@ class ReportedRequest(Request):
     @property
     def paths(self) -> list[Any]:
         """The files, which must not be overwritten, and None or annotations where there is no file."""
-        return [self.annotations, self.features, self.scores, *self.card_sort.paths]
+        return [self.annotations, self.features, self.scores, self.item_names, *self.card_sort.paths]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +120,8 @@ class FitRequest(ReportedRequest):
         Labels that came with the items, to be checked: a file, or a column of the table of features.
     pictures : str or None
         Pictures of the items: a folder, a file, or a column of the table of features.
+    item_names : Path, DataFrame or None
+        Table of ids and texts, and perhaps pictures, of items that the annotations only number.
     card_sort : CardSortOptions
         People to leave out, corrections of names, and how long people took.
     certainty_draws : int
@@ -168,7 +171,8 @@ class ReportRequest(ReportedRequest):
     ----------
     saved : Path
         The model.zip of a fit.
-    annotations, reading, features, feature_options, scores, given_labels, pictures, card_sort, certainty_draws, words
+    annotations, reading, features, feature_options, scores, given_labels, pictures, item_names, card_sort, \
+    certainty_draws, words
         As in `FitRequest`; the annotations and features are those of the fit.
     out : Path
         HTML file to write.
@@ -194,6 +198,8 @@ class PredictionRequest(Request):
         The column of features that names the items; None to find it.
     reading : dict
         How labels are read, as keywords of `consilience.read_annotations`.
+    item_names : Path, DataFrame or None
+        As in `FitRequest`.
     out : Path or None
         CSV, TSV, Parquet or JSON file to write, if any.
     """
@@ -203,6 +209,7 @@ class PredictionRequest(Request):
     proba: bool = False
     feature_item: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    item_names: Table | None = None
     out: FilePath | None = None
 
 
@@ -315,6 +322,8 @@ class DifferenceRequest(Request):
         Groupings or labels, or their files; "-" is standard input.
     reading : dict
         How both files are read, as keywords of `consilience.read_annotations`.
+    item_names : Path, DataFrame or None
+        As in `FitRequest`, for both studies.
     names : sequence of str or None
         What to call the studies; None for the names of the files.
     same_people : bool
@@ -335,6 +344,7 @@ class DifferenceRequest(Request):
     first: Source
     second: Source
     reading: Mapping[str, Any] = field(default_factory=dict)
+    item_names: Table | None = None
     names: Sequence[str] | None = None
     same_people: bool = False
     clusters: NumberOfClusters | None = None

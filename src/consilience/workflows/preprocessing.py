@@ -178,7 +178,7 @@ def read_for(
     InputError
         A column is missing, or a cell cannot be used; the message gives column, item and line.
     """
-    table, needs = with_decimal_points(read_table(path)), needs_of(estimator)
+    table, needs = with_decimal_points(read_table(path, items)), needs_of(estimator)
     by_name = {str(name): name for name in table.columns}
     wanted = [by_name[name] for name in needs.names or () if name in by_name]
     item = item_column(table, path, items=items, chosen=chosen, besides=wanted, parameter=FEATURE_ITEM)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from consilience import read_annotations
 from consilience.annotations import Annotations
+from consilience.annotations.files.reading import read_with_gold
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.files.table import Reading
 from consilience.annotations.keywords import spell
@@ -16,7 +16,7 @@ from consilience.errors import InputError
 from consilience.workflows.notes import note
 
 
-def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def read_noted(source: Any, reading: Mapping[str, Any], gold_classes: Iterable[Any] = ()) -> tuple[Any, list[str]]:
     """Read annotations, and note how they were read.
 
     Parameters
@@ -25,6 +25,8 @@ def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]
         ``-`` is standard input.
     reading : dict
         Keywords of `read_annotations`.
+    gold_classes : iterable of names
+        Classes of gold items.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def read_noted(source: Any, reading: Mapping[str, Any]) -> tuple[Any, list[str]]
         return _read_already(source, reading)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", category=UserWarning)
-        annotations = read_annotations(source, **reading)
+        annotations = read_with_gold(source, gold_classes, **reading)
     found = annotations.reading or Reading("")
     shown = {text for told in found.warnings for text in (f"{name_source(source)}: {told}.", _sentence(told))}
     others = [" ".join(str(warning.message).split()) for warning in caught]

@@ -13,17 +13,19 @@ from consilience.analysis.findings import OF_OTHERS, Findings
 from consilience.inspection.report.label_tables import index_as_columns
 from consilience.inspection.report.votes_sections import FILE as VOTES
 from consilience.workflows.item_extras import file_of
+from consilience.workflows.item_names import ItemNames
 from consilience.workflows.outputs import write_table
 
 
-def write_results(estimator: Any, out: Path, found: Findings) -> list[str]:
+def write_results(estimator: Any, out: Path, found: Findings, names: ItemNames | None = None) -> list[str]:
     """Write the results of a fitted estimator, and save it whole; return the names of the tables.
 
     estimator : with all steps before it.
+    names : texts of the items, which stand beside their ids, if there are any.
     """
     tables = tables_of(found)
     for name, table in tables.items():
-        write_table(table, out / name)
+        write_table(table if names is None else names.add_ids(table), out / name)
     save(estimator, out / "model.zip")
     return list(tables)
 

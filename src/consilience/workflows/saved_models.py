@@ -26,6 +26,7 @@ from consilience.workflows.caveats import verdict
 from consilience.workflows.features import read_features
 from consilience.workflows.inputs import ModelInputs, as_read_by, read_for_model
 from consilience.workflows.item_extras import Extras
+from consilience.workflows.item_names import read_item_names
 from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
@@ -53,7 +54,7 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
         Files cannot be used, or the model cannot predict.
     """
     path, table, reading = request.saved, request.table, request.reading
-    require_outputs([request.out], [path, table])
+    require_outputs([request.out], [path, table, request.item_names])
     estimator = load(path)
     model = last_step(estimator)
     if not hasattr(model, "predict_proba"):
@@ -84,6 +85,9 @@ def predict(request: PredictionRequest) -> pd.DataFrame:
     if request.proba:
         heads = [f"probability of {name}" if answer.is_named else f"cluster {name}" for name in answer.index]
         found = pd.concat([found, pd.DataFrame(probability, columns=heads)], axis=1)
+    names = read_item_names(request.item_names, pd.Index(items))
+    if names is not None:
+        found = names.add_ids(found.assign(item=names.rename(pd.Index(items))))
     if request.out is not None:
         write_table(found, request.out)
     return found
@@ -151,10 +155,14 @@ def report_again(request: ReportRequest) -> Path:
     for text in notes:
         note(text)
     loaded, sort = for_card_sort(loaded, request.card_sort)
+    names = read_item_names(request.item_names, loaded.items)
+    if names is not None:
+        set_items(model, names.find_ids(model.items_))
     try:
         loaded = as_fitted(loaded, model).reindex(model.items_)
     except AnnotationError as error:
-        raise InputError(f"{name_source(annotations)}: {error} The model was fitted to other items.") from error
+        again = "" if names else f", or {spell(item_names=None)} of the fit is missing"
+        raise InputError(f"{name_source(annotations)}: {error} The model was fitted to other items{again}.") from error
     table = None if request.features is None else _features_of(request.features, estimator, options)
     rated = None if request.scores is None else read_scores(request.scores, model.items_)
     shown, table = as_shown(estimator, table)
@@ -162,6 +170,10 @@ def report_again(request: ReportRequest) -> Path:
         warnings = verdict(model, ModelInputs(loaded, table, [])).warnings
     given = places.given_labels(loaded, options)
     pictures = places.read_pictures(model.items_, options)
+    if names is not None:
+        loaded, pictures = names.rename_annotations(loaded), names.rename_pictures(pictures)
+        table, rated, given = (names.rename_table(part) for part in (table, rated, given))
+        set_items(model, names.rename(model.items_))
     sure, _ = certainty_of_report(shown, loaded, table, request.certainty_draws)
     found = gather(
         shown,
@@ -176,6 +188,13 @@ def report_again(request: ReportRequest) -> Path:
     write_report(found, scores=rated, pictures=pictures, warnings=warnings, path=out)
     renew_report(out)
     return out
+
+
+def set_items(model: Any, items: pd.Index) -> None:
+    """Give the items of a fitted model other names."""
+    model.items_ = items
+    if hasattr(model, "view_labels_"):
+        model.view_labels_ = model.view_labels_.set_axis(items.rename(model.view_labels_.index.name), axis=0)
 
 
 def _features_of(path: TableSource, estimator: Any, options: FeatureOptions) -> pd.DataFrame:

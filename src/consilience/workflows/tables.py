@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from consilience.annotations.files.exports import APOSTROPHE
 from consilience.annotations.files.importer import table_of_frame
 from consilience.annotations.files.sources import Source, read_source
 from consilience.annotations.files.table import CANONICAL_INTEGER, Table
@@ -20,8 +22,10 @@ from consilience.workflows.text import others
 LISTED = 5  # names in a note
 
 
-def read_table(path: TableSource) -> Table:
+def read_table(path: TableSource, items: pd.Index | None = None) -> Table:
     """Read a table from a file of any kind, or take a frame for one.
+
+    With the items of the annotations, their names lose the apostrophe that exports as CSV put before them.
 
     Raises
     ------
@@ -32,9 +36,20 @@ def read_table(path: TableSource) -> Table:
         if isinstance(path, TableAtHand):
             return table_of_frame(path.frame, "A request")
         held = read_source(Source.of(path))
-        return held if isinstance(held, Table) else held.table()
+        table = held if isinstance(held, Table) else held.table()
     except AnnotationError as error:
         raise InputError(f"{path}: {error}") from error
+    return table if items is None else _without_apostrophes(table, items)
+
+
+def _without_apostrophes(table: Table, items: pd.Index) -> Table:
+    """Take the apostrophe off names that are items without it, and are none with it."""
+    protected = {f"'{plain(name)}": str(plain(name)) for name in items}
+    protected = {name: item for name, item in protected.items() if APOSTROPHE.match(name) and name not in items}
+    if not protected:
+        return table
+    frame = table.frame.map(lambda cell: protected.get(cell, cell) if isinstance(cell, str) else cell)
+    return replace(table, frame=frame)
 
 
 def names_in(table: Table, column: Any, path: TableSource) -> pd.Index:
@@ -98,7 +113,7 @@ def read_numbers(
     path: TableSource, *, blanks: bool = False, items: pd.Index | None = None, chosen: str | None = None
 ) -> pd.DataFrame:
     """Read a table of numbers indexed by item; see `numbers` and `consilience.workflows.item_columns.item_column`."""
-    table = with_decimal_points(read_table(path))
+    table = with_decimal_points(read_table(path, items))
     return numbers(table, path, item=item_column(table, path, items=items, chosen=chosen), blanks=blanks)
 
 

@@ -1,5 +1,7 @@
 """Tables that hold no sorts are refused with what they seem to be; sorts like them are read."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from consilience.annotations.files.property_grids import property_grid
@@ -92,3 +94,30 @@ def test_grids_are_found_in_either_order_of_their_parts():
     assert after.columns.keys() == before.columns.keys() == {"time", "path"}
     assert after.groups is None
     assert property_grid(["card", "rater 1", "rater 2", "rater 3"]) is None
+
+
+def as_wide(numbers):
+    return pd.DataFrame(numbers, columns=[f"P{i}" for i in range(numbers.shape[1])]).rename_axis("beer").to_csv()
+
+
+def asks_about_ratings(read, numbers):
+    return any("are they ratings?" in note for note in read(as_wide(numbers)).reading.notes)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("highest", "n_items"), [(5, 40), (7, 12), (10, 25), (100, 20)])
+def test_groups_that_are_ratings_are_asked_about(highest, n_items, seed, read):
+    rng = np.random.default_rng(seed)
+    taste = rng.normal(size=(n_items, 1)) + 0.7 * rng.normal(size=(n_items, 12))
+    ratings = np.clip(np.rint((taste + 2) / 4 * (highest - 1)) + 1, 1, highest).astype(int)
+    assert asks_about_ratings(read, ratings)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbered_piles_are_not_asked_about(seed, first, read):
+    """Everybody has other piles of the same clusters, numbered as they came."""
+    rng = np.random.default_rng(seed)
+    cluster = np.arange(24) % 4
+    sorts = [pd.factorize(np.where(rng.random(24) < 0.2, rng.integers(4, 7, 24), cluster))[0] for _ in range(12)]
+    assert not asks_about_ratings(read, np.stack(sorts, axis=1) + first)

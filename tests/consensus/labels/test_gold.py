@@ -36,6 +36,19 @@ def refitted(model, labels, **known):
         return type(model)(**model.get_params()).fit(labels, **known)
 
 
+def test_words_of_abstention_are_classes_if_a_gold_item_is_of_one():
+    frame = pd.DataFrame([["skip", "skip", "no"], ["no", "no", "no"], ["skip", "no", "skip"], ["no", "unsure", "no"]])
+    with pytest.warns(UserWarning, match="'skip', 'unsure' read as missing"):
+        assert MajorityVote().fit(frame).classes_.tolist() == ["no"]
+    for annotations in (frame, frame.to_numpy()):
+        with pytest.warns(UserWarning, match="1 cell with 'unsure' read as missing"):
+            vote = MajorityVote().fit(annotations, gold={0: "skip"})
+        assert vote.classes_.tolist() == ["no", "skip"]
+        assert vote.labels_.tolist() == ["skip", "no", "skip", "no"]
+        with pytest.warns(UserWarning, match="'unsure' read as missing"):
+            assert (vote.predict(annotations) == ["skip", "no", "skip", "no"]).all()
+
+
 @every_model
 def test_gold_is_fixed_whatever_the_labels(model):
     labels, true = crowd(0)

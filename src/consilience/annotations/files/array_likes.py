@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
+from consilience.annotations.labels import Labels
 from consilience.annotations.names import is_default, outside
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -51,6 +53,7 @@ def annotations_of(
     items: pd.Index | None = None,
     missing: Any = None,
     known: pd.Index = NOBODY,
+    gold_classes: Iterable[Any] = (),
 ) -> Given:
     """Make annotations from what a user passed as such.
 
@@ -67,6 +70,8 @@ def annotations_of(
         A value, or a list of them, that means missing.
     known : Index
         Known annotators; columns with these names are taken to be theirs without further checks.
+    gold_classes : iterable of names
+        Classes of gold items, of labels: "skip" among them is no abstention.
 
     Raises
     ------
@@ -89,8 +94,10 @@ def annotations_of(
     if isinstance(given, pd.Series) and isinstance(given.index, pd.MultiIndex):
         given = given.reset_index()
     if not is_frame(given, model):
+        if kind == "labels":
+            return Given(Labels._from_matrix(given, missing=missing, gold_classes=gold_classes), given)
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    table, request = table_of_frame(given, model), request_of({}, kind=None, missing=missing)
+    table, request = table_of_frame(given, model), request_of({}, kind=None, missing=missing, gold_classes=gold_classes)
     try:
         with written_by(of_frames(kind)):
             found, matrix = _statements(given, table, request, Wanted(kind, items, known))

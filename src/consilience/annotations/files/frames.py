@@ -41,6 +41,7 @@ def request_of(
     missing: Any = None,
     same_if: str | None = None,
     classes: Iterable[Any] | None = None,
+    gold_classes: Iterable[Any] = (),
     exact: bool = False,
 ) -> ReadingRequest:
     """Collect what a caller specifies about a table."""
@@ -52,6 +53,7 @@ def request_of(
         missing=None if missing is None else several(missing),
         same_if=same_if,
         classes=() if classes is None else tuple(classes),
+        gold_classes=tuple(gold_classes),
         exact=exact,
     )
 
@@ -141,7 +143,14 @@ def _is_long(table: Table) -> bool:
 
 
 def without_missing(
-    cells: Coded, annotators: pd.Index, missing: Any, what: str, *, classes: Iterable[Any] = (), exact: bool = False
+    cells: Coded,
+    annotators: pd.Index,
+    missing: Any,
+    what: str,
+    *,
+    classes: Iterable[Any] = (),
+    gold_classes: Iterable[Any] = (),
+    exact: bool = False,
 ) -> Coded:
     """Return the cells of a matrix, with missing ones marked as such, and classes in one spelling unless `exact`.
 
@@ -157,13 +166,15 @@ def without_missing(
 
     notes: list[str] = []
     declared = tuple(classes)
+    true_classes = (*declared, *gold_classes)
     if missing is not None:
         column = given_as_missing(cells, several(missing))
     else:
         spelled = spelled_missing(cells, what, where)
-        abstained = without_abstentions(spelled.column, what, declared) if what == "label" else Filled(spelled.column)
+        is_label = what == "label"
+        abstained = without_abstentions(spelled.column, what, true_classes) if is_label else Filled(spelled.column)
         found = fill_missing(abstained.column, what, where)
-        column, doubtful = found.column, like_missing(found.column, what, declared)
+        column, doubtful = found.column, like_missing(found.column, what, true_classes)
         notes += [*spelled.notes, *abstained.notes, *found.notes, *([doubtful] if doubtful else [])]
     if what == "label" and not exact:
         refuse_tags(column, where)

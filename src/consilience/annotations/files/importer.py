@@ -24,7 +24,7 @@ from consilience.annotations.files.exports import Export, known_export, lists_in
 from consilience.annotations.files.identifiers import by_text
 from consilience.annotations.files.layout import Long, ReadingRequest, Wide, first_list
 from consilience.annotations.files.long_tables import long_table
-from consilience.annotations.files.no_sorts import of_q_sort, refuse_no_sorts
+from consilience.annotations.files.no_sorts import of_q_sort, of_ratings, refuse_no_sorts
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.property_grids import groups_of_grid
 from consilience.annotations.files.recognition import recognise
@@ -209,7 +209,10 @@ def statements(
         found = _of_long(_taken_apart(table, read_as), read_as, request, notes, warnings)
     _require_names_not_errors(found)
     if found.kind == "groupings":
-        refuse_two_groups(found.columns["group"], _owner(found.columns), found.where)
+        owner = _owner(found.columns)
+        refuse_two_groups(found.columns["group"], owner, found.where)
+        asked = of_ratings(found.columns["item"], owner, found.columns["group"]) if request.kind is None else None
+        notes += [asked] if asked else []
     if found.kind == "labels":
         found = _with_classes(found, request, notes)
     how, more = _describe_reading(found, read_as, request, tool, nouns)
@@ -226,7 +229,7 @@ def statements(
         warnings.append(own.note(spell(kind="groupings", **named_columns)))
     if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
-        warnings += [note for note in (like_missing(found.columns[role], role, request.classes),) if note]
+        warnings += [note for note in (like_missing(found.columns[role], role, request.true_classes),) if note]
     reading = Reading(how, tuple(notes + more), tuple(warnings))
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
 
@@ -510,7 +513,7 @@ def _values(
     noun = "judgement" if what == "same" else what
     found = spelled_missing(column, noun, where) if table.spells_missing else Filled(column)
     if what == "label":
-        abstained = without_abstentions(found.column, what, request.classes)
+        abstained = without_abstentions(found.column, what, request.true_classes)
         found = Filled(abstained.column, (*found.notes, *abstained.notes))
     (typed,) = table.typed(found.column)
     # among few judgements, -1 may be one; among grades, it means missing as elsewhere

@@ -36,6 +36,8 @@ class ReadingRequest:
         Judgements that mean "same".
     classes : tuple
         Declared classes: "skip" among them is no abstention, and labels get their spelling.
+    gold_classes : tuple
+        Classes of gold items: "skip" among them is no abstention.
     exact : bool
         Whether classes that differ only in case, spaces or form of letters are kept apart.
     """
@@ -47,7 +49,13 @@ class ReadingRequest:
     missing: tuple[Any, ...] | None = None
     same_if: str | None = None
     classes: tuple[Any, ...] = ()
+    gold_classes: tuple[Any, ...] = ()
     exact: bool = False
+
+    @property
+    def true_classes(self) -> tuple[Any, ...]:
+        """Names that are classes whatever they say."""
+        return (*self.classes, *self.gold_classes)
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,12 @@ from consilience.annotations.groupings import Groupings
 from consilience.annotations.keywords import spell
 from consilience.annotations.labels import Labels
 from consilience.annotations.name_lists import list_names
+from consilience.annotations.names import outside
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.types import FrameLike, Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
+COLUMNS = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
 
 
@@ -172,20 +174,35 @@ def read_annotations(
     >>> print(groupings.reading.how)
     2 products × 2 annotators, wide table of groupings (a row per product, a column per annotator: the column 'product')
     """
-    if kind is not None and kind not in KINDS:
-        raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
-    items = None if items is None else list_names(items, "items")
     columns = {
         **{"item": item, "item_b": item_b, "annotator": annotator, "grouping": grouping},
         **{"group": group, "label": label, "same": same},
     }
-    cells = {"missing": missing, "same_if": same_if, "exact": exact}
-    request = request_of(columns, kind=kind, ignore=ignore, transpose=transpose, **cells)
+    cells = {"missing": missing, "same_if": same_if, "exact": exact, "ignore": ignore, "transpose": transpose}
+    return read_with_gold(path, (), kind=kind, items=items, encoding=encoding, sheet=sheet, **columns, **cells)
+
+
+def read_with_gold(
+    path: str | PathLike[str] | FrameLike,
+    gold_classes: Iterable[Any],
+    *,
+    kind: str | None = None,
+    items: Names | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    **options: Any,
+) -> Groupings | Labels | Pairs:
+    """Read annotations as `read_annotations` does, but words of abstention that gold items have are classes."""
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
+    items = None if items is None else list_names(items, "items")
+    columns = {role: options.pop(role) for role in COLUMNS if role in options}
+    request = request_of(columns, kind=kind, gold_classes=gold_classes, **options)
     if not isinstance(path, str | PathLike):
         found = _of_frame(path, request, encoding, sheet)
         annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
         for text in found.reading.warnings:
-            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=2)
+            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
         return annotations
     source = Source.of(path)
     try:
@@ -195,7 +212,7 @@ def read_annotations(
     except AnnotationError as error:
         raise AnnotationError(f"{source.name}: {error}") from error
     for text in found.reading.warnings:
-        warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=2)
+        warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=outside())
     return annotations
 
 

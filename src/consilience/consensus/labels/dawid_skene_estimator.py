@@ -288,7 +288,7 @@ class DawidSkene(LabelAggregator):
         """
         require_no_second(y, type(self).__name__)
         self._check_parameters()
-        labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing))
+        labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing, gold=gold))
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
