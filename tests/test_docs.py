@@ -132,7 +132,7 @@ def test_every_estimator_is_in_how_to_choose_and_has_a_page(entry):
 
 
 def test_how_to_choose_is_the_second_page():
-    pages = re.findall(r"^   ([\w/-]+)$", text_of(DOCS / "index.rst").split(".. toctree::")[1], re.MULTILINE)
+    pages = re.findall(r"^   ([\w/-]+)$", text_of(DOCS / "start.rst").split(".. toctree::")[1], re.MULTILINE)
     assert pages[0] == "how-to-choose"
 
 
