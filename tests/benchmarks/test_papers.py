@@ -54,4 +54,7 @@ def test_the_readme_counts_the_claims_as_their_page_does():
     (readme,) = counts.findall((ROOT / "README.md").read_text("utf-8"))
     assert readme.rstrip(":") == page.rstrip(".")
     front = " ".join((ROOT / "docs" / "index.rst").read_text("utf-8").split())
-    assert front.replace("of the papers behind the models, ", "").count(page.rstrip(".").replace("claims, ", "claims ")) == 1
+    assert (
+        front.replace("of the papers behind the models, ", "").count(page.rstrip(".").replace("claims, ", "claims "))
+        == 1
+    )

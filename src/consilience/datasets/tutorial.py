@@ -23,7 +23,7 @@ def write_tutorial_tables(folder: str | PathLike[str] = ".") -> list[Path]:
 
     Returns
     -------
-    paths : list of Path
+    list of Path
         The files, in alphabetical order.
 
     Raises

@@ -114,7 +114,7 @@ def odd_one_out(questions: Any, answers: Any, *, level: float = 0.95, least_answ
 
     See Also
     --------
-    odd_one_out_questions : questions with known answers.
+    odd_one_out_questions : Questions with known answers.
 
     Examples
     --------

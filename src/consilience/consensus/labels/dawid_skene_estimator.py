@@ -91,6 +91,9 @@ NOTHING_TELLS = (
 class DawidSkene(LabelAggregator):
     """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
 
+    Annotators of whom the others' labels say that they err little have more weight. Names of labels mean the same to
+    everyone.
+
     Parameters
     ----------
     confusion : {"full", "one-coin"}, default="full"
@@ -170,6 +173,13 @@ class DawidSkene(LabelAggregator):
     lower_bounds_ : ndarray, shape (n_iter_,)
     n_iter_ : int
     converged_ : bool
+
+    See Also
+    --------
+    MajorityVote : The baseline.
+    SpectralEM : The same model from another start.
+    StagewiseEM : If most people label at random.
+    consilience.semisupervised.PartitionLabelModel : If names do not mean the same to all.
 
     References
     ----------
