@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
@@ -11,11 +9,12 @@ from jaxtyping import Float, Int
 from consilience.annotations import Labels
 from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import Gold
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Responsibilities
 
 
-def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
+def gold_codes(gold: Gold | None, labels: Labels) -> Int[np.ndarray, " items"] | None:
     """Return the code of each item's known class, -1 where it is unknown; None without gold items.
 
     Parameters

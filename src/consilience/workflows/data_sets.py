@@ -80,7 +80,7 @@ def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[
 
 def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
     data_set = load_dataset(name)
-    if data_set.target is None:
+    if data_set.target is None or data_set.target_names is None:
         raise InputError(f"The data set {name!r} has no classes, so nothing can be simulated from it.")
     if with_features and data_set.data is None:
         raise InputError(f"The data set {name!r} has no features to write.")
@@ -145,7 +145,8 @@ def write_data_set(name: str, out: Path, *, what: str | None = None) -> Result:
     elif part == "features":
         write_table(held.rename_axis("item").reset_index(), out)
     else:
-        write_table(pd.DataFrame({"item": data_set.item_names, "class": data_set.target_names[held]}), out)
+        names: Any = data_set.target_names
+        write_table(pd.DataFrame({"item": data_set.item_names, "class": names[held]}), out)
     return Result({"name": name, "what": part, "file": str(out)}, f"{out}: {part} of {name}")
 
 

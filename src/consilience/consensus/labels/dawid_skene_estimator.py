@@ -19,6 +19,7 @@ from consilience.annotations.types import (
     AnnotationsLike,
     Flag,
     FrameLike,
+    Gold,
     Integer,
     Literal,
     Missing,
@@ -256,7 +257,7 @@ class DawidSkene(LabelAggregator):
         y: Any = None,
         *,
         missing: Missing | None = None,
-        gold: Any = None,
+        gold: Gold | None = None,
         history: FrameLike | None = None,
     ) -> Self:
         """Fit the model.
