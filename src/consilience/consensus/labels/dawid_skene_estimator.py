@@ -342,7 +342,7 @@ class DawidSkene(LabelAggregator):
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
-        """Number of subtypes; None for as many as raise the bound."""
+        """Number of subtypes; None for the number that the bound favours."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
                 raise InputError("history has counts of classes, not of subtypes. Leave out subtypes, or the history.")
@@ -366,7 +366,7 @@ class DawidSkene(LabelAggregator):
         n_subtypes: int | None,
         copies: GroupOfThose,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype a class, and with more; None for as many as raise the bound."""
+        """Fit with one subtype a class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
