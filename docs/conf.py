@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # small matrices: threads would wait for each other
@@ -12,7 +13,10 @@ from docutils import nodes
 
 import consilience
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+with (HERE.parent / "pyproject.toml").open("rb") as file:
+    URLS = tomllib.load(file)["project"]["urls"]
 
 project = "Consilience"
 author = "The Consilience developers"
@@ -24,7 +28,10 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.extlinks",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
@@ -32,6 +39,14 @@ smartquotes = False  # -- is an option, not a dash
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "examples"]
 default_role = "py:obj"
+extlinks = {"source": (f"{URLS['Source']}/blob/main/src/consilience/%s", "%s")}
+# the names that these pages use, in files that people can read and edit: the build needs no network
+intersphinx_mapping = {
+    "numpy": ("https://numpy.org/doc/stable/", "inventories/numpy.inv"),
+    "pandas": ("https://pandas.pydata.org/docs/", "inventories/pandas.inv"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.inv"),
+    "sklearn": ("https://scikit-learn.org/stable/", "inventories/sklearn.inv"),
+}
 suppress_warnings = ["config.cache"]  # sphinx_gallery_conf holds a function
 
 autosummary_generate = True
@@ -65,7 +80,11 @@ html_theme_options = {
 # a page that stands alone needs no list of its neighbours beside it
 alone = [
     "index",
+    "start",
+    "guides",
     "how-to-choose",
+    "limits",
+    "cite",
     "notebooks",
     "annotations",
     "datasets",
@@ -106,6 +125,13 @@ def set_dashes(app, doctree, docname):
             text.parent.replace(text, nodes.Text(text.replace(" -- ", " – ")))
 
 
+def name_thumbnails(app, doctree, docname):
+    """Give each thumbnail of the gallery the title of its example, for those who cannot see it."""
+    for image in doctree.findall(nodes.image):
+        if "/thumb/" in image["uri"]:
+            image["alt"] = image.parent[image.parent.index(image) + 1].astext()
+
+
 def example_as_code(app, context, lines):
     """Show the example at the end of a command's help as code: sphinx-click gives it as a block of lines."""
     lines[:] = [re.sub(r"^\| (Example:)", r"\1\n\n.. code-block:: console\n", line) for line in lines]
@@ -115,5 +141,6 @@ def example_as_code(app, context, lines):
 def setup(app):
     app.connect("autodoc-process-docstring", escape_learned_names, priority=400)  # before napoleon
     app.connect("doctree-resolved", set_dashes)
+    app.connect("doctree-resolved", name_thumbnails)
     for part in ("description", "epilog"):
         app.connect(f"sphinx-click-process-{part}", example_as_code)

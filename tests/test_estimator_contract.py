@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from consilience import Groupings, Labels, Pairs, registry
@@ -69,6 +69,24 @@ def answers_in_classes(name):
     return registry.ESTIMATORS[name].reads[0] == "labels"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_tags_tell_what_finds_clusters(name):
+    """Models of classes are no classifiers to scikit-learn, which would hand them features, and classes to learn."""
+    model = registry.estimator(name)(**QUICK.get(name, {}))
+    assert not is_classifier(model)
+    assert is_clusterer(model) != answers_in_classes(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_transforms_can_return_frames(name):
+    model = registry.estimator(name)(**QUICK.get(name, {}))
+    if hasattr(model, "transform"):
+        assert model.set_output(transform="pandas") is model
+        assert hasattr(model, "get_feature_names_out")
+    else:
+        assert not hasattr(model, "fit_transform")
+
+
 # each skipped check with its reason
 REQUIRES_ANNOTATIONS = {
     "check_clustering": "fits without y; annotations are required",
@@ -98,12 +116,17 @@ FITTED_BEFORE = {
 
 def not_applicable(name):
     if name == "SubsetFusion":
-        return FITTED_BEFORE
+        return MEASUREMENTS | FITTED_BEFORE
     if name == "SpectralEM":
         return FEW_ANNOTATORS
     if not reads_features(name):
-        return {}
+        return {} if answers_in_classes(name) else MEASUREMENTS
     return REQUIRES_ANNOTATIONS
+
+
+MEASUREMENTS = {
+    "check_clustering": "measurements are no groupings: each value would be a group of its own",
+}
 
 
 WITHOUT_FIT = {

@@ -33,6 +33,7 @@ from sklearn.preprocessing import (
 
 from consilience import Groupings, load, save
 from consilience.active import Explore, Informative
+from consilience.consensus import CSPA, KCC
 from consilience.errors import InputError, SavedModelError
 from consilience.persistence.archive import parse_array
 from consilience.persistence.codec import MAX_DEPTH, REMAINDER, UnknownValueError, ValueDecoder, ValueEncoder
@@ -284,6 +285,13 @@ def test_groupings_are_restored_exactly(drawn, name):
                 assert one.shape == other.shape
             else:
                 assert same(one, other), field.name
+
+
+def test_another_model_than_the_expected_one_is_refused(tmp_path):
+    save(KCC(3), tmp_path / "m.zip")
+    assert type(load(tmp_path / "m.zip", KCC)) is KCC
+    with pytest.raises(SavedModelError, match=r"m\.zip holds a KCC, not the expected CSPA\.$"):
+        load(tmp_path / "m.zip", CSPA)
 
 
 def test_order_in_memory_is_kept(tmp_path):

@@ -1,10 +1,10 @@
-"""Check the built distributions in ``dist``: what they hold, and that the wheel alone runs the README.
+"""Check the built distributions in ``dist``: what they hold, and that the wheel alone runs README and front page.
 
     python tools/check_dist.py
 
-The wheel is installed without extras into a new virtual environment. There, each Python block and each line of
-README.md that begins with ``$ consilience`` runs in a folder that holds nothing but the tables of ``docs/tutorial``, as
-README.md tells its readers to do.
+The wheel is installed without extras into a new virtual environment. There, each Python block of README.md and of the
+front page of the documentation, and each of their lines that begins with ``$ consilience``, runs in an empty folder,
+and prints the block of text after it.
 """
 
 import os
@@ -20,7 +20,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TABLES = ROOT / "docs" / "tutorial"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.rst")
 
 
 def require(holds, message):
@@ -66,29 +66,38 @@ def check_contents(wheel, sdist):
     require(not left_out, f"The sdist lacks {sorted(left_out)}.")
 
 
+def blocks(text):
+    """Yield the language and the lines of each block of code of a page in Markdown or reStructuredText."""
+    fenced = r"^```(?P<markdown>\w+)\n(?P<fenced>.*?)^```"
+    indented = r"^\.\. code-block:: (?P<rst>\w+)\n\n(?P<indented>(?:   .*\n|\n)+)"
+    for match in re.finditer(f"{fenced}|{indented}", text + "\n", re.MULTILINE | re.DOTALL):
+        yield match["markdown"] or match["rst"], textwrap.dedent(match["fenced"] or match["indented"]).strip() + "\n"
+
+
 def examples(text):
-    """Yield the arguments of Python for each Python block and each command line of a page in Markdown, in order."""
-    for language, block in re.findall(r"^```(python|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    """Return what a page shows, in order: arguments of Python, and what they print, None if the page does not say."""
+    shown = []
+    for language, block in blocks(text):
         if language == "python":
-            yield ["-c", block]
-        else:
+            shown.append((["-c", block], None))
+        elif language == "text":
+            shown[-1] = (shown[-1][0], block)
+        elif language == "console":
             for line in re.findall(r"^\$ (consilience .*)$", block.replace("\\\n", " "), re.MULTILINE):
-                yield ["-m", *shlex.split(line, comments=True)]
+                shown.append((["-m", *shlex.split(line, comments=True)], None))
+    return shown
 
 
-def check_readme(wheel):
-    """Run the README in a new environment that holds the wheel and what it needs, among the tables of the tutorials."""
-    shown = list(examples((ROOT / "README.md").read_text(encoding="utf-8")))
-    require(len(shown) >= 10, f"README.md shows only {len(shown)} examples; has its form changed?")
+def check_pages(wheel):
+    """Run the pages in a new environment that holds the wheel and what it needs, each in an empty folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CONSILIENCE"))}
     environment["MPLBACKEND"] = "agg"
     with tempfile.TemporaryDirectory() as parent:
-        home, folder = Path(parent, "venv"), Path(parent, "empty")
-        folder.mkdir()
+        home = Path(parent, "venv")
         venv.create(home, with_pip=True)
         python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
 
-        def run(*arguments):
+        def run(*arguments, folder=parent):
             command = [python, "-W", "error::FutureWarning", *arguments]
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             if done.returncode:
@@ -97,19 +106,23 @@ def check_readme(wheel):
 
         # the examples import a small part: only that is compiled
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-compile", wheel], check=True)
-        for table in TABLES.glob("*.csv"):
-            (folder / table.name).write_bytes(table.read_bytes())
         installed = run("-c", "import consilience; print(consilience.__file__)").strip()
         require(installed.startswith(str(home)), f"The examples would run {installed}, not the wheel.")
-        for arguments in shown:
-            sys.stdout.write(f"{arguments[1].strip().splitlines()[0]} {' '.join(arguments[2:])}".rstrip() + "\n")
-            sys.stdout.flush()
-            run(*arguments)
-        require((folder / "report.html").exists(), "The README wrote no report.html.")
+        for page in PAGES:
+            folder = Path(parent, page.stem)
+            folder.mkdir()
+            shown = examples(page.read_text(encoding="utf-8"))
+            require(len(shown) >= 5, f"{page.name} shows only {len(shown)} examples; has its form changed?")
+            for arguments, expected in shown:
+                sys.stdout.write(f"{arguments[1].strip().splitlines()[0]} {' '.join(arguments[2:])}".rstrip() + "\n")
+                sys.stdout.flush()
+                printed = run(*arguments, folder=folder)
+                require(expected in (None, printed), f"{page.name} shows\n{expected}instead of\n{printed}")
+            require((folder / "study" / "report.html").exists(), f"{page.name} wrote no report.")
 
 
 if __name__ == "__main__":
     wheel, sdist = built("*.whl"), built("*.tar.gz")
     check_contents(wheel, sdist)
-    check_readme(wheel)
-    sys.stdout.write(f"{wheel.name} and {sdist.name} hold what they should, and the README runs.\n")
+    check_pages(wheel)
+    sys.stdout.write(f"{wheel.name} and {sdist.name} hold what they should, and README and front page run.\n")

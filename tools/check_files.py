@@ -11,7 +11,12 @@ from pathlib import Path
 import yaml
 
 LARGEST = 1_000_000
-AS_THEY_ARE = ("tests/annotations/files/samples/", "docs/papers/", "docs/people/", "docs/tutorial/")
+AS_THEY_ARE = (
+    "tests/annotations/files/samples/",
+    "docs/papers/",
+    "docs/people/",
+    "src/consilience/datasets/tutorial_tables/",
+)
 """Folders of data and of generated tables, which keep the blanks and line ends that they have."""
 MARKERS = ("<" * 7 + " ", ">" * 7 + " ")
 

@@ -37,7 +37,7 @@ from tests.partitions import item_tables, made, view_tables  # noqa: E402
 from tests.saved_files import makers  # noqa: E402
 
 CLOSE = 1e-9
-TUTORIAL = ROOT / "docs" / "tutorial"
+TUTORIAL = ROOT / "src" / "consilience" / "datasets" / "tutorial_tables"
 STUDIES = {
     "wines": [str(TUTORIAL / "answers.csv"), "--features", str(TUTORIAL / "features.csv")],
     "wines, consensus": [str(TUTORIAL / "answers.csv")],

@@ -1,4 +1,4 @@
-"""Make the tables of the tutorials and of the README: real wines, simulated tasters and workers.
+"""Make the tables of the tutorials, which come with the package: real wines, simulated tasters and workers.
 
 The wines are scikit-learn's (chemical analyses of 178 wines of three cultivars). Each taster makes some distinction
 between the cultivars, has their own names for it, sorts 60 of the wines, and puts some into the wrong group. Eighteen
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import consilience
 from consilience.datasets import load_wine
 from consilience.simulation import simulate_labels
 
@@ -85,4 +86,4 @@ def answers_about(cultivar: pd.Series, rng: np.random.Generator) -> dict[str, pd
 
 
 if __name__ == "__main__":
-    main(Path(__file__).parent)
+    main(Path(consilience.__file__).parent / "datasets" / "tutorial_tables")

@@ -78,6 +78,11 @@ def to_cleanlab(model: Any) -> CleanlabInput:
     ----------
     model : fitted estimator
 
+    Returns
+    -------
+    CleanlabInput
+        Without the items of no cluster.
+
     Raises
     ------
     InputError

@@ -277,6 +277,16 @@ ESTIMATORS: dict[str, Entry] = {
 def entry(name: str) -> Entry:
     """Return the registry entry of an estimator.
 
+    Parameters
+    ----------
+    name : str
+        Name of its class.
+
+    Returns
+    -------
+    Entry
+        What is known of the estimator without importing it.
+
     Raises
     ------
     InputError
@@ -297,6 +307,16 @@ def entry(name: str) -> Entry:
 
 def estimator(name: str) -> type[Any]:
     """Import an estimator.
+
+    Parameters
+    ----------
+    name : str
+        Name of its class.
+
+    Returns
+    -------
+    type
+        The class.
 
     Raises
     ------

@@ -170,6 +170,18 @@ def test_annotations_of_a_data_set_are_written(run, tmp_path, monkeypatch):
     assert read_annotations(tmp_path / "some.csv") == GROUPINGS
 
 
+def test_datasets_writes_the_tables_of_the_tutorials(run, fails, tmp_path):
+    written = run("datasets", "--tutorial", ".").stdout.splitlines()
+    assert {"sorts.csv", "features.csv", "answers.csv"} <= set(written) == {path.name for path in tmp_path.iterdir()}
+    assert run("datasets", "--tutorial", ".").stdout.splitlines() == written  # the same files may be there
+    (tmp_path / "answers.csv").unlink()
+    (tmp_path / "sorts.csv").write_text("of somebody else")
+    assert "sorts.csv is already there" in fails("datasets", "--tutorial", ".")
+    assert not (tmp_path / "answers.csv").exists()
+    assert (tmp_path / "sorts.csv").read_text() == "of somebody else"
+    assert fails("datasets", "iris", "--tutorial", ".") == "--tutorial needs neither NAME nor --out nor --what."
+
+
 def test_datasets_errors(fails):
     assert fails("datasets", "nothing").startswith("load_dataset has no data set 'nothing'; choose one of digits")
     assert "CONSILIENCE_DATA, which is not set" in fails("datasets", "seeds")

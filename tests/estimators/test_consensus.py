@@ -34,7 +34,7 @@ def test_models_of_labels_groupings_and_pairs_need_no_features():
 
 def test_tags():
     tags = Rows().__sklearn_tags__()
-    assert tags.estimator_type is None
+    assert tags.estimator_type == "clusterer"
     assert not tags.target_tags.required
     assert (tags.input_tags.categorical, tags.input_tags.allow_nan, tags.input_tags.string) == (True, True, True)
 

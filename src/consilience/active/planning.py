@@ -126,6 +126,7 @@ def plan(
     model : estimator, optional
         The consensus model of groupings that will be used, by default `SubsetFusion`.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
     verbose : int, default=0
         Whether to show a progress bar.
 

@@ -75,6 +75,7 @@ class ActiveSession(BaseEstimator):
     max_per_item : int, optional
         Present no item more often than this.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------

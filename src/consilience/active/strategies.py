@@ -203,7 +203,10 @@ class ExploitPairwise(PairStrategy):
 class ExploitOneVsRest(ExploitPairwise):
     """Disambiguation by items: items in proportion to the ambiguity of all their pairs.
 
-    Parameters as for `ExploitPairwise`.
+    Parameters
+    ----------
+    mu, sigma, shrink, smallest_sigma, prior : float
+        As for `ExploitPairwise`.
     """
 
     def compose(self, situation: Situation, size: int, rng: np.random.Generator) -> Int[np.ndarray, " size"]:
@@ -231,7 +234,7 @@ class ExploreExploitTradeoff(ExploitPairwise):
         A pair of larger ambiguity index is ambiguous.
     weight_ambiguity, weight_shortfall : float, default=1.0
         Weights of the two in the choice among items that are both.
-    mu, sigma, shrink, smallest_sigma, prior
+    mu, sigma, shrink, smallest_sigma, prior : float
         As for `ExploitPairwise`.
     """
 

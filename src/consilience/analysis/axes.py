@@ -44,6 +44,7 @@ def map_axes(groupings: Any, *, n_permutations: Integer = 199, random_state: Ran
     n_permutations : int, default=199
         Number of random sorts; at least 19.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------

@@ -157,6 +157,7 @@ def certainty(
     n_draws : int, default=100
         Number of draws.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------

@@ -119,6 +119,7 @@ def panel_segments(
         Clusters of the panel with which those of segments are compared, -1 for none; by default those that SubsetFusion
         finds, as it does in the segments.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------

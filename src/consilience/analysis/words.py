@@ -294,6 +294,11 @@ def use_words(words: Words | str) -> Iterator[Words]:
     words : Words or str
         See `Words.of`.
 
+    Yields
+    ------
+    Words
+        The words in use within the block.
+
     Examples
     --------
     >>> from consilience.inspection import plot_annotators, use_words

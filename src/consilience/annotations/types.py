@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     """Features or scores of items, one row per item."""
     AnnotationsLike: TypeAlias = Groupings | Labels | Pairs | FrameLike | ArrayLike
     """Annotations, or a table or matrix of them."""
+    Gold: TypeAlias = pd.Series | dict[Any, Any]
+    """Known classes by item."""
     Name: TypeAlias = Hashable
     """The name of an item, annotator or column."""
     NameList: TypeAlias = list[Any] | np.ndarray | pd.Index | pd.Series
@@ -61,6 +63,6 @@ else:
         def __class_getitem__(cls, values: object) -> object:
             return Any
 
-    AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Any
+    AnnotationsLike = ArrayLike = FeaturesLike = FrameLike = Gold = Any
     Count = FilePath = Flag = Integer = Integers = NumberOfClusters = Real = Reals = Any
     Missing = Name = NameGroups = NameList = Names = RandomSource = Self = Any

@@ -432,19 +432,29 @@ def convert(source: Path, out: Path, **asked: Any) -> None:
     type=click.Choice(["annotations", "features", "classes"]),
     help="What to write.  [default: annotations if there are any, else features]",
 )
+@click.option(
+    "--tutorial",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write the tables that the tutorials read into FOLDER, such as . for this one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def datasets(name: str | None, out: Path | None, what: str | None, as_json: bool) -> None:
+def datasets(name: str | None, out: Path | None, what: str | None, tutorial: Path | None, as_json: bool) -> None:
     """List the available data sets, describe NAME, or write its annotations, features or classes to a file.
 
     Most are read from the folder given by the environment variable CONSILIENCE_DATA.
     """
-    from consilience.workflows.data_sets import describe_data_set, describe_data_sets, write_data_set
+    from consilience.workflows.data_sets import describe_data_set, describe_data_sets, write_data_set, write_tutorial
 
+    if tutorial is not None and (name, out, what) != (None, None, None):
+        raise click.UsageError("--tutorial needs neither NAME nor --out nor --what.")
     if name is None and out is not None:
         raise click.UsageError("--out needs the NAME of a data set.")
     if what is not None and out is None:
         raise click.UsageError("--what needs --out.")
-    if name is None:
+    if tutorial is not None:
+        say_result(write_tutorial(tutorial), as_json=as_json)
+    elif name is None:
         found = describe_data_sets()
         say_json(found.summary["data_sets"]) if as_json else say(found.text)
     else:

@@ -22,6 +22,7 @@ from consilience.datasets.features import (
     load_wine,
 )
 from consilience.datasets.freesorts import load_free_sort
+from consilience.datasets.tutorial import write_tutorial_tables
 
 __all__ = [
     "list_datasets",
@@ -40,6 +41,7 @@ __all__ = [
     "load_orchestra",
     "load_uci",
     "load_wine",
+    "write_tutorial_tables",
 ]
 
 

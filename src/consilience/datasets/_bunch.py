@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
+from consilience.annotations import Groupings, Labels
 from consilience.annotations.display import names_in_short, table
 
 
@@ -20,6 +21,15 @@ class DataBunch(Bunch):
     >>> load_iris()  # doctest: +ELLIPSIS
     DataBunch(data, feature_names, target, target_names, item_names, annotations, DESCR): Sepals and petals ...
     """
+
+    # for editors and type checkers; Bunch keeps fields in a dict
+    data: pd.DataFrame | None
+    feature_names: list[str] | None
+    target: np.ndarray | None
+    target_names: np.ndarray | None
+    item_names: pd.Index
+    annotations: Groupings | Labels | None
+    DESCR: str
 
     def __repr__(self) -> str:
         title = str(self.get("DESCR") or "").split("\n")[0]

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import Bunch
 
 from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError, MissingDataError
@@ -128,7 +127,7 @@ def bundle(
     classes: Any = None,
     class_names: Any = None,
     **others: Any,
-) -> Bunch:
+) -> DataBunch:
     """Return the Bunch of a loader: the fields that all data sets have, and `others`.
 
     Parameters

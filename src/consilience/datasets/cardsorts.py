@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-from sklearn.utils import Bunch
 
 from consilience.annotations import Groupings
+from consilience.datasets._bunch import DataBunch
 from consilience.datasets._folder import DataSet, bundle, choose
 
 __all__ = ["load_cardsort_animals", "load_cardsort_greek_sites"]
@@ -47,7 +47,7 @@ GREEK_SITES = {
 }
 
 
-def load_cardsort_animals() -> Bunch:
+def load_cardsort_animals() -> DataBunch:
     """Load an open card sort of 20 animals and creatures, real and mythical, by 107 people.
 
     Returns
@@ -81,7 +81,7 @@ def load_cardsort_animals() -> Bunch:
     return _card_sort(ANIMALS, raw["card"], annotator, group, annotator_info=info)
 
 
-def load_cardsort_greek_sites(site: str) -> Bunch:
+def load_cardsort_greek_sites(site: str) -> DataBunch:
     """Load an open card sort of the categories of a Greek online shop.
 
     Parameters
@@ -120,7 +120,7 @@ def _person(number: pd.Series) -> pd.Series:
 
 def _card_sort(
     data_set: DataSet, item: pd.Series, annotator: pd.Series, group: pd.Series, **others: pd.DataFrame
-) -> Bunch:
+) -> DataBunch:
     items = item.drop_duplicates().tolist()
     frame = pd.DataFrame({"item": item, "annotator": annotator, "group": group})
     groupings = Groupings.from_frame(frame, items=items, missing=[])  # "unsorted" is the name of a group here

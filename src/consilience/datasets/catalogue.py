@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from sklearn.utils import Bunch
 
 from consilience.datasets import cardsorts, crowds, features, freesorts
+from consilience.datasets._bunch import DataBunch
 from consilience.datasets._folder import DataSet, choose, data_folder
 
 __all__ = ["list_datasets", "load_dataset"]
@@ -19,15 +19,15 @@ __all__ = ["list_datasets", "load_dataset"]
 @dataclass(frozen=True)
 class _Entry:
     data_set: DataSet
-    load: Callable[[], Bunch]
+    load: Callable[[], DataBunch]
     call: str
 
 
-def _alone(data_set: DataSet, load: Callable[[], Bunch]) -> _Entry:
+def _alone(data_set: DataSet, load: Callable[[], DataBunch]) -> _Entry:
     return _Entry(data_set, load, f"{load.__name__}()")
 
 
-def _family(data_sets: dict[str, DataSet], load: Callable[[str], Bunch]) -> list[_Entry]:
+def _family(data_sets: dict[str, DataSet], load: Callable[[str], DataBunch]) -> list[_Entry]:
     return [_Entry(data_set, partial(load, key), f'{load.__name__}("{key}")') for key, data_set in data_sets.items()]
 
 
@@ -87,7 +87,7 @@ def list_datasets() -> pd.DataFrame:
     return pd.DataFrame(rows).astype(dict.fromkeys(counts, "Int64"))
 
 
-def load_dataset(name: str) -> Bunch:
+def load_dataset(name: str) -> DataBunch:
     """Load a data set by its name in `list_datasets`.
 
     Parameters

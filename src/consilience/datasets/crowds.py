@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils import Bunch
 
 from consilience.annotations import Groupings, Labels
+from consilience.datasets._bunch import DataBunch
 from consilience.datasets._folder import DataSet, bundle, choose, pixels
 
 __all__ = ["load_cifar10h", "load_crowd_labels", "load_dogs_birds", "load_mnist_crowd", "load_orchestra"]
@@ -207,7 +207,7 @@ CIFAR10H = DataSet(
 _CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
-def load_orchestra(name: str) -> Bunch:
+def load_orchestra(name: str) -> DataBunch:
     """Load groupings of 35 pictures each, of 1025 scenes or of 1025 pictures of ImageNet.
 
     Parameters
@@ -258,7 +258,7 @@ def load_orchestra(name: str) -> Bunch:
     )
 
 
-def load_dogs_birds(name: str) -> Bunch:
+def load_dogs_birds(name: str) -> DataBunch:
     """Load groupings of 2 to 5 pictures each, of dogs of three breeds or of birds of five species and others.
 
     Parameters
@@ -314,7 +314,7 @@ def load_dogs_birds(name: str) -> Bunch:
     )
 
 
-def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
+def load_mnist_crowd(*, all_images: bool = False) -> DataBunch:
     """Load 91 groupings of 36 handwritten digits each, by 48 workers.
 
     Parameters
@@ -356,7 +356,7 @@ def load_mnist_crowd(*, all_images: bool = False) -> Bunch:
     )
 
 
-def load_crowd_labels(name: str) -> Bunch:
+def load_crowd_labels(name: str) -> DataBunch:
     """Load labels by workers, with the true labels of all or some items.
 
     Parameters
@@ -415,7 +415,7 @@ def load_crowd_labels(name: str) -> Bunch:
     return bundle(data_set, items=items, target=target, target_names=classes, annotations=annotations)
 
 
-def load_cifar10h() -> Bunch:
+def load_cifar10h() -> DataBunch:
     """Load 47 to 63 labels of each of the 10 000 test pictures of CIFAR-10, by annotators who are not identified.
 
     Returns

@@ -210,7 +210,7 @@ CMU_VIEWS = ("pose", "person", "expression", "eyes")
 IMAGE_SHAPES = {"Yale": (32, 32), "ORL": (32, 32), "warpAR10P": (60, 40), "warpPIE10P": (55, 44)}
 
 
-def load_digits() -> Bunch:
+def load_digits() -> DataBunch:
     """Load scikit-learn's handwritten digits.
 
     Returns
@@ -230,7 +230,7 @@ def load_digits() -> Bunch:
     return _load_bundled("digits", raw, images=raw.images)
 
 
-def load_iris() -> Bunch:
+def load_iris() -> DataBunch:
     """Load scikit-learn's irises.
 
     Returns
@@ -248,7 +248,7 @@ def load_iris() -> Bunch:
     return _load_bundled("iris", sklearn_datasets.load_iris(as_frame=True))
 
 
-def load_wine() -> Bunch:
+def load_wine() -> DataBunch:
     """Load scikit-learn's wines.
 
     Returns
@@ -265,7 +265,7 @@ def load_wine() -> Bunch:
     return _load_bundled("wine", sklearn_datasets.load_wine(as_frame=True))
 
 
-def load_uci(name: str) -> Bunch:
+def load_uci(name: str) -> DataBunch:
     """Load a table of the UCI Machine Learning Repository.
 
     Parameters
@@ -306,7 +306,7 @@ def load_uci(name: str) -> Bunch:
     return bundle(data_set, items=np.arange(len(frame)), data=data, classes=classes, class_names=list(names.values()))
 
 
-def load_faces(name: str) -> Bunch:
+def load_faces(name: str) -> DataBunch:
     """Load pictures of faces; the classes are the people.
 
     Parameters
@@ -352,7 +352,7 @@ def load_faces(name: str) -> Bunch:
     )
 
 
-def load_cmu_faces() -> Bunch:
+def load_cmu_faces() -> DataBunch:
     """Load pictures of faces that can be grouped in four ways; the classes are the poses.
 
     Returns
@@ -391,7 +391,7 @@ def load_cmu_faces() -> Bunch:
     )
 
 
-def _load_bundled(name: str, raw: Bunch, **others: Any) -> Bunch:
+def _load_bundled(name: str, raw: Bunch, **others: Any) -> DataBunch:
     result = bundle(
         BUNDLED[name],
         items=np.arange(len(raw.data)),

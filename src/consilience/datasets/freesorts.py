@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-from sklearn.utils import Bunch
 
 from consilience.annotations import Groupings
+from consilience.datasets._bunch import DataBunch
 from consilience.datasets._folder import DataSet, bundle, choose
 
 __all__ = ["load_free_sort"]
@@ -107,7 +107,7 @@ def _data_set(name: str, title: str, n_items: int, n_annotators: int, repository
 FREE_SORTS = {row[0]: _data_set(*row) for row in _TABLE}
 
 
-def load_free_sort(name: str) -> Bunch:
+def load_free_sort(name: str) -> DataBunch:
     """Load a free sort.
 
     Parameters

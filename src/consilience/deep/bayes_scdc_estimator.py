@@ -148,6 +148,7 @@ class BayesSCDC(DeepClustering):
         Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
         standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -178,6 +179,12 @@ class BayesSCDC(DeepClustering):
         What limits the answer: few items, clusters that are too coarse, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
+
+    See Also
+    --------
+    SCDC : Its predecessor.
+    DeepMCVC : Several views.
+    consilience.semisupervised.PartitionLabelModel : Without networks.
 
     References
     ----------

@@ -316,6 +316,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CrowdEst
         cluster : int, optional
             Draw from this cluster only. Default: from all, by their shares.
         random_state : int, RandomState, Generator or None, default=None
+            An int makes the result reproducible.
 
         Returns
         -------

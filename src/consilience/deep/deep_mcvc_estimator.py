@@ -79,11 +79,13 @@ class DeepMCVC(ViewEstimator):
     n_init : int, default=10
         Number of restarts, run in parallel; the one with the highest bound is kept.
     n_sweeps : int, default=200
+        Number of sweeps.
     learning_rate : float, default=0.01
         Learning rate of Adam, which makes five steps per sweep.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -98,6 +100,11 @@ class DeepMCVC(ViewEstimator):
     lower_bounds_ : ndarray, shape (n_sweeps,)
     restart_bounds_ : ndarray, shape (n_init,)
     n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    consilience.semisupervised.MCVC : Linear boundaries.
+    BayesSCDC : One view, and items that nobody annotated.
 
     References
     ----------

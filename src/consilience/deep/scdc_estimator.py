@@ -103,6 +103,7 @@ class SCDC(DeepClustering):
         Show a progress bar with the loss and the number of clusters of each restart: in a notebook, or in a terminal on
         standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -129,6 +130,11 @@ class SCDC(DeepClustering):
         What limits the answer: few items, clusters that are too coarse, judgements that hardly count.
     state_ : dict of ndarrays
         State of training: arrays by name.
+
+    See Also
+    --------
+    BayesSCDC : Its successor.
+    consilience.semisupervised.MECC : Without networks.
 
     References
     ----------

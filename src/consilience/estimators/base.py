@@ -78,7 +78,8 @@ class CrowdEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = None if self._reads_alone else "clusterer"
+        # what gives classes is no classifier to scikit-learn, whose tools would hand it features and classes to learn
+        tags.estimator_type = None if self._name_of_labels == "label" else "clusterer"
         tags.target_tags.required = not self._reads_alone
         if self._reads_alone:  # a matrix of labels has names and blanks
             tags.input_tags.categorical = tags.input_tags.allow_nan = tags.input_tags.string = True

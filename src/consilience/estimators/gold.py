@@ -11,11 +11,12 @@ from jaxtyping import Float, Int
 from consilience.annotations import Labels
 from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.names import MISSING, name_index, plain
+from consilience.annotations.types import Gold
 from consilience.errors import InputError
 from consilience.inference.product_distributions import Responsibilities
 
 
-def classes_of_gold(gold: Any) -> list[Any]:
+def classes_of_gold(gold: Gold | None) -> list[Any]:
     """Return the classes of gold items, before it is known whether these are among the items.
 
     Examples
@@ -28,7 +29,7 @@ def classes_of_gold(gold: Any) -> list[Any]:
     return list(gold.values()) if isinstance(gold, dict) else gold.dropna().tolist()
 
 
-def gold_codes(gold: Any, labels: Labels) -> Int[np.ndarray, " items"] | None:
+def gold_codes(gold: Gold | None, labels: Labels) -> Int[np.ndarray, " items"] | None:
     """Return the code of each item's known class, -1 where it is unknown; None without gold items.
 
     Parameters

@@ -18,7 +18,7 @@ from consilience.annotations import Groupings, Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.fit_arguments import first_named, of_groupings, require_no_second, warn_of_unannotated
 from consilience.annotations.names import MISSING, outside, plain
-from consilience.annotations.types import AnnotationsLike, Missing, Name, Self
+from consilience.annotations.types import AnnotationsLike, Gold, Missing, Name, Self
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.base import CrowdEstimator
@@ -74,7 +74,7 @@ class LabelAggregator(CrowdEstimator):
     }
 
     def fit(
-        self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None, gold: Any = None
+        self, annotations: AnnotationsLike, y: Any = None, *, missing: Missing | None = None, gold: Gold | None = None
     ) -> Self:
         """Fit the model.
 

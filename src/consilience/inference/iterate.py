@@ -93,9 +93,12 @@ def iterate(
 
     Parameters
     ----------
-    init : state before the first sweep.
-    step : state → state, pure.
-    lower_bound : state → float, nats.
+    init : state
+        State before the first sweep.
+    step : callable
+        State → state, pure.
+    lower_bound : callable
+        State → float, in nats.
     max_iter : int
     tol : float
     settled : state → bool, optional
@@ -168,8 +171,10 @@ def restarts(
 
     Parameters
     ----------
-    run : what to call; a state comes back, nothing is shared.
-    arguments : a tuple for each call.
+    run : callable
+        Returns a state; nothing is shared between calls.
+    arguments : sequence of tuples
+        The arguments of each call.
     n_jobs : int, optional
         As in joblib. Threads are used: the work is in BLAS and ufuncs, which release the interpreter.
     unit : str

@@ -75,7 +75,7 @@ def annotator_table(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> pd.DataF
 
     Returns
     -------
-    DataFrame, one row an annotator
+    DataFrame, one row for each annotator
         n_pairs; n_together, pairs of one cluster; accuracy, the share of judgements that agree with the clusters;
         sensitivity, the same for pairs of one cluster; specificity, for pairs of two. NaN if there are no such pairs.
     """

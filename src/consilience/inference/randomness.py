@@ -65,6 +65,7 @@ def spawn_seeds(random_state: Any, n: int) -> list[int]:
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
+        An int makes the result reproducible.
     n : int
 
     Examples

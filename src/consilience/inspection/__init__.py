@@ -13,6 +13,16 @@ from consilience.analysis.standardisation import StandardNames, standard_names
 from consilience.analysis.studies.study_difference import StudyDifference, study_difference
 from consilience.analysis.votes import item_votes
 from consilience.analysis.words import Words, use_words
+from consilience.inspection.displays import (
+    AnnotatorsDisplay,
+    ClustersDisplay,
+    ConfusionDisplay,
+    CoOccurrenceDisplay,
+    DendrogramDisplay,
+    ItemMapDisplay,
+    LowerBoundDisplay,
+    MappingDisplay,
+)
 from consilience.inspection.pictures import Pictures, pictures_of
 from consilience.inspection.plots.annotator_map import plot_annotator_map
 from consilience.inspection.plots.annotators import plot_annotators
@@ -31,9 +41,17 @@ from consilience.inspection.studies.page import difference_report
 from consilience.metrics.agreement import annotator_agreement, order_by_agreement
 
 __all__ = [
+    "AnnotatorsDisplay",
     "Certainty",
+    "ClustersDisplay",
+    "CoOccurrenceDisplay",
+    "ConfusionDisplay",
+    "DendrogramDisplay",
     "GroupWords",
+    "ItemMapDisplay",
     "LabelQuality",
+    "LowerBoundDisplay",
+    "MappingDisplay",
     "PanelSegments",
     "Pictures",
     "Separation",

@@ -72,7 +72,7 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
     See Also
     --------
-    ami : corrected for the chance agreement of many small clusters.
+    ami : Corrected for the chance agreement of many small clusters.
 
     Notes
     -----

@@ -114,7 +114,7 @@ def odd_one_out(questions: Any, answers: Any, *, level: float = 0.95, least_answ
 
     See Also
     --------
-    odd_one_out_questions : questions with known answers.
+    odd_one_out_questions : Questions with known answers.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class _Correlations:
 
 
 def _score_answers(questions: Any, answers: Any) -> pd.DataFrame:
-    """Return one row an answer: annotator and question, cluster, the two clusters in order, score, whether unsure."""
+    """Return a row for each answer: annotator and question, cluster, the two clusters in order, score, and if unsure."""
     _require_columns(questions, "questions", ["odd", "cluster", "odd_cluster"])
     _require_columns(answers, "answers", ["question", "annotator", "answer"])
     if not questions.index.is_unique:

@@ -43,7 +43,9 @@ def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: 
     labels : array or Series, shape (n_items,)
         Cluster of each item; missing for items that no question is to show. The index of a Series names the items.
     n_questions : int
+        Number of questions.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def odd_one_out_questions(labels: ArrayLike, n_questions: int, *, random_state: 
 
     See Also
     --------
-    odd_one_out : how often people are right.
+    odd_one_out : How often people are right.
 
     Examples
     --------

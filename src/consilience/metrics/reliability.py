@@ -77,7 +77,7 @@ class Reliability:
 def krippendorff_alpha(
     annotations: Any, *, level: Level = "nominal", n_draws: Integer = 500, random_state: RandomSource = 0
 ) -> Reliability:
-    """Krippendorff's alpha of labels, or of what groupings say of pairs of items.
+    """Compute Krippendorff's alpha of labels, or of what groupings say of pairs of items.
 
     Parameters
     ----------
@@ -87,6 +87,7 @@ def krippendorff_alpha(
     n_draws : int, default=500
         Of the bootstrap.
     random_state : int, RandomState, Generator or None, default=0
+        An int makes the result reproducible.
 
     Returns
     -------
@@ -142,6 +143,7 @@ def fleiss_kappa(annotations: Any, *, n_draws: Integer = 500, random_state: Rand
     n_draws : int, default=500
         Of the bootstrap.
     random_state : int, RandomState, Generator or None, default=0
+        An int makes the result reproducible.
 
     Returns
     -------
@@ -173,7 +175,7 @@ def fleiss_kappa(annotations: Any, *, n_draws: Integer = 500, random_state: Rand
 
 
 def cohen_kappa(labels: Any, *, n_draws: Integer = 500, random_state: RandomSource = 0) -> Reliability:
-    """Cohen's kappa of two annotators; of more, the mean of all pairs, weighted by their numbers of common items.
+    """Compute Cohen's kappa of two annotators; of more, the mean over all pairs, weighted by their common items.
 
     Of groupings, Cohen's kappa of pairs of items is the adjusted Rand index: see `mean_agreement`.
 
@@ -184,6 +186,7 @@ def cohen_kappa(labels: Any, *, n_draws: Integer = 500, random_state: RandomSour
     n_draws : int, default=500
         Of the bootstrap.
     random_state : int, RandomState, Generator or None, default=0
+        An int makes the result reproducible.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from importlib import import_module, metadata
 from inspect import Parameter, signature
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import sklearn
 from sklearn.base import BaseEstimator
@@ -25,6 +25,8 @@ from consilience.persistence.kinds import KINDS
 from consilience.persistence.migrations import migrate
 from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSION, STEPS, is_part
 from consilience.persistence.validation import problem_of
+
+Expected = TypeVar("Expected")
 
 FORMAT = "consilience model"
 FORMAT_VERSION = 1
@@ -92,7 +94,15 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     archive.write(path, document, encoder.arrays)
 
 
-def load(path: str | PathLike[str]) -> Any:
+@overload
+def load(path: str | PathLike[str]) -> Any: ...
+
+
+@overload
+def load(path: str | PathLike[str], expected: type[Expected]) -> Expected: ...
+
+
+def load(path: str | PathLike[str], expected: type[Any] = object) -> Any:
     """Load an estimator or a session that was saved by `save`.
 
     Parameters
@@ -100,6 +110,8 @@ def load(path: str | PathLike[str]) -> Any:
     path : path
         Files may come from untrusted sources: no code in them is run, and they cannot use much more memory than
         their size.
+    expected : class, default=object
+        What the file is to hold, such as ``DawidSkene``; editors and type checkers then know what comes back.
 
     Returns
     -------
@@ -109,7 +121,8 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     SavedModelError
-        There is no such file, it is not a saved model, is damaged, or was written by a later version.
+        There is no such file, it is not a saved model or not the expected one, is damaged, or was written by a later
+        version.
 
     Warns
     -----
@@ -140,6 +153,8 @@ def load(path: str | PathLike[str]) -> Any:
         raise SavedModelError(f"{path} is not a saved model: {problem}")
     if decode.unused:
         raise SavedModelError(f"{path} is damaged: its array {min(decode.unused)} is not used.")
+    if not isinstance(model, expected):
+        raise SavedModelError(f"{path} holds a {type(model).__name__}, not the expected {expected.__name__}.")
     _tell_versions(path, model, saved_with)
     return model
 

@@ -198,6 +198,7 @@ def compare(
     memory : bool, default=True
         Whether to measure memory in the first fold, which makes Python slower there.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
     verbose : bool, default=False
         Whether to show a progress bar: in a notebook, or in a terminal on standard error.
 

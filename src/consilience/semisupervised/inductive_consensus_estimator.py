@@ -59,6 +59,8 @@ def _forecasts(model: Any) -> bool:
 class InductiveConsensus(CrowdEstimator):
     """Consensus of annotations that also predicts items without annotations, from their features.
 
+    The consensus clusters the annotated items, and the classifier learns to predict these clusters.
+
     Parameters
     ----------
     consensus : estimator
@@ -90,6 +92,11 @@ class InductiveConsensus(CrowdEstimator):
     ------
     InputError
         On `fit`, for features and annotations that do not match, or unsuitable estimators.
+
+    See Also
+    --------
+    PartitionLabelModel : Learns clusters and boundaries together.
+    consilience.consensus.KCC : The consensus of the baseline.
 
     References
     ----------

@@ -28,11 +28,14 @@ from consilience.semisupervised.itml import (
 
 
 class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClustering):
-    """k-means in a learned metric, in which pairs put together are close and pairs kept apart are distant.
+    """K-means in a learned metric, in which pairs put together are close and pairs kept apart are distant.
+
+    The metric is learned from the judgements of pairs; the clusters are then found without them.
 
     Parameters
     ----------
     n_clusters : int, default=2
+        Number of clusters.
     slack : float, default=0.1
         γ: cost of violating a judgement. Small if people err, large if they do not.
     prior : {"scale", "identity", "covariance"}, default="scale"
@@ -49,6 +52,7 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -82,6 +86,11 @@ class ITMLClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    MPCKMeans : Learns metric and clusters together.
+    MECC : Weighs annotators.
 
     References
     ----------

@@ -97,6 +97,7 @@ class MCVC(ViewEstimator):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -120,6 +121,12 @@ class MCVC(ViewEstimator):
     restart_bounds_ : ndarray, shape (n_init + n_init // 8,)
         The bound at which each restart was compared with the others, random starts first.
     n_iter_, converged_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    MECC : One view.
+    consilience.deep.DeepMCVC : Clusters that no line separates.
+    consilience.consensus.MetaClustering : No features.
 
     References
     ----------
@@ -187,6 +194,8 @@ class MCVC(ViewEstimator):
 class MECC(ViewEstimator):
     """One clustering predicted from the features, from pairs judged by annotators of different reliability.
 
+    It is `MCVC` with one view, which all annotators share.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -206,6 +215,7 @@ class MECC(ViewEstimator):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -221,6 +231,12 @@ class MECC(ViewEstimator):
         What limits the answer: one cluster, or each item alone, although many judgements say otherwise.
     items_, lower_bound_, lower_bounds_, restart_bounds_, n_iter_, converged_ : as in MCVC
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    MCVC : Several views.
+    consilience.consensus.CorrelationClustering : No features.
+    MPCKMeans : A fast baseline.
 
     References
     ----------

@@ -37,11 +37,14 @@ ENTAILED = 4  # largest number of entailed pairs per given pair
 
 
 class MPCKMeans(PairwiseClustering):
-    """k-means with must-links, cannot-links and a learned metric, for contradictory crowds.
+    """K-means with must-links, cannot-links and a learned metric, for contradictory crowds.
+
+    Judgements may contradict each other: a violated one costs something, by the reliability of its annotator.
 
     Parameters
     ----------
     n_clusters : int, default=2
+        Number of clusters.
     metric : {"diagonal", "full", None}, default="diagonal"
         Learned metric: a weight for each feature; a matrix; none (PCKMeans; the scale of the features then matters).
     metric_per_cluster : bool, default=False
@@ -65,6 +68,7 @@ class MPCKMeans(PairwiseClustering):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -96,6 +100,11 @@ class MPCKMeans(PairwiseClustering):
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    MECC : Weighs annotators by sensitivity and specificity.
+    ITMLClustering : Another metric.
 
     References
     ----------

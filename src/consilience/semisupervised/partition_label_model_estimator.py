@@ -143,6 +143,7 @@ class PartitionLabelModel(CrowdEstimator):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -199,6 +200,13 @@ class PartitionLabelModel(CrowdEstimator):
         that name annotators who weigh together, those who put nearly all items into one group or leave nearly all
         alone, and those with a reliability of at most 0.5, if there are any.
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    consilience.consensus.SubsetFusion : Groupings of a few items each.
+    MCVC : People who group by different criteria.
+    consilience.deep.BayesSCDC : Rich data.
+    InductiveConsensus : A simpler way to use features.
 
     References
     ----------

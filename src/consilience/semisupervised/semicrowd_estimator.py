@@ -38,6 +38,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     Parameters
     ----------
     n_clusters : int, default=2
+        Number of clusters.
     d0, d1 : float, default=0.0 and 0.8
         A pair is apart if its share of "same" is at most d0, together if it is at least d1, else unknown.
     error_weight : "auto" or float, default="auto"
@@ -55,6 +56,7 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -86,6 +88,11 @@ class SemiCrowd(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PairwiseClust
     n_iter_ : int
     converged_ : bool
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    MECC : Weighs annotators.
+    PartitionLabelModel : For groupings of most items.
 
     References
     ----------

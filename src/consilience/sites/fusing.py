@@ -80,6 +80,7 @@ def fuse_sites(
     keep_all : bool, default=False
         Also keep sites whose groups have nothing to do with those of any other.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------

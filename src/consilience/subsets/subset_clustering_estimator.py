@@ -72,6 +72,8 @@ MANY_LEFT_OUT = 0.5  # share of items that the clusterer leaves out, above which
 class SubsetClustering(CrowdEstimator):
     """Clusters of more items than a clusterer can hold: it clusters overlapping subsets, and their groupings are fused.
 
+    It reads features and no annotations. Subsets share some items, by which their clusters are matched.
+
     Parameters
     ----------
     clusterer : estimator
@@ -124,6 +126,10 @@ class SubsetClustering(CrowdEstimator):
     -----
     SubsetWarning
         The subsets agree little with each other, or many items are in groups without shared items.
+
+    See Also
+    --------
+    consilience.consensus.SubsetFusion : The fusion, for groupings by people.
 
     References
     ----------

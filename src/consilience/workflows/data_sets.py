@@ -15,7 +15,7 @@ from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.files.writing import long_table_writer
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
-from consilience.datasets import list_datasets, load_dataset
+from consilience.datasets import list_datasets, load_dataset, write_tutorial_tables
 from consilience.datasets.catalogue import data_files
 from consilience.errors import InputError
 from consilience.workflows.item_columns import item_column
@@ -81,7 +81,7 @@ def classes_of(source: str, class_column: str, *, with_features: bool) -> tuple[
 
 def _classes_of_dataset(name: str, *, with_features: bool) -> tuple[pd.Series, pd.DataFrame | None]:
     data_set = load_dataset(name)
-    if data_set.target is None:
+    if data_set.target is None or data_set.target_names is None:
         raise InputError(f"The data set {name!r} has no classes, so nothing can be simulated from it.")
     if with_features and data_set.data is None:
         raise InputError(f"The data set {name!r} has no features to write.")
@@ -158,8 +158,15 @@ def write_data_set(name: str, out: Path, *, what: str | None = None) -> Result:
     elif part == "features":
         write_table(held.rename_axis("item").reset_index(), out)
     else:
-        write_table(pd.DataFrame({"item": data_set.item_names, "class": data_set.target_names[held]}), out)
+        names: Any = data_set.target_names
+        write_table(pd.DataFrame({"item": data_set.item_names, "class": names[held]}), out)
     return Result({"name": name, "what": part, "file": str(out)}, f"{out}: {part} of {name}")
+
+
+def write_tutorial(folder: Path) -> Result:
+    """Write the tables that the tutorials read into a folder."""
+    paths = write_tutorial_tables(folder)
+    return Result({"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))
 
 
 def _as_lines(table: pd.DataFrame) -> str:

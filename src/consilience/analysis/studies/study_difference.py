@@ -185,6 +185,7 @@ def study_difference(
         Number of times that the clusters of each study are found again, as another group of people might have led to
         them, for the probabilities of moves. 0 for none.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Returns
     -------

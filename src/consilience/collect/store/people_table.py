@@ -1,4 +1,4 @@
-"""The table of participants: what each consented to, answered and needed, a row a person."""
+"""The table of participants: what each consented to, answered and needed, a row for each person."""
 
 from __future__ import annotations
 

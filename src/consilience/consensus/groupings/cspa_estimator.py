@@ -22,6 +22,9 @@ from consilience.inference.randomness import spawn_generator
 class CSPA(GroupingConsensus):
     """Clusters of items that were put together in many of the groupings that present both.
 
+    Two items are similar if they were put together in most of the groupings that show both; all annotators have equal
+    weight.
+
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
@@ -29,6 +32,7 @@ class CSPA(GroupingConsensus):
     max_clusters : int, default=30
         Largest number that "auto" considers.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -52,6 +56,11 @@ class CSPA(GroupingConsensus):
     ------
     InputError
         On `fit`, for an invalid parameter or annotations without groupings.
+
+    See Also
+    --------
+    SubsetFusion : Weights annotators.
+    KCC : Faster, for a given number of clusters.
 
     References
     ----------

@@ -99,7 +99,7 @@ def annotators_table(
 
     Returns
     -------
-    DataFrame, one row an annotator
+    DataFrame, one row for each annotator
         n_groupings, n_items, n_groups, consistency, weight and agreement, as `SubsetFusion.annotators_`.
     """
     by, n_annotators = memberships.annotator_of_grouping, memberships.n_annotators

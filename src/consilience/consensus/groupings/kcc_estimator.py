@@ -66,6 +66,8 @@ from consilience.inference.spectral import degree_normalised_embedding, rows_of_
 class KCC(GroupingConsensus):
     """Clusters that are most similar to all groupings, found by k-means on the memberships.
 
+    Groupings may be partial, and their groups' names mean nothing to others. The number of clusters is not estimated.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -91,6 +93,7 @@ class KCC(GroupingConsensus):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -125,6 +128,11 @@ class KCC(GroupingConsensus):
     -----
     ConvergenceWarning
         The run that was kept still improved after `max_iter` sweeps.
+
+    See Also
+    --------
+    SubsetFusion : Estimates the number of clusters.
+    CSPA : Shares of pairs.
 
     References
     ----------

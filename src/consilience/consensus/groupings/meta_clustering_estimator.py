@@ -29,6 +29,8 @@ from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of
 class MetaClustering(GroupingConsensus):
     """Several clusterings, one for each set of annotators who group alike.
 
+    Annotators whose groups agree share a view, and each view has its own clusters.
+
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
@@ -37,9 +39,11 @@ class MetaClustering(GroupingConsensus):
     n_views : "auto" or int, default="auto"
         "auto": the number, from 1 to `max_views`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
+        Largest number of clusters that "auto" considers.
     max_views : int, default=10
-        Largest numbers that "auto" considers.
+        Largest number of views that "auto" considers.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -72,6 +76,11 @@ class MetaClustering(GroupingConsensus):
     ------
     InputError
         On `fit`, for an invalid parameter, annotations without groupings, or too many annotators.
+
+    See Also
+    --------
+    consilience.semisupervised.MCVC : Views that features predict.
+    SubsetFusion : One view.
 
     References
     ----------

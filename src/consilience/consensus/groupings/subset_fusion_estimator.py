@@ -84,6 +84,8 @@ LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
 class SubsetFusion(GroupingConsensus):
     """One clustering from many groupings of different subsets of the items.
 
+    Nobody needs to have seen more than a few of the items. Annotators who agree more with the others have more weight.
+
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
@@ -107,6 +109,7 @@ class SubsetFusion(GroupingConsensus):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -148,6 +151,13 @@ class SubsetFusion(GroupingConsensus):
     ------
     InputError
         On `fit`, for an invalid parameter or annotations without groupings.
+
+    See Also
+    --------
+    consilience.active.ActiveSession : Which subset to ask about next.
+    consilience.semisupervised.PartitionLabelModel : What each group stands for.
+    CSPA : The simplest consensus.
+    KCC : A given number of clusters.
 
     References
     ----------

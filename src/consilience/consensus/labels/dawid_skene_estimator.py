@@ -19,6 +19,7 @@ from consilience.annotations.types import (
     AnnotationsLike,
     Flag,
     FrameLike,
+    Gold,
     Integer,
     Literal,
     Missing,
@@ -90,6 +91,9 @@ NOTHING_TELLS = (
 
 class DawidSkene(LabelAggregator):
     """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
+
+    Annotators of whom the others' labels say that they err little have more weight. Names of labels mean the same to
+    everyone.
 
     Parameters
     ----------
@@ -171,6 +175,13 @@ class DawidSkene(LabelAggregator):
     n_iter_ : int
     converged_ : bool
 
+    See Also
+    --------
+    MajorityVote : The baseline.
+    SpectralEM : The same model from another start.
+    StagewiseEM : If most people label at random.
+    consilience.semisupervised.PartitionLabelModel : If names do not mean the same to all.
+
     References
     ----------
     Dawid & Skene (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied
@@ -246,7 +257,7 @@ class DawidSkene(LabelAggregator):
         y: Any = None,
         *,
         missing: Missing | None = None,
-        gold: Any = None,
+        gold: Gold | None = None,
         history: FrameLike | None = None,
     ) -> Self:
         """Fit the model.
@@ -331,7 +342,7 @@ class DawidSkene(LabelAggregator):
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
-        """Number of subtypes; None for as many as raise the bound."""
+        """Number of subtypes; None for the number that the bound favours."""
         if not is_auto(self.subtypes):
             if int(self.subtypes) > 1 and np.any(history):
                 raise InputError("history has counts of classes, not of subtypes. Leave out subtypes, or the history.")
@@ -355,7 +366,7 @@ class DawidSkene(LabelAggregator):
         n_subtypes: int | None,
         copies: GroupOfThose,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype a class, and with more; None for as many as raise the bound."""
+        """Fit with one subtype a class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0

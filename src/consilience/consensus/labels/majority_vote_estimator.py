@@ -40,6 +40,8 @@ SMOOTHING = 0.01  # labels added to each entry, so that no probability is 0
 class MajorityVote(LabelAggregator):
     """The class that most annotators gave each item.
 
+    All annotators have equal weight. The baseline of the models of labels.
+
     Parameters
     ----------
     copies : "auto", None or list of lists of annotators, default="auto"
@@ -78,6 +80,10 @@ class MajorityVote(LabelAggregator):
         `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
+
+    See Also
+    --------
+    DawidSkene : Weights annotators by their quality.
 
     Examples
     --------

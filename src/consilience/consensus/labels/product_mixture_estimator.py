@@ -81,6 +81,7 @@ class ProductMixture(LabelAggregator):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -118,6 +119,11 @@ class ProductMixture(LabelAggregator):
     restart_bounds_ : ndarray
     n_iter_ : int
     converged_ : bool
+
+    See Also
+    --------
+    DawidSkene : As many classes as labels.
+    consilience.semisupervised.PartitionLabelModel : With features, and a number of clusters that is estimated.
 
     References
     ----------

@@ -71,6 +71,7 @@ class SpectralEM(LabelAggregator):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class SpectralEM(LabelAggregator):
 
     See Also
     --------
-    DawidSkene : starts from the votes, with a prior for annotators with few labels.
+    DawidSkene : Starts from the votes, with a prior for annotators with few labels.
 
     Notes
     -----

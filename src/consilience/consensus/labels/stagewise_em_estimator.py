@@ -150,6 +150,11 @@ class StagewiseEM(LabelAggregator):
         Whether the informative set stopped changing; with ``refine="all"``, or if `fell_back_`, whether EM converged;
         without refining whether the stagewise algorithm settled within `max_iter` rounds. A warning says if not.
 
+    See Also
+    --------
+    DawidSkene : The usual case.
+    MajorityVote : The baseline.
+
     References
     ----------
     Zhao & Zucker. Stagewise Learning for Sparse Clustering of Discretely-Valued Data.

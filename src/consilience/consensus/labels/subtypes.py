@@ -86,7 +86,7 @@ def divide_classes(
     first : the model with one subtype a class.
     onehot : (items, annotators × labels) 0/1, or the weights of the labels.
     evidence_for : the evidence with this number of subtypes.
-    n_subtypes : of each class; None for as many as raise the bound.
+    n_subtypes : of each class; None for the number that the bound favours.
     max_iter, tol : of the sweeps after each division.
     """
     best = current = first

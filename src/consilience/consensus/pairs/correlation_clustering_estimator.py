@@ -72,6 +72,7 @@ class CorrelationClustering(PairConsensus):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -100,6 +101,11 @@ class CorrelationClustering(PairConsensus):
     ------
     InputError
         On `fit`, for an invalid parameter, annotations without judgements of pairs, or more than 2,000,000 of them.
+
+    See Also
+    --------
+    Crowdclustering : People who attend to different features.
+    consilience.semisupervised.MECC : With features.
 
     References
     ----------

@@ -87,6 +87,7 @@ class Crowdclustering(PairConsensus):
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
     random_state : int, RandomState, Generator or None, default=None
+        An int makes the result reproducible.
 
     Attributes
     ----------
@@ -118,6 +119,11 @@ class Crowdclustering(PairConsensus):
     ------
     InputError
         On `fit`, for an invalid parameter, annotations without judgements of pairs, or more than 500,000 of them.
+
+    See Also
+    --------
+    CorrelationClustering : Faster, and any number of clusters.
+    consilience.semisupervised.MECC : With features.
 
     References
     ----------
