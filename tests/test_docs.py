@@ -59,7 +59,7 @@ LONG = [
 LONG_PAGES = [DOCS / name for name in LONG]
 # of the longest, the command line's own tests run the like
 WITH_LONG_COMMANDS = [
-    DOCS / name for name in ("labels-tutorial.rst", "card-sort-tutorial.rst", "subsets-tutorial.rst", "coming-from.rst")
+    DOCS / name for name in ("tutorial.rst", "card-sort-tutorial.rst", "subsets-tutorial.rst", "coming-from.rst")
 ]
 WITH_COMMANDS = [
     pytest.param(page, marks=pytest.mark.slow) if page in WITH_LONG_COMMANDS else page

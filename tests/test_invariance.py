@@ -57,9 +57,9 @@ CHANGED = [
         (name, kind) for name, known in registry.ESTIMATORS.items() for kind in known.reads
     )
     for number, change in enumerate(CHANGES)
-    for quick in [change == "everything" or (turn % 3 == 0 and number == turn // 3 % (len(CHANGES) - 1))]
+    for quick in [change == "everything" or (turn % 9 == 0 and number == turn // 9 % (len(CHANGES) - 1))]
 ]
-"""All changes at once for every estimator, and for every third, one of them alone in turn; the others are slow."""
+"""All changes at once for every estimator, and for every ninth, one of them alone in turn; the others are slow."""
 NAMING = {
     "items_",
     "groupings_",

@@ -751,7 +751,7 @@ def noise_given_twice(seed):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 340), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by", some_quick(["forecast", "clusters", "model"]))
-@pytest.mark.parametrize("level", ["groupings", "judgements"])
+@pytest.mark.parametrize("level", some_quick(["groupings", "judgements"]))
 def test_on_noise_nobody_is_ahead_of_the_constant(level, by, seeds):
     """Predicted from the same person's other grouping, models were ahead by up to .025; 340 draws of six ways."""
     lead = []
