@@ -366,7 +366,7 @@ class DawidSkene(LabelAggregator):
         n_subtypes: int | None,
         copies: GroupOfThose,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype a class, and with more; None for the number that the bound favours."""
+        """Fit with one subtype per class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
@@ -425,7 +425,7 @@ class DawidSkene(LabelAggregator):
         Parameters
         ----------
         labels : one of each group of copies for each item.
-        state : with one subtype a class.
+        state : with one subtype per class.
         responsibilities : of the items.
         free : items whose class is not given.
         told : whether given classes, or a history, tell how often labels are right.
