@@ -131,6 +131,19 @@ def test_every_estimator_is_in_how_to_choose_and_has_a_page(entry):
     assert entry.name in titles
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.glob("models/*.rst")), ids=name_of)
+def test_each_model_page_says_when_not_to_use_it_and_where_its_source_is(page):
+    if page.stem in {"index", "active"}:
+        return
+    text = text_of(page)
+    assert re.search(r"^(Do not use|.*do not use|\* Not if)", text, re.MULTILINE)
+    _, _, end = text.partition("See also\n--------\n")
+    files = re.findall(r":source:`([^`]+)`", end)
+    assert files
+    assert all((Path(consilience.__file__).parent / file).is_file() for file in files)
+    assert "* The paper: " in end or page.stem == "majority_vote"
+
+
 def test_how_to_choose_is_the_second_page():
     pages = re.findall(r"^   ([\w/-]+)$", text_of(DOCS / "start.rst").split(".. toctree::")[1], re.MULTILINE)
     assert pages[0] == "how-to-choose"
