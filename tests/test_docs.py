@@ -359,6 +359,19 @@ def test_the_python_of_the_readme_gives_the_output_shown(tmp_path):
     assert done.stdout == output
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.rst"])
+def test_make_dist_runs_every_block_of_the_front_pages(page):
+    spec = importlib.util.spec_from_file_location("check_dist", ROOT / "tools" / "check_dist.py")
+    check_dist = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check_dist)
+    text = text_of(ROOT / page)
+    shown = check_dist.examples(text)
+    assert len([expected for _, expected in shown if expected]) == 1
+    commands = [arguments for arguments, _ in shown if arguments[0] == "-m"]
+    assert len(commands) == len(re.findall(r"^ *\$ consilience ", text, re.MULTILINE)) >= 4
+    assert len(shown) == len(commands) + len(re.findall("```python|:: python", text))
+
+
 SHUFFLED = [ROOT / "README.md", *WITH_EXAMPLES, *sorted(DOCS.glob("examples/*.py"))]
 QUICKLY_SHUFFLED = [page for page in SHUFFLED if page.stem in {"README", "tutorial", "how-to-choose"}]
 
