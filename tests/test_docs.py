@@ -134,6 +134,19 @@ def test_every_estimator_is_in_how_to_choose_and_has_a_page(entry):
     assert entry.name in titles
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.glob("models/*.rst")), ids=name_of)
+def test_each_model_page_says_when_not_to_use_it_and_where_its_source_is(page):
+    if page.stem in {"index", "active"}:
+        return
+    text = text_of(page)
+    assert re.search(r"^(Do not use|.*do not use|\* Not if)", text, re.MULTILINE)
+    _, _, end = text.partition("See also\n--------\n")
+    files = re.findall(r":source:`([^`]+)`", end)
+    assert files
+    assert all((Path(consilience.__file__).parent / file).is_file() for file in files)
+    assert "* The paper: " in end or page.stem == "majority_vote"
+
+
 def test_how_to_choose_is_the_second_page():
     pages = re.findall(r"^   ([\w/-]+)$", text_of(DOCS / "start.rst").split(".. toctree::")[1], re.MULTILINE)
     assert pages[0] == "how-to-choose"
@@ -347,6 +360,19 @@ def test_the_python_of_the_readme_gives_the_output_shown(tmp_path):
     done = python("-c", block, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == output
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.rst"])
+def test_make_dist_runs_every_block_of_the_front_pages(page):
+    spec = importlib.util.spec_from_file_location("check_dist", ROOT / "tools" / "check_dist.py")
+    check_dist = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check_dist)
+    text = text_of(ROOT / page)
+    shown = check_dist.examples(text)
+    assert len([expected for _, expected in shown if expected]) == 1
+    commands = [arguments for arguments, _ in shown if arguments[0] == "-m"]
+    assert len(commands) == len(re.findall(r"^ *\$ consilience ", text, re.MULTILINE)) >= 4
+    assert len(shown) == len(commands) + len(re.findall("```python|:: python", text))
 
 
 SHUFFLED = [ROOT / "README.md", *WITH_EXAMPLES, *sorted(DOCS.glob("examples/*.py"))]

@@ -69,7 +69,7 @@ def check_contents(wheel, sdist):
 def blocks(text):
     """Yield the language and the lines of each block of code of a page in Markdown or reStructuredText."""
     fenced = r"^```(?P<markdown>\w+)\n(?P<fenced>.*?)^```"
-    indented = r"^\.\. code-block:: (?P<rst>\w+)\n\n(?P<indented>(?:   .*\n|\n)+)"
+    indented = r"^\.\. code-block:: (?P<rst>\w+)\n\n(?P<indented>(?:   [^\n]*\n|\n)+)"
     for match in re.finditer(f"{fenced}|{indented}", text + "\n", re.MULTILINE | re.DOTALL):
         yield match["markdown"] or match["rst"], textwrap.dedent(match["fenced"] or match["indented"]).strip() + "\n"
 

@@ -25,7 +25,7 @@ from consilience.cli import main as command_line  # noqa: E402
 from consilience.consensus import DawidSkene  # noqa: E402
 from tests.partitions import made  # noqa: E402
 
-SORTS = ROOT / "docs" / "tutorial" / "sorts.csv"
+SORTS = ROOT / "src" / "consilience" / "datasets" / "tutorial_tables" / "sorts.csv"
 ANSWERS_ON_A_PAGE = "tests/collect/test_dashboard.py::test_the_page_says_what_is_out_of_date_until_it_is_not"
 PLAIN = ["-o", "addopts=", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
 SOURCE = str(ROOT / "src" / "consilience")

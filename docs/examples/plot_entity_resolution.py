@@ -50,7 +50,7 @@ print(f"model: {model.n_clusters_} people, F = {scores.f:.2f}")
 
 sizes = {"true": np.bincount(np.unique(person, return_counts=True)[1])}
 sizes["found"] = np.bincount(np.unique(model.labels_, return_counts=True)[1])
-pd.DataFrame({name: pd.Series(counts) for name, counts in sizes.items()}).fillna(0).drop(0).plot.bar(
-    figsize=(7, 3.5), rot=0, xlabel="records of a person", ylabel="people"
-)
+table = pd.DataFrame({name: pd.Series(counts) for name, counts in sizes.items()}).fillna(0).drop(0)
+_, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+table.plot.bar(rot=0, xlabel="records of a person", ylabel="people", color=["#767676", "#0072B2"], ax=ax)
 plt.show()

@@ -2,7 +2,7 @@
 How many people to invite
 =========================
 
-You are about to invite people to a card sort of 20 cards. Six colleagues have sorted them already. How many people
+You are about to invite people to a card sort of 16 cards. Six colleagues have sorted them already. How many people
 does it take until another group of as many would find much the same clusters?
 """
 
@@ -17,14 +17,14 @@ from consilience.inspection import plot_plan
 from consilience.metrics import mean_agreement
 from consilience.simulation import simulate_crowd
 
-cards = np.arange(20) % 5
-pilot = simulate_crowd(cards, n_annotators=6, accuracy=0.8, random_state=0)
+cards = np.arange(16) % 4
+pilot = simulate_crowd(cards, n_annotators=6, accuracy=0.85, random_state=0)
 print(f"agreement of two colleagues (ARI): {mean_agreement(pilot):.2f}")
 
 # %%
 # Simulated people who agree as far as the colleagues do sort the cards again and again:
 
-found = plan(pilot=pilot, target=0.8, n_draws=3, random_state=0)
+found = plan(pilot=pilot, target=0.8, n_draws=2, random_state=0)
 print(f"{found.annotators:.0f} people; two such groups agree to {found.target} (adjusted mutual information)")
 print(found.table[["agreement", "n_clusters"]].round(2).to_string())
 

@@ -43,8 +43,8 @@ def agreement(labels):
 
 
 # %%
-# A hospital alone, and all together. Delft happens to have the telling columns, and gains nothing; Leiden and Utrecht
-# gain much, and learn it without having seen a value of Delft's.
+# A hospital alone, and all together. Delft happens to have the telling columns, and gains nothing. Leiden and Utrecht
+# gain much, without having seen a single value from Delft.
 
 scores = {}
 for site, table in tables.items():

@@ -170,7 +170,7 @@ class _Correlations:
 
 
 def _score_answers(questions: Any, answers: Any) -> pd.DataFrame:
-    """Return a row for each answer: annotator, question, cluster, the two clusters in order, score, unsure or not."""
+    """Return one row per answer: annotator and question, cluster, the two clusters in order, score, whether unsure."""
     _require_columns(questions, "questions", ["odd", "cluster", "odd_cluster"])
     _require_columns(answers, "answers", ["question", "annotator", "answer"])
     if not questions.index.is_unique:

@@ -39,7 +39,7 @@ ENTAILED = 4  # largest number of entailed pairs per given pair
 class MPCKMeans(PairwiseClustering):
     """K-means with must-links, cannot-links and a learned metric, for contradictory crowds.
 
-    Judgements may contradict each other: a violated one costs something, by the reliability of its annotator.
+    Judgements may contradict each other: violating one has a cost, which depends on how reliable its annotator is.
 
     Parameters
     ----------

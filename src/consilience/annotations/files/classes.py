@@ -184,7 +184,7 @@ def _what_it_is(cell: Any) -> str:
     if values and all(isinstance(value, dict | list | tuple) for value in values):
         return f"a list of several things, {shown}. Give each an item of its own, and its class as label."
     return (
-        f"a list, {shown}. If people could choose several labels, fit one table a label, with yes and no: "
+        f"a list, {shown}. If people could choose several labels, fit one table per label, with yes and no: "
         "frame.assign(label=[tag in tags for tags in frame['label']])."
     )
 

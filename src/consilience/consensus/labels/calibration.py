@@ -20,7 +20,7 @@ would say of the item:
 independently, T is about 1, and P the posterior. The most probable class stays that of the posterior, and classes that
 are equally probable there stay so.
 
-The temperature is that of the model with one subtype a class, also for the posterior of more, whose probabilities are
+The temperature is that of the model with one subtype per class, also for the posterior of more, whose probabilities are
 added up for each class: subtypes explain why labels agree, but which class a subtype is of, nothing but these labels
 tells.
 

@@ -11,7 +11,7 @@ Model
     y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
     θ                                             see `annotator_models`
 
-With one subtype a class, the component is the class, and there is no ρ. `subtypes` finds how many there are.
+With one subtype per class, the component is the class, and there is no ρ. `subtypes` finds how many there are.
 
 Symbols
 -------

@@ -92,7 +92,7 @@ NOTHING_TELLS = (
 class DawidSkene(LabelAggregator):
     """Class of each item, and confusion matrix of each annotator, by the model of Dawid and Skene.
 
-    Annotators of whom the others' labels say that they err little have more weight. Names of labels mean the same to
+    Annotators who err less, judged by the labels of the others, have more weight. Names of labels mean the same to
     everyone.
 
     Parameters
@@ -111,9 +111,9 @@ class DawidSkene(LabelAggregator):
         from the other labels of their items show. The most probable classes are the same.
     subtypes : "auto" or int, default="auto"
         Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
-        them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": as many as
-        raise the bound, at most eight; one with a history, ``confusion="one-coin"`` or ``prior=None``, which do not
-        know subtypes.
+        them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": the
+        number that the bound favours, at most eight; one with a history, ``confusion="one-coin"`` or ``prior=None``,
+        which do not know subtypes.
     copies : "auto", None or list of lists of annotators, default="auto"
         Annotators who are copies of each other, such as one person who answered twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
@@ -366,7 +366,7 @@ class DawidSkene(LabelAggregator):
         n_subtypes: int | None,
         copies: GroupOfThose,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype a class, and with more; None for the number that the bound favours."""
+        """Fit with one subtype per class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
@@ -425,7 +425,7 @@ class DawidSkene(LabelAggregator):
         Parameters
         ----------
         labels : one of each group of copies for each item.
-        state : with one subtype a class.
+        state : with one subtype per class.
         responsibilities : of the items.
         free : items whose class is not given.
         told : whether given classes, or a history, tell how often labels are right.

@@ -83,7 +83,7 @@ def divide_classes(
 
     Parameters
     ----------
-    first : the model with one subtype a class.
+    first : the model with one subtype per class.
     onehot : (items, annotators × labels) 0/1, or the weights of the labels.
     evidence_for : the evidence with this number of subtypes.
     n_subtypes : of each class; None for the number that the bound favours.
