@@ -33,20 +33,19 @@ from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
     Filled,
-    called_missing,
     fill_missing,
     given_as_missing,
     is_error_of_sheet,
     like_missing,
+    note_names,
     quantify,
     require_plain,
     says_unsorted,
     spelled_missing,
-    totals,
     twins,
     without_abstentions,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural, role_of_name, with_article
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, role_of_name, with_article
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
 from consilience.annotations.shared_names import own_names
@@ -218,9 +217,7 @@ def statements(
     how, more = _describe_reading(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
-            names = found.columns[column].names
-            said = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
-            notes += [note for note in said if note]
+            notes += note_names(found.columns[column].names, what)
     notes += _repeated_differently(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]

@@ -162,7 +162,7 @@ class Filled:
 
 def number_of_cells(column: Coded, names: np.ndarray) -> int:
     """Count the cells that contain one of some names, given by a truth value for each name."""
-    return int(np.append(names, False)[column.codes].sum())
+    return int(column.tally()[names].sum())
 
 
 def is_number(name: Any) -> bool:
@@ -413,6 +413,12 @@ def called_missing(names: pd.Index, what: str) -> str | None:
     """Note an item or annotator whose name spells a missing value, None if there is none."""
     found = next((name for name in names if spells_missing(name)), None)
     return f"there is {what} called {found!r}; if it is missing, delete its rows" if found else None
+
+
+def note_names(names: pd.Index, what: str) -> list[str]:
+    """Note names that differ only in spelling, that are usual for totals, or that spell a missing value."""
+    found = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
+    return [note for note in found if note]
 
 
 def as_texts(column: pd.Series) -> pd.Series:
