@@ -128,6 +128,9 @@ LIKE_MISSING = {
     *ABSTENTIONS,
 }
 ABSTENTIONS, LIKE_MISSING = ({normal(word) for word in words} for words in (ABSTENTIONS, LIKE_MISSING))
+UNUSUAL = re.compile(
+    r"[^!-~\n ]|  | \n|\n |:\n|^[ ]|[ :]\Z|#"
+)  # in lines of names: blanks that fold, errors, colons at ends
 MOST_SHOWN = 3
 FEWEST_WORDS = 4  # least number of names of several letters beside which x alone is a mark
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
@@ -417,8 +420,24 @@ def called_missing(names: pd.Index, what: str) -> str | None:
 
 def note_names(names: pd.Index, what: str) -> list[str]:
     """Note names that differ only in spelling, that are usual for totals, or that spell a missing value."""
+    if _are_all_plain(names):
+        return []
     found = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
     return [note for note in found if note]
+
+
+def _are_all_plain(names: pd.Index) -> bool:
+    """Whether names are ASCII text of which nothing is to be noted; hundreds of thousands are checked at once."""
+    texts = names.to_numpy(object).tolist()
+    try:
+        joined = "\n".join(texts)
+    except TypeError:  # names that are not text
+        return False
+    if not joined.isascii() or not joined or UNUSUAL.search(joined):
+        return False
+    forms = joined.casefold().split("\n")
+    alone = TOTALS | NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
+    return len(forms) == len(texts) == len(set(forms)) and alone.isdisjoint(forms)
 
 
 def as_texts(column: pd.Series) -> pd.Series:
