@@ -382,7 +382,9 @@ def test_minus_one_has_to_be_explained():
     frame = made.crowd()
     codes = frame.assign(label=frame["label"].map({"cat": 0, "cow": 1, "dog": -1}))
     frames = made.cut(codes, 3)
-    with pytest.raises(InputError, match=r"The labels hold -1\. Say whether it means"):
+    with pytest.raises(
+        InputError, match=r"The label -1 in the column .* two ways with 0 and 1: .* missing=-1 if it is missing"
+    ):
         fit(DawidSkene(subtypes=1), PartitionedTable(frames))
     assert fit(DawidSkene(subtypes=1), PartitionedTable(frames, missing=[])).classes_.tolist() == [-1, 0, 1]
     with pytest.warns(AnnotationWarning, match="^702 rows without a label left out"):

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline
 
 from consilience.annotations import Annotations
 from consilience.annotations.names import is_default, plain
@@ -188,6 +187,8 @@ def step_without_names(frame: FrameType | None, items: pd.Index) -> Dropping | N
     The pipeline is looked for among the callers, since a step does not know what it is part of. Two rows are passed
     through its fitted steps. A pipeline that was given rows without names has not dropped any.
     """
+    from sklearn.pipeline import Pipeline  # half of scikit-learn; whoever has one has imported it
+
     while frame is not None:
         pipeline, X = frame.f_locals.get("self"), frame.f_locals.get("X")
         if isinstance(pipeline, Pipeline) and isinstance(X, pd.DataFrame) and _has_names(X, items):
@@ -200,7 +201,7 @@ def _has_names(X: pd.DataFrame, items: pd.Index) -> bool:
     return not is_default(X.index) or bool(items.isin(X.index).any())
 
 
-def _first_dropping(pipeline: Pipeline, X: pd.DataFrame) -> Dropping | None:
+def _first_dropping(pipeline: Any, X: pd.DataFrame) -> Dropping | None:
     rows: Any = _two_rows(X)
     found: Dropping | None = None
     for name, step in pipeline.steps[:-1]:

@@ -10,7 +10,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
@@ -62,7 +62,25 @@ class Coded:
 
     def renamed(self, place: Int[np.ndarray, " names"], names: pd.Index) -> Coded:
         """Return the column over other names: name i becomes ``names[place[i]]``, or missing if that is -1."""
-        return Coded(np.append(place, MISSING)[self.codes], names)  # the last place is that of missing codes, -1
+        codes = np.append(place, MISSING)[self.codes]  # the last place is that of missing codes, -1
+        return replace(self, codes=codes, names=names)
+
+    def tally(self) -> Int[np.ndarray, " names"]:
+        """Return the number of rows with each name."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+
+
+@dataclass(frozen=True)
+class CountedNames(Coded):
+    """Names that stand for many rows each, of a column that is not at hand; `counts` are their numbers."""
+
+    counts: Int[np.ndarray, " rows"]
+
+    def tally(self) -> Int[np.ndarray, " names"]:
+        """Return the number of rows with each name."""
+        known = self.codes >= 0
+        counts = np.bincount(self.codes[known], self.counts[known], minlength=len(self.names))
+        return counts.astype(np.int64)
 
 
 def plain(name: Any) -> Any:

@@ -95,6 +95,7 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
 @READING["annotator"]
 @READING["label"]
 @READING["missing"]
+@READING["exact"]
 @json_option
 def fit_partitions(
     *,
@@ -104,6 +105,7 @@ def fit_partitions(
     annotator: str | None,
     label: str | None,
     missing: tuple[str, ...],
+    exact: bool | None,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -122,6 +124,6 @@ def fit_partitions(
     from consilience.workflows import PartitionsRequest
     from consilience.workflows import fit_partitions as run
 
-    reading = {"item": item, "annotator": annotator, "label": label, "missing": missing}
+    reading = {"item": item, "annotator": annotator, "label": label, "missing": missing, "exact": exact}
     chosen = merge_settings(settings, random_state=("--seed", seed))
     say_result(run(PartitionsRequest(reading=reading, settings=chosen, **asked)), as_json=as_json)

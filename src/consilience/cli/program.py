@@ -13,13 +13,14 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from consilience.cli.config import take_config
 from consilience.cli.messages import as_click, note
-from consilience.errors import UnannotatedWarning
+from consilience.errors import InputError, UnannotatedWarning
 from consilience.workflows.notes import Listener, notes_to
 from consilience.workflows.signals import end_on_signals
 from consilience.workflows.text import printable
@@ -28,6 +29,11 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 OWN = "consilience"
 TRACEBACK = "--traceback"
 QUIET = "consilience.quiet"
+STANDARD_INPUT = "-"
+READ = {  # arguments and options that name a file to read
+    *("annotations", "groupings", "first", "second", "source", "pilot", "table", "model", "features", "scores"),
+    *("item_names", "gold", "history", "names", "seconds"),
+}
 
 
 class ReadingOption(click.Option):
@@ -74,7 +80,13 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; messages name options instead of keywords."""
+        """Run the command; messages name options instead of keywords.
+
+        A file that is missing is told before NumPy and pandas are imported.
+        """
+        for name, value in ctx.params.items():
+            if name in READ and isinstance(value, Path) and str(value) != STANDARD_INPUT and not value.exists():
+                raise InputError(f"There is no file {value}.")
         from consilience.annotations.keywords import written_by  # not at the top, so that --help is quick
         from consilience.cli.keywords import OPTIONS
 

@@ -9,7 +9,6 @@ from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience.inference.memberships import Memberships, together
@@ -70,6 +69,8 @@ def kmeans(
     points: Float[np.ndarray, "items components"], n_clusters: int, *, rng: np.random.Generator, n_init: int = 1
 ) -> Clusters:
     """Clusters of points, fewer if fewer points are distinct; of many points, the centres are those of a sample."""
+    from sklearn.cluster import KMeans  # with all of scikit-learn's metrics and linear models, which few models need
+
     # scikit-learn takes no Generator
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
     some = points if len(points) <= KMEANS_ITEMS else points[rng.choice(len(points), KMEANS_ITEMS, replace=False)]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from consilience.annotations.files.values import note_names
 from consilience.annotations.names import outside
 from consilience.annotations.types import FilePath, Integer
 from consilience.errors import AnnotationWarning, InputError
@@ -20,6 +21,7 @@ from consilience.partitions.engine.map_reduce import DaskParts, LocalParts
 from consilience.partitions.models.label_parts import label_counts
 from consilience.partitions.models.registry import PartitionedModel, how_to_fit
 from consilience.partitions.survey import item_survey as items
+from consilience.partitions.survey.class_survey import decide_classes, has_long_labels, warn_of
 from consilience.partitions.survey.item_survey import ItemSurvey
 from consilience.partitions.survey.label_survey import Survey, read_own, recode_labels, require_items_apart, survey_of
 from consilience.partitions.tables.item_table import PartitionedItems
@@ -108,6 +110,8 @@ def fit(
     check_parameters(fitted)
     how.require_fittable(fitted, checkpoint)
     fitting = _fit_labels if how.reads_labels else _fit_items
+    with parts_of(table, client, n_jobs) as sources:
+        table = decide_classes(table, sources, tell=True)
     with parts_of(table, client, n_jobs) as sources, one_blas_thread(), show_progress(fitted):
         fitting(fitted, how, table, sources, checkpoint)
     _forget_items(fitted, how)
@@ -118,8 +122,8 @@ def _fit_labels(model: Any, how: PartitionedModel, table: PartitionedTable, sour
     own = sources.map(read_own)
     survey = own.total(survey_of)
     require_items_apart(survey.sketch, table.partitions, sources)
-    _require_told(survey.classes, table)
     _warn_of_left_out(survey)
+    warn_of(note_names(survey.annotators, "annotator"))
     parts = own.map(recode_labels, survey.annotators, survey.classes)
     own.forget()
     begin_fit(model, table.missing)
@@ -134,8 +138,10 @@ def _fit_items(
     sketch = own.total(items.sketch_of, survey.first)
     if survey.named:
         require_items_apart(sketch, table.partitions, own, items.names_among)
-    _require_told(survey.vocabulary.group_names, table)
+    if not has_long_labels(table):
+        _require_told(survey.vocabulary.group_names, table)
     _warn_of_left_out(survey)
+    warn_of(note_names(survey.annotators, "annotator"))
     begin_fit(model, table.missing)
     _forget_items(model, how)
     features = table.features if isinstance(table, PartitionedItems) else ()

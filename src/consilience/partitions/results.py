@@ -16,6 +16,7 @@ from consilience.atomic_files import replacing
 from consilience.errors import InputError
 from consilience.partitions.fitting import parts_of
 from consilience.partitions.models.registry import how_to_fit
+from consilience.partitions.survey.class_survey import decide_classes
 from consilience.partitions.tables.item_table import ItemPartition, PartitionedItems, read_items
 
 
@@ -53,6 +54,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
     how = how_to_fit(model)
     check_is_fitted(model)
     how.require_table_of_results(table, model)
+    table = _decide_classes(model, how, table)
     start = 0
     for number, partition in enumerate(table.partitions):
         first = np.full(number + 1, start)
@@ -103,10 +105,17 @@ def write_item_results(
         raise InputError(f"There is no folder {folder} for the results of items.")
     if any(isinstance(one.source, Path) and one.source.parent == place for one in table.partitions):
         raise InputError(f"The folder {folder} holds the table itself; give another one for the results of items.")
+    table = _decide_classes(model, how, table, client, n_jobs)
     with parts_of(table, client, n_jobs) as sources:
         first = np.cumsum([0, *(sources.results(_size_of) if _is_numbered(table) else [])])
         written = sources.results(_write_items, model, place, first, responsibilities)
         return [path for path in written if path is not None]
+
+
+def _decide_classes(model: Any, how: Any, table: Any, client: Any = None, n_jobs: Integer | None = 1) -> Any:
+    """Return the table whose labels are read as the classes of the model."""
+    with parts_of(table, client, n_jobs) as sources:
+        return decide_classes(table, sources, model.classes_ if how.reads_labels else (), tell=False)
 
 
 def _is_numbered(table: Any) -> bool:

@@ -148,7 +148,7 @@ def _table_for(request: PartitionsRequest) -> PartitionedTable | PartitionedItem
     with_features = features is not None and can_have_features
     if not with_features and name != "PartitionLabelModel":
         _require_none(wide, f"{name} reads a long table of labels{f' without {by_features}' * can_have_features}")
-        return PartitionedTable(path, **roles, missing=missing)
+        return PartitionedTable(path, **roles, missing=missing, exact=bool(request.reading.get("exact")))
     _require_none(long, f"{name} reads a row for each item{f' with {by_features}' * (name != 'PartitionLabelModel')}")
     for role, value in wide.items():
         if value is None:

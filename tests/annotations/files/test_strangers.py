@@ -5,6 +5,7 @@ import pytest
 
 from consilience import Labels
 from consilience.annotations import Groupings, Pairs
+from consilience.annotations.files.exports import UNCOUNTED
 from consilience.consensus import DawidSkene
 from consilience.errors import AnnotationError, AnnotationWarning
 
@@ -262,6 +263,35 @@ def test_an_export_of_the_server(read):
     for more in ("", ",hybrid_categories"):
         said = read(lines(SERVER + more, *(f"{row}{more and ',[]'}" for row in rows)))
         assert memberships(said) == {("-5 °C", "p1", "+ hot"), ("tea", "p1", "cold")}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_an_export_of_the_server_without_what_does_not_count(read):
+    rows = [
+        f"{card},{who},1,{pile},{pile},{source},,{preview},{excluded},{card}"
+        for who, source, preview, excluded in (
+            ("p1", "drawn", False, False),
+            ("p2", "drawn", True, False),
+            ("p3", "drawn", False, True),
+            ("p4", "repeat", False, False),
+            ("p5", "gold", False, False),
+            ("p6", "drawn", False, False),
+        )
+        for card, pile in (("ale", "x"), ("tea", "x"), ("milk", "y"))
+    ]
+    said = read(lines(SERVER, *rows))
+    assert said.annotators.tolist() == ["p1", "p6"]
+    assert said.items.tolist() == ["ale", "tea", "milk"]
+    assert [note for note in said.reading.warnings if "left out" in note] == [
+        "3 rows of previews left out",
+        "3 rows of excluded people left out",
+        "6 rows of repetitions or training left out",
+    ]
+
+
+def test_sources_that_do_not_count_are_those_of_the_server():
+    training = pytest.importorskip("consilience.collect.settings.training")
+    assert set(UNCOUNTED) == set(training.APART)
 
 
 @pytest.mark.parametrize(("column", "role"), [("Sub-category", "group"), ("level", "grouping"), ("criterion", "group")])

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from consilience.annotations.files.sameness import read_judgements
 from consilience.annotations.files.values import (
+    called_missing,
     given_as_missing,
     is_number,
     minus_one,
+    note_names,
     refuse_codes,
     says_unsorted,
     spelled_missing,
@@ -222,3 +224,14 @@ def test_an_integer_far_beyond_the_others_is_asked_about(code_of_missing, most):
 @pytest.mark.parametrize(("other", "most"), [(77, 26), (88, 30), (50, 5)])
 def test_an_integer_that_may_be_the_next_one_is_read(other, most):
     refuse_codes(code(np.array([*range(1, most + 1), other])), "label", frame_row)
+
+
+ODD_NAMES = ["a", "A", "ab", "Ab ", " ab", "a  b", "a b", "a\tb", "Total:", " total :", "#REF!", "nan", "NA", "é", "x:"]
+ODD_NAMES += ["\\N", "null", "a\nb", "1", "01", "ß", "ss", "n.a.", "Sum"]
+
+
+@given(st.lists(st.sampled_from(ODD_NAMES), min_size=1, max_size=4, unique=True))
+def test_names_checked_at_once_are_those_checked_one_by_one(names):
+    index = pd.Index(names)
+    one_by_one = (twins(index, "items"), totals(index, "an item"), called_missing(index, "an item"))
+    assert note_names(index, "item") == [note for note in one_by_one if note]

@@ -66,7 +66,7 @@ def one_spelling(column: Coded, declared: Iterable[Any] = ()) -> tuple[Coded, st
     several = {form: places for form, places in by_form.items() if len(places) > 1 or form in name_of_form}
     if not several:
         return column, None
-    cells = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
+    cells = column.tally()
     tidy = [" ".join(unicodedata.normalize("NFC", str(name)).split()) for name in column.names]
     counts: Counter[str] = Counter()
     for name, count in zip(tidy, cells.tolist()):

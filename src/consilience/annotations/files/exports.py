@@ -429,8 +429,15 @@ OF_SERVER = (
 )
 
 
+UNCOUNTED = ("practice", "admission", "gold", "repeat")  # sources that the server leaves out of its results
+
+
 def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
-    """Read sorts that our server collected: a closed sort as labels, with all categories of the study."""
+    """Read sorts that our server collected, as it reads them: without what does not count.
+
+    A closed sort is read as labels, with all categories of the study.
+    """
+    table, uncounted = _counted_by_server(table)
     frame = table.frame
     if table.is_text:
         frame = frame.apply(lambda column: column.map(lambda cell: APOSTROPHE.sub("", cell, count=1) if cell else cell))
@@ -444,7 +451,26 @@ def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
         notes = (f"the groups {shown} were given to everybody, and people could add others",)
     frame = frame.drop(columns=list(given.values()))
     tool = f"{next(iter(given), 'open')} sort of this package's server"
-    return Export(tool, replace(table, frame=frame), request, {"item": "card", "annotator": "participant"}, notes)
+    nouns = {"item": "card", "annotator": "participant"}
+    return Export(tool, replace(table, frame=frame), request, nouns, (*notes, *uncounted))
+
+
+def _counted_by_server(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """Leave out previews, people who were left out, repetitions and training, and count them."""
+    frame = table.frame
+    reasons = {
+        what: frame[name].astype(str).str.strip().str.casefold().isin(wanted).to_numpy()
+        for what, name, wanted in (
+            ("of previews", "preview", ("true", "1")),
+            ("of excluded people", "excluded", ("true", "1")),
+            ("of repetitions or training", "source", UNCOUNTED),
+        )
+    }
+    apart = np.logical_or.reduce(list(reasons.values()))
+    if not apart.any() or apart.all():
+        return table, ()
+    notes = tuple(f"{quantify(int(rows.sum()), 'row')} {what} left out" for what, rows in reasons.items() if rows.any())
+    return table.rows(np.flatnonzero(~apart)), notes
 
 
 EXPORTS: list[tuple[Callable[[set[str]], bool], Callable[[Table, ReadingRequest, str], Export | None]]] = [

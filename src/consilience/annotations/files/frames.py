@@ -28,7 +28,7 @@ from consilience.annotations.files.values import (
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
-from consilience.annotations.names import Coded, outside, plain
+from consilience.annotations.names import Coded, Where, outside, plain
 from consilience.errors import AnnotationError, AnnotationWarning
 
 
@@ -142,17 +142,8 @@ def _is_long(table: Table) -> bool:
     return long is not None and long.kind in VALUES
 
 
-def without_missing(
-    cells: Coded,
-    annotators: pd.Index,
-    missing: Any,
-    what: str,
-    *,
-    classes: Iterable[Any] = (),
-    gold_classes: Iterable[Any] = (),
-    exact: bool = False,
-) -> Coded:
-    """Return the cells of a matrix, with missing ones marked as such, and classes in one spelling unless `exact`.
+def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str, **classes: Any) -> Coded:
+    """Return the cells of a matrix as `read_cells` does.
 
     Warns
     -----
@@ -164,14 +155,48 @@ def without_missing(
     def where(cell: int) -> str:
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
+    column, notes = read_cells(cells, what, where, missing, **classes)
+    for text in notes:
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+    return column
+
+
+def read_cells(
+    cells: Coded,
+    what: str,
+    where: Where,
+    missing: Any,
+    *,
+    classes: Iterable[Any] = (),
+    gold_classes: Iterable[Any] = (),
+    exact: bool = False,
+    spells_missing: bool = True,
+) -> tuple[Coded, list[str]]:
+    """Return cells with missing ones marked as such, and classes in one spelling unless `exact`; and notes on this.
+
+    Parameters
+    ----------
+    cells : Coded
+    what : {"group", "label"}
+    where : callable
+        Describes the place of a row.
+    missing : optional
+        A value, or a list of them, that means missing.
+    classes, gold_classes : iterables of names
+        Declared classes, and those of gold items.
+    exact : bool
+        Whether classes of several spellings are kept apart.
+    spells_missing : bool
+        Whether text such as NA may mean missing.
+    """
     notes: list[str] = []
     declared = tuple(classes)
     true_classes = (*declared, *gold_classes)
     if missing is not None:
         column = given_as_missing(cells, several(missing))
     else:
-        spelled = spelled_missing(cells, what, where)
         is_label = what == "label"
+        spelled = spelled_missing(cells, what, where) if spells_missing else Filled(cells)
         abstained = without_abstentions(spelled.column, what, true_classes) if is_label else Filled(spelled.column)
         found = fill_missing(abstained.column, what, where)
         column, doubtful = found.column, like_missing(found.column, what, true_classes)
@@ -180,6 +205,4 @@ def without_missing(
         refuse_tags(column, where)
         column, note = one_spelling(column, declared)
         notes += [note] if note else []
-    for text in notes:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
-    return column
+    return column, notes

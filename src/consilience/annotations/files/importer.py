@@ -33,20 +33,19 @@ from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Reading, Table
 from consilience.annotations.files.values import (
     Filled,
-    called_missing,
     fill_missing,
     given_as_missing,
     is_error_of_sheet,
     like_missing,
+    note_names,
     quantify,
     require_plain,
     says_unsorted,
     spelled_missing,
-    totals,
     twins,
     without_abstentions,
 )
-from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, plural, role_of_name, with_article
+from consilience.annotations.files.vocabulary import TIMES, is_plural, normal, role_of_name, with_article
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import MISSING, Coded, Where, code, frame_row, sort_rows, unique_names, without
 from consilience.annotations.shared_names import own_names
@@ -60,6 +59,7 @@ OFFERED = {  # columns of a sort that may be read instead of others
     **dict.fromkeys(("level", "step", "attempt", "repetition"), "grouping"),
     **dict.fromkeys(("statement", "cardtext", "itemtext"), "item"),
 }
+MANY_COLUMNS = 1000  # of text, of which pandas holds each by itself
 MOST_PILES_OF_ONE_NAME = 0.25  # share of rows that each contain a list of items
 SEPARATORS = ("\n", ";", "|", ",")
 
@@ -170,6 +170,7 @@ def statements(
     AnnotationError
         The table is not recognised, is ambiguous, has no annotations, or contradicts itself.
     """
+    table = _in_one_array(table)
     request = replace(request, ignore=_matching(request.ignore, table))
     tool, nouns, notes = "", {}, list(table.notes)
     warnings = list(table.warnings)
@@ -218,9 +219,7 @@ def statements(
     how, more = _describe_reading(found, read_as, request, tool, nouns)
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
-            names = found.columns[column].names
-            said = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
-            notes += [note for note in said if note]
+            notes += note_names(found.columns[column].names, what)
     notes += _repeated_differently(found)
     if "group" in found.columns:
         notes += [note for note in (_twins_of_one(found),) if note]
@@ -232,6 +231,14 @@ def statements(
         warnings += [note for note in (like_missing(found.columns[role], role, request.true_classes),) if note]
     reading = Reading(how, tuple(notes + more), tuple(warnings))
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
+
+
+def _in_one_array(table: Table) -> Table:
+    """Return a text table of very many columns held in one array, of which each is a slice."""
+    frame = table.frame
+    if not table.is_text or frame.shape[1] < MANY_COLUMNS:
+        return table
+    return replace(table, frame=pd.DataFrame(frame.to_numpy(object), frame.index, frame.columns, dtype=object))
 
 
 def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) -> Statements:
@@ -251,13 +258,17 @@ def _require_names_not_errors(found: Statements) -> None:
     """Raise an AnnotationError if the name of an item or annotator is an error of a spreadsheet, such as #REF!."""
     for part in ("item", "item_a", "item_b", "annotator", "grouping"):
         column = found.columns.get(part)
-        wrong = [] if column is None else [i for i, name in enumerate(column.names) if is_error_of_sheet(name)]
+        wrong = [] if column is None else _errors_of_sheet(column.names)
         if column is not None and wrong and np.isin(column.codes, wrong).any():
             what, row = part.removesuffix("_a").removesuffix("_b"), int(np.argmax(np.isin(column.codes, wrong)))
             raise AnnotationError(
                 f"The {what} in {found.where(row)} is {column.name(row)!r}, an error of the "
                 "spreadsheet; mend its formula, and save the table again."
             )
+
+
+def _errors_of_sheet(names: pd.Index) -> list[int]:
+    return [i for i, name in enumerate(names.to_numpy(object).tolist()) if is_error_of_sheet(name)]
 
 
 def _repeated_differently(found: Statements) -> list[str]:

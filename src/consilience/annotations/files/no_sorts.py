@@ -7,6 +7,7 @@ sure, ``kind="groupings"`` overrides it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,10 @@ def refuse_no_sorts(table: Table, request: ReadingRequest) -> None:
 
 
 def _texts(column: pd.Series) -> list[str]:
-    return ["" if cell is None or cell != cell else str(cell).strip() for cell in column.astype(object).head(2000)]
+    return [
+        "" if cell is None or cell != cell else str(cell).strip()
+        for cell in np.asarray(column.array[:2000], dtype=object)
+    ]
 
 
 def _no(what: str) -> str:
@@ -237,12 +241,12 @@ def of_the_people(table: Table, key: Any, others: list[Any]) -> list[Any]:
     head = None if key is None else role_of_name(key)
     if head is None or head.role != "annotator":
         return []
+    personal = [name for name in others if PERSONAL.search(normal(name))]
+    if not personal:
+        return []
     texts = {name: {text.casefold() for text in _texts(table.frame[name]) if text} for name in others}
-    found = []
-    for name in others:
-        rest = set().union(*(texts[other] for other in others if other != name))
-        if PERSONAL.search(normal(name)) and texts[name] and not texts[name] & rest:
-            found.append(name)
+    n_columns = Counter(text for held in texts.values() for text in held)
+    found = [name for name in personal if texts[name] and all(n_columns[text] == 1 for text in texts[name])]
     return found if len(found) < len(others) else []
 
 
@@ -314,9 +318,13 @@ def refuse_rankings(cells: Coded, n_columns: int, request: ReadingRequest, *, in
 
 def refuse_similar_to_themselves(table: Table, key: Any, others: list[Any]) -> None:
     """Raise an AnnotationError for a square table of numbers that is symmetric, or whose sides share their names."""
-    texts = [_texts(table.frame[name]) for name in others]
-    held = [text.rstrip("%").strip() for column in texts for text in column if text]
-    if len(others) < FEWEST or not held or not all(is_number(text) or text in {"-", "x", "X", "—"} for text in held):
+    texts = []
+    for name in others if len(others) >= FEWEST else ():
+        texts.append(_texts(table.frame[name]))
+        held = [text.rstrip("%").strip() for text in texts[-1] if text]
+        if not all(is_number(text) or text in {"-", "x", "X", "—"} for text in held):
+            return  # of tens of thousands of columns, not all are read
+    if not any(text for column in texts for text in column):
         return
     rows = [] if key is None else [str(name).strip().casefold() for name in table.frame[key]]
     shared = set(rows) & {str(name).strip().casefold() for name in others}

@@ -164,8 +164,14 @@ def _names_columns(table: Table, row: int, cells: list[str]) -> bool:
     if heads and all(cell and (_same_role(head, cell) or normal(cell) == normal(name)) for head, cell, name in heads):
         rare = all(not (below.iloc[:, i].astype(str).str.strip() == cells[i]).any() for i in others)
         return len({head.role for head, _, _ in heads if head}) > 1 or (rare and bool(others))
-    numeric = [i for i in others if _is_numeric(below.iloc[:, i])]
-    return len(others) >= WIDE and len(numeric) >= 0.8 * len(others) and len(below) >= WIDE
+    if len(others) < WIDE or len(below) < WIDE:
+        return False
+    n_words = 0
+    for i in others:
+        n_words += not _is_numeric(below.iloc[:, i])
+        if len(others) - n_words < 0.8 * len(others):
+            return False
+    return True
 
 
 def _same_role(head: Any, cell: str) -> bool:
@@ -174,7 +180,7 @@ def _same_role(head: Any, cell: str) -> bool:
 
 
 def _is_numeric(column: pd.Series) -> bool:
-    texts = [text for cell in column.head(200) if (text := _text(cell))]
+    texts = [text for cell in np.asarray(column.array[:200], dtype=object) if (text := _text(cell))]
     return len(texts) > 1 and all(map(is_number, texts))
 
 

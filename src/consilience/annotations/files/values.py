@@ -128,6 +128,9 @@ LIKE_MISSING = {
     *ABSTENTIONS,
 }
 ABSTENTIONS, LIKE_MISSING = ({normal(word) for word in words} for words in (ABSTENTIONS, LIKE_MISSING))
+UNUSUAL = re.compile(
+    r"[^!-~\n ]|  | \n|\n |:\n|^[ ]|[ :]\Z|#"
+)  # in lines of names: blanks that fold, errors, colons at ends
 MOST_SHOWN = 3
 FEWEST_WORDS = 4  # least number of names of several letters beside which x alone is a mark
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
@@ -162,7 +165,7 @@ class Filled:
 
 def number_of_cells(column: Coded, names: np.ndarray) -> int:
     """Count the cells that contain one of some names, given by a truth value for each name."""
-    return int(np.append(names, False)[column.codes].sum())
+    return int(column.tally()[names].sum())
 
 
 def is_number(name: Any) -> bool:
@@ -413,6 +416,28 @@ def called_missing(names: pd.Index, what: str) -> str | None:
     """Note an item or annotator whose name spells a missing value, None if there is none."""
     found = next((name for name in names if spells_missing(name)), None)
     return f"there is {what} called {found!r}; if it is missing, delete its rows" if found else None
+
+
+def note_names(names: pd.Index, what: str) -> list[str]:
+    """Note names that differ only in spelling, that are usual for totals, or that spell a missing value."""
+    if _are_all_plain(names):
+        return []
+    found = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
+    return [note for note in found if note]
+
+
+def _are_all_plain(names: pd.Index) -> bool:
+    """Whether names are ASCII text of which nothing is to be noted; hundreds of thousands are checked at once."""
+    texts = names.to_numpy(object).tolist()
+    try:
+        joined = "\n".join(texts)
+    except TypeError:  # names that are not text
+        return False
+    if not joined.isascii() or not joined or UNUSUAL.search(joined):
+        return False
+    forms = joined.casefold().split("\n")
+    alone = TOTALS | NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
+    return len(forms) == len(texts) == len(set(forms)) and alone.isdisjoint(forms)
 
 
 def as_texts(column: pd.Series) -> pd.Series:

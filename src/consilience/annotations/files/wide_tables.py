@@ -47,7 +47,7 @@ ADDRESS_OR_DATE = re.compile(rf"\S+@\S+\.\w+$|https?://|www\.|{DATE}")
 def require_header(table: Table) -> None:
     """Raise an AnnotationError if the names of columns seem to be the first row of a table without a header."""
     columns = table.columns if table.is_text else []
-    again = [name for name in columns if (table.frame[name] == name).any() and not is_number(name)]
+    again = [name for name in _names_in_their_columns(table, columns) if not is_number(name)]
     for name in columns:
         # a group may have the name of its card, so in a wide table several columns must tell
         is_again = name in again and len(again) >= len(columns) * SHARE_OF_DATA
@@ -87,6 +87,14 @@ def _form(text: str) -> str:
     """Return a text with # for each number in it, empty for a number alone."""
     form = re.sub(r"\d+", "#", text)
     return "" if form == "#" else form
+
+
+def _names_in_their_columns(table: Table, columns: list[Any]) -> list[Any]:
+    """Return the names of columns that also stand in a cell of their column."""
+    if len(columns) > len(table.frame):  # one array is many times faster than as many columns
+        names = np.array(columns, dtype=object)
+        return list(names[(table.frame.to_numpy(object) == names).any(0)]) if len(table.frame) else []
+    return [name for name in columns if (table.frame[name] == name).any()]
 
 
 def wide_table(table: Table, request: ReadingRequest) -> Wide:
@@ -302,7 +310,7 @@ def _is_beside(table: Table, name: Any, *, are_letters: bool) -> bool:
 def _holds_dates_or_addresses(column: pd.Series) -> bool:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return True
-    texts = [str(cell).strip() for cell in column.head(FIRST_CELLS) if str(cell).strip()]
+    texts = [text for cell in np.asarray(column.array[:FIRST_CELLS], dtype=object) if (text := str(cell).strip())]
     return len(texts) > 1 and all(ADDRESS_OR_DATE.match(text) for text in texts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,10 +14,11 @@ from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.files.sources import import_pyarrow
+from consilience.annotations.files.values import given_as_missing
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.fit_arguments import values_of_missing
 from consilience.annotations.labels import sorted_names
-from consilience.annotations.names import Coded, code, name_index, plain, without
+from consilience.annotations.names import Coded, code, name_index, plain
 from consilience.annotations.types import Missing, Name
 from consilience.errors import AnnotationError, InputError
 
@@ -35,12 +36,21 @@ class LabelPartition:
     source : path of a Parquet file, DataFrame, or function that returns one.
     columns : names of the columns of items, annotators and labels.
     missing : labels that mean that there is none; None if that was not said.
+    exact : whether classes of several spellings are kept apart.
+    read_as : classes for which labels stand that are written otherwise; None for missing.
     """
 
     name: str
     source: Source
     columns: tuple[Name, Name, Name]
     missing: tuple[Any, ...] | None
+    exact: bool = False
+    read_as: Mapping[Any, Any] = field(default_factory=dict)
+
+    @property
+    def marks_missing(self) -> bool:
+        """Whether missing labels are marked, so that NA is a name."""
+        return isinstance(self.source, Path)
 
     def frame(self) -> pd.DataFrame:
         """Read the columns of items, annotators and labels."""
@@ -73,7 +83,10 @@ class PartitionedTable:
     item, annotator, label : names of columns, optional
         By default they are recognised by their names, as in `Labels.from_frame`. Other columns are not read.
     missing : optional
-        A value, or a list of them, that means that the annotator gave no label, in addition to blank cells.
+        A value, or a list of them, that means that the annotator gave no label, in addition to blank cells. By default
+        as for `Labels.from_frame`, over all partitions.
+    exact : bool, default=False
+        Whether classes are kept apart that differ only in case, spaces or form of letters, such as Yes and yes.
 
     Raises
     ------
@@ -98,6 +111,7 @@ class PartitionedTable:
         annotator: Name | None = None,
         label: Name | None = None,
         missing: Missing | None = None,
+        exact: bool = False,
     ) -> None:
         sources = list(sources_of(source))
         if not sources:
@@ -107,7 +121,7 @@ class PartitionedTable:
         columns = _columns(names_of_columns(first, name), given, name)
         values = values_of_missing(missing)
         self.missing = None if values is None else tuple(values)
-        self.partitions = tuple(LabelPartition(name, held, columns, self.missing) for name, held in sources)
+        self.partitions = tuple(LabelPartition(name, held, columns, self.missing, exact) for name, held in sources)
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -117,7 +131,7 @@ class PartitionedTable:
         return f"PartitionedTable({several}, columns {', '.join(map(repr, self.partitions[0].columns))})"
 
     def labels(self) -> Iterator[Labels]:
-        """Yield the labels of each partition, over its own items, annotators and classes.
+        """Yield the labels of each partition, over its own items, annotators and classes, as they are written.
 
         Yields
         ------
@@ -145,9 +159,7 @@ def read_rows(partition: LabelPartition) -> LabelsOfPartition:
         item, annotator, label = (code(frame[column]) for column in partition.columns)
     except AnnotationError as error:
         raise InputError(f"{partition.name}: {error}") from error
-    if partition.missing:
-        unwanted = label.names.isin(name_index(list(partition.missing)))
-        label = without(label, np.asarray(unwanted, dtype=bool))
+    label = _read_as(_without_given(label, partition), partition.read_as)
     _require_complete(partition, item, annotator, label)
     said = ~label.missing
     cells = pd.DataFrame({"item": item.codes, "annotator": annotator.codes, "label": label.codes})[said]
@@ -164,6 +176,29 @@ def read_rows(partition: LabelPartition) -> LabelsOfPartition:
         label=_recode(label.names, classes, rows["label"]),
     ).in_order()
     return LabelsOfPartition(labels, int(repeated.sum()), int((~said & ~annotator.missing).sum()))
+
+
+def read_label_column(partition: LabelPartition) -> Coded:
+    """Read the labels of a partition alone, as they are written."""
+    column = partition.columns[-1]
+    try:
+        return _without_given(code(frame_of(partition.source, [column], partition.name)[column]), partition)
+    except AnnotationError as error:
+        raise InputError(f"{partition.name}: {error}") from error
+
+
+def _without_given(label: Coded, partition: LabelPartition) -> Coded:
+    """Mark as missing the labels of which the user says that they are."""
+    return given_as_missing(label, partition.missing) if partition.missing else label
+
+
+def _read_as(label: Coded, read_as: Mapping[Any, Any]) -> Coded:
+    """Return labels under the names of their classes."""
+    if not read_as or not len(label.names):
+        return label
+    now = name_index([read_as.get(name, name) for name in label.names])
+    column = code(now)
+    return label.renamed(column.codes, column.names)
 
 
 def _as_codes(column: pd.Series) -> Int[np.ndarray, " rows"]:
