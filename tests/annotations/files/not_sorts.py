@@ -204,6 +204,10 @@ NOT_SORTS: dict[str, tuple[str, str]] = {
         'image,annotator,label\na,u,"cat,dog"\na,v,cat\nb,u,dog\nb,v,"cat,dog"\nc,u,dog\n',
         "list of several labels",
     ),
+    "lists of tags as Python writes them": (
+        "image,annotator,label\na,u,\"['cat', 'dog']\"\na,v,['cat']\nb,u,['dog']\nb,v,['cat']\nc,u,['dog']\n",
+        "list of several labels",
+    ),
     "ratings in a long table": (
         "product,assessor,rating\nale,a,6.5\nstout,a,3.2\nale,b,7.1\nstout,b,4.0\n",
         "number with decimals",

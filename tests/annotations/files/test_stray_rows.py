@@ -109,3 +109,20 @@ def test_rows_about_the_annotators_among_numbers(read):
 def test_cards_that_are_called_like_them_are_items(read):
     said = read(content(WORDS, 6, "Age,p,v,m", "Gender,q,u,k"))
     assert said.items.tolist()[-2:] == ["Age", "Gender"]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("name", ["Duration (min)", "Time on task (s)", "Completion time", "Age (years)"])
+def test_rows_about_people_may_have_a_unit(name, read):
+    said = read(f"Card,P1,P2,P3\nale,a,x,p\ntea,a,x,q\nmilk,b,y,q\nrum,b,y,p\n{name},31,45,28\n")
+    assert said.items.tolist() == ["ale", "tea", "milk", "rum"]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("name", ["Segment", "Cohort", "User type", "Customer group"])
+def test_columns_about_people_are_no_cards(name, read):
+    rows = ["P1,new,a,a,b,b", "P2,loyal,x,x,y,y", "P3,new,p,q,q,p", "P4,loyal,a,b,b,a"]
+    said = read("\n".join([f"Participant,{name},ale,tea,milk,rum", *rows]))
+    assert said.items.tolist() == ["ale", "tea", "milk", "rum"]
+    shared = read("\n".join([f"Participant,{name},ale,tea,milk,rum", *(row.replace("new", "a") for row in rows)]))
+    assert len(shared) == 5  # its values are groups of others, too: a card that is called so

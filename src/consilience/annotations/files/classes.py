@@ -98,7 +98,7 @@ def one_spelling(column: Coded, declared: Iterable[Any] = ()) -> tuple[Coded, st
 
 def refuse_tags(column: Coded, where: Where) -> None:
     """Raise an AnnotationError if a label is a list of other labels, as where people could choose several."""
-    texts = {str(name).strip().casefold() for name in column.names}
+    texts = {_bare(str(name)) for name in column.names}
     for separator in SEPARATORS:
         joined = {place: _parts(name, separator) for place, name in enumerate(column.names) if separator in str(name)}
         if not joined:
@@ -116,12 +116,17 @@ def refuse_tags(column: Coded, where: Where) -> None:
 
 
 def _parts(name: Any, separator: str) -> list[str]:
-    return [part.strip().casefold() for part in str(name).split(separator) if part.strip()]
+    return [part for text in str(name).split(separator) if (part := _bare(text))]
+
+
+def _bare(text: str) -> str:
+    """Return a part of a list as it may be written elsewhere, such as cat for 'cat'] of a list in Python's spelling."""
+    return text.strip().strip("[](){}\"' ").casefold()
 
 
 def refuse_two_groups(group: Coded, owner: Coded, where: Where) -> None:
     """Raise an AnnotationError if a cell names two groups of the annotator, so that an item would be in both."""
-    texts = [str(name).strip().casefold() for name in group.names]
+    texts = [_bare(str(name)) for name in group.names]
     known = set(texts)
     joined = [
         place

@@ -55,6 +55,7 @@ PERSONAL = re.compile(
     r"\b(age|gender|sex|country|nationality|city|region|state|zip|postcode|language|occupation|profession|job|role|title"
     r"|company|employer|department|team|industry|education|degree|income|salary|email|e mail|phone|telephone|mobile"
     r"|name|surname|address|birth\w*|born|ethnicity|race|religion|marital\w*|children|household|device|browser|os|platform"
+    r"|segment|cohort|persona|tenure|wave|user (type|group)|customer (type|group)"
     r"|screen|consent|incentive|reward|payment|recruit\w*|source|panel|experience|expertise|seniority|handedness|vision"
     r"|alter|geschlecht|beruf|âge|sexe|edad|sexo|età|sesso|leeftijd|geslacht|wiek|yaş|возраст|пол|年龄|年齢|性别|性別)\b"
 )
@@ -386,6 +387,8 @@ def of_ratings(item: Coded, owner: Coded, group: Coded) -> str | None:
     low, high = int(level.min()), int(level.max())
     if with_gaps.mean() >= MANY_WITH_GAPS:
         why = f"{int(with_gaps.sum()):,} of {len(with_gaps):,} annotators leave some of {low} to {high} out"
+    elif _are_numbered_as_they_came(who, level):
+        return None
     elif (of_person["max"] == high).mean() >= NEARLY_ALL and _correlate(what, who, level) >= ALIKE:
         why = f"nearly everybody goes up to {high}, for the same items"
     else:
@@ -394,6 +397,13 @@ def of_ratings(item: Coded, owner: Coded, group: Coded) -> str | None:
         f"the groups are numbers, and {why}; are they ratings? Ratings are no groups, as 3 is near 4 "
         f"({spell(kind='labels')} if they are classes that all share)"
     )
+
+
+def _are_numbered_as_they_came(person: np.ndarray, level: np.ndarray) -> bool:
+    """Whether nearly everybody's first items of the numbers stand in the order of these, unlike ratings."""
+    first = pd.DataFrame({"person": person, "level": level}).drop_duplicates()
+    rises = first.groupby("person")["level"].agg(lambda levels: levels.is_monotonic_increasing)
+    return bool(rises.mean() >= NEARLY_ALL)
 
 
 def _correlate(item: np.ndarray, person: np.ndarray, level: np.ndarray) -> float:

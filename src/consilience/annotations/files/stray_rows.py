@@ -32,6 +32,7 @@ FOOTNOTE = re.compile(
     r"|注|備考|примечание|источник)\b.*|[*†‡§©(#].*|\d+ (rows?|cards?|items?|participants?|responses?)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
+UNIT = re.compile(r" (min|mins|minutes|minuten|sec|secs|seconds|sekunden|s|h|hrs|hours|years|yrs|jahre|ans|años)$")
 MOST_SEARCHED = 20_000  # rows; larger tables are not put together by hand
 MOST_SHOWN = 3
 FEWEST_WORDS = 4  # of a sentence
@@ -216,7 +217,7 @@ def _about_people(table: Table) -> list[int]:
     frame = table.frame
     if frame.shape[1] < WIDE or len(frame) < 4 or len(frame) > MOST_SEARCHED or not _may_hold_text(frame.iloc[:, 0]):
         return []
-    names = [normal(cell) for cell in frame.iloc[:, 0]]
+    names = [UNIT.sub("", normal(cell)) for cell in frame.iloc[:, 0]]
     is_beside = [name in ABOUT_PEOPLE or name in COUNTS_OF_GROUPS or name in TOTALS for name in names]
     edges = [*_block(range(len(names)), is_beside), *_block(range(len(names) - 1, -1, -1), is_beside)]
     if not edges or len(edges) > len(names) / 2:

@@ -174,6 +174,7 @@ NO_PERSON = {
 ABOUT_PEOPLE = {  # rows of a wide table that describe the annotators in its columns
     *("age", "ages", "age group", "sex", "gender", "nationality", "education", "occupation", "profession", "income"),
     *("years of experience", "experience", "handedness", "smoker", "native language", "mother tongue", "ethnicity"),
+    *("segment", "cohort", "persona", "tenure", "total time", "time spent", "completion time", "time on task"),
     *("duration", "time taken", "time needed", "minutes", "seconds", "date", "date of test", "time", "expertise"),
     *("alter", "geschlecht", "beruf", "bildung", "dauer", "datum", "muttersprache", "âge", "sexe", "profession"),
     *("durée", "edad", "sexo", "profesión", "duración", "fecha", "età", "sesso", "genere", "género", "professione"),
