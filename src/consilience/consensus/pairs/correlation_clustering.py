@@ -213,14 +213,14 @@ def apart(problem: CorrelationClusteringProblem, accuracy: float) -> Correlation
 def together(problem: CorrelationClusteringProblem) -> CorrelationClusteringState:
     """All items in one cluster."""
     cluster = np.zeros(problem.n_items, dtype=np.intp)
-    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates_of_partition(problem, cluster))
 
 
 def scatter_items(problem: CorrelationClusteringProblem, rng: np.random.Generator) -> CorrelationClusteringState:
     """A random partition, into at most about √n clusters."""
     n_clusters = rng.integers(2, 2 + max(math.isqrt(problem.n_items), 1))
     cluster = _without_gaps(rng.integers(n_clusters, size=problem.n_items))
-    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates_of_partition(problem, cluster))
 
 
 def best_of_all(problem: CorrelationClusteringProblem) -> CorrelationClusteringState:
@@ -229,7 +229,7 @@ def best_of_all(problem: CorrelationClusteringProblem) -> CorrelationClusteringS
     n_each = max(ENTRIES // (4 * problem.n_annotators), 1)
     chunks = (partitions[start : start + n_each] for start in range(0, len(partitions), n_each))
     cluster = partitions[int(np.argmax(np.concatenate([objectives(chunk, problem) for chunk in chunks])))]
-    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates_of_partition(problem, cluster))
 
 
 def all_partitions(n_items: int) -> Int[np.ndarray, "partitions items"]:
@@ -299,14 +299,26 @@ def step(state: CorrelationClusteringState, problem: CorrelationClusteringProble
         cluster = change(cluster, log_odds, problem)
     if problem.n_items <= MOST_CLIMBED:
         cluster = climb(cluster, problem)
-    return CorrelationClusteringState(cluster, rates(problem, _within(problem, cluster)))
+    return CorrelationClusteringState(cluster, rates_of_partition(problem, cluster))
 
 
 def objective(state: CorrelationClusteringState, problem: CorrelationClusteringProblem) -> float:
     """F(z), with q(p) at its optimum."""
+    return weigh_objective(state, problem, np.ones(problem.n_annotators))
+
+
+def weigh_objective(
+    state: CorrelationClusteringState, problem: CorrelationClusteringProblem, weights: Float[np.ndarray, " annotators"]
+) -> float:
+    """F(z), with q(p) at its optimum, where the judgements of each annotator have a weight."""
     prior = log_normalizer_dirichlet(problem.reliability)
-    judgements = prior * 2 * problem.n_annotators - log_normalizer_dirichlet(state.right).sum()
+    judgements = weights @ (2 * prior - log_normalizer_dirichlet(state.right).sum(0))
     return float(judgements + problem.prior_of[state.n_clusters] + _of_unjudged(state.cluster, problem))
+
+
+def rates_of_partition(problem: CorrelationClusteringProblem, cluster: Clusters) -> Right:
+    """q(p), given a partition."""
+    return rates(problem, _within(problem, cluster))
 
 
 def rates(problem: CorrelationClusteringProblem, within: PerPair) -> Right:
@@ -320,10 +332,17 @@ def rates(problem: CorrelationClusteringProblem, within: PerPair) -> Right:
     return right
 
 
-def log_odds_of_pairs(problem: CorrelationClusteringProblem, right: Right) -> PerPair:
-    """Σ over the judgements of a pair of E ln p(S | one cluster) − E ln p(S | two clusters)."""
+def log_odds_of_pairs(
+    problem: CorrelationClusteringProblem, right: Right, weights: Float[np.ndarray, " annotators"] | None = None
+) -> PerPair:
+    """Σ over the judgements of a pair of E ln p(S | one cluster) − E ln p(S | two clusters).
+
+    weights : of the annotators; by default 1.
+    """
     expected = expected_log_dirichlet(right)
     same, different = expected[1, :, 0] - expected[0, :, 1], expected[1, :, 1] - expected[0, :, 0]
+    if weights is not None:
+        same, different = weights * same, weights * different
     by = problem.annotator
     return np.bincount(problem.pair, np.where(problem.same, same[by], different[by]), len(problem.first))
 
