@@ -88,7 +88,12 @@ def test_a_unanimous_crowd_is_repeated(name):
     assert found.n_people == 12
 
 
-@pytest.mark.parametrize("name", [*OF_GROUPINGS, *OF_LABELS])
+SLOW = ("CorrelationClustering", "MECC", "MCVC")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in [*OF_GROUPINGS, *OF_LABELS]]
+)
 def test_noise_is_repeated_by_chance(name):
     shares, chances = [], []
     for seed in range(4):
