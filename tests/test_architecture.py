@@ -147,6 +147,8 @@ PART_OF = {  # a step of a model in a file of its own
     "consilience.consensus.pairs.belief_propagation": "consilience.consensus.pairs.correlation_clustering",
     "consilience.consensus.groupings.weighted_kcc": "consilience.consensus.groupings.kcc",
     "consilience.semisupervised.mcvc_search": "consilience.semisupervised.mcvc",
+    "consilience.consensus.pairs.weighted_correlation_clustering": "consilience.consensus.pairs.correlation_clustering",
+    "consilience.semisupervised.weighted_mcvc": "consilience.semisupervised.mcvc",
     "consilience.semisupervised.weighted_partition_labels": "consilience.semisupervised.partition_label_model",
 }
 

@@ -9,22 +9,26 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from consilience import Groupings, Labels
+from consilience import Groupings, Labels, Pairs
 from consilience.analysis.certainty import certainty_of_report, chance_share, repeated_pairs
-from consilience.analysis.certainty_models import BUILDERS
+from consilience.analysis.certainty_models import BUILDERS, people_behind
+from consilience.analysis.findings import findings
 from consilience.consensus import (
     CSPA,
     KCC,
     CorrelationClustering,
     DawidSkene,
     MajorityVote,
+    MetaClustering,
     ProductMixture,
+    SpectralEM,
+    StagewiseEM,
     SubsetFusion,
 )
-from consilience.errors import InputError
-from consilience.inference.reweighted import weights_of_another_group
+from consilience.errors import AnnotationWarning, InputError
+from consilience.inference.reweighted import LEAST, weights_of_another_group
 from consilience.inspection import certainty
-from consilience.semisupervised import PartitionLabelModel
+from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 from tests.quick_cases import quick_in_turn, some_quick
 
 OF_GROUPINGS = {
@@ -32,11 +36,17 @@ OF_GROUPINGS = {
     "CSPA": lambda: CSPA(random_state=0),
     "KCC": lambda: KCC(3, random_state=0),
     "PartitionLabelModel": lambda: PartitionLabelModel(copies=None, prior_variance=1.0, n_init=1, random_state=0),
+    "CorrelationClustering": lambda: CorrelationClustering(random_state=0),
+    "MECC": lambda: MECC(4, n_init=8, random_state=0),
+    "MCVC": lambda: MCVC(4, max_views=2, n_init=8, random_state=0),
 }
+WITH_FEATURES = ("PartitionLabelModel", "MECC", "MCVC")
 OF_LABELS = {
     "DawidSkene": lambda: DawidSkene(copies=None),
     "MajorityVote": lambda: MajorityVote(copies=None),
     "ProductMixture": lambda: ProductMixture(copies=None, random_state=0),
+    "SpectralEM": lambda: SpectralEM(copies=None, random_state=0),
+    "StagewiseEM": lambda: StagewiseEM(copies=None),
 }
 
 
@@ -62,7 +72,7 @@ def fitted(name, right, **given):
         found = labels(right, **given)
         return OF_LABELS[name]().fit(found), found
     found, model = sorts(right, **given), OF_GROUPINGS[name]()
-    return (model.fit(None, found) if name == "PartitionLabelModel" else model.fit(found)), found
+    return (model.fit(None, found) if name in WITH_FEATURES else model.fit(found)), found
 
 
 def test_every_model_that_can_be_weighed_is_tested():
@@ -79,11 +89,23 @@ def test_a_unanimous_crowd_is_repeated(name):
     assert found.n_people == 12
 
 
-@pytest.mark.parametrize("name", quick_in_turn([*OF_GROUPINGS, *OF_LABELS], 0))
+SLOW = ("CorrelationClustering", "MECC", "MCVC")
+
+
+@pytest.mark.parametrize(
+    "name",
+    quick_in_turn(
+        [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in [*OF_GROUPINGS, *OF_LABELS]], 0
+    ),
+)
 def test_noise_is_repeated_by_chance(name):
     shares, chances = [], []
     for seed in range(4):
-        model, annotations = fitted(name, 0.0, seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that nobody agrees
+            model, annotations = fitted(name, 0.0, seed=seed)
+        if people_behind(model, annotations)[0].max() < 3:  # an informative set of too few
+            continue
         found = certainty(model, annotations, n_draws=20, random_state=0)
         shares.append(found.repeats)
         chances.append(found.chance)
@@ -139,14 +161,16 @@ def test_repeated_pairs_and_chance_against_all_pairs():
     assert chance_share(first, second) == pytest.approx(np.mean(permuted), abs=2e-3)
 
 
-def test_weights_have_mean_one_and_variance_two():
+@pytest.mark.parametrize("n_people", [4, 5, 6, 10, 20, 200])
+def test_weights_have_mean_one_and_variance_two(n_people):
     rng = np.random.default_rng(0)
-    drawn = np.array([weights_of_another_group(np.arange(200), rng) for _ in range(200)])
+    drawn = np.array([weights_of_another_group(np.arange(n_people), rng) for _ in range(20_000 // n_people + 2000)])
     assert drawn.mean() == pytest.approx(1)
-    assert drawn.var() == pytest.approx(2, abs=0.1)  # 2 - 4 / 200 or so, over 40,000 draws
-    together = weights_of_another_group(np.array([0, 1, 1, 2]), rng)
+    assert drawn.var() == pytest.approx(2, abs=0.1)  # 1.98 for four people; the standard error is about 0.03
+    assert drawn.min() > LEAST / 2  # nobody is lost
+    together = weights_of_another_group(np.array([0, 1, 1, 2, 3]), rng)
     assert together[1] == together[2]
-    assert together[[0, 1, 3]].sum() == pytest.approx(3)
+    assert together[[0, 1, 3, 4]].sum() == pytest.approx(4)
 
 
 def test_people_who_weigh_together_are_one():
@@ -200,8 +224,8 @@ def test_features_come_through_a_pipeline():
 
 def test_models_without_weights_say_which_have_them():
     given = sorts(0.9, n_items=6)
-    model = CorrelationClustering(random_state=0).fit(given)
-    with pytest.raises(InputError, match=r"The people of CorrelationClustering cannot be weighed.*SubsetFusion"):
+    model = MetaClustering(2).fit(given)
+    with pytest.raises(InputError, match=r"The people of MetaClustering cannot be weighed.*SubsetFusion"):
         certainty(model, given)
     none, why = certainty_of_report(model, given, None, 100)
     assert none is None
@@ -217,7 +241,7 @@ def test_the_number_of_draws_is_checked(n_draws):
 
 def test_one_person_and_unsupported_settings_are_refused():
     alone = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]]])
-    with pytest.raises(InputError, match=r"at least two people\. Got one"):
+    with pytest.raises(InputError, match=r"at least four people.*Got one"):
         certainty(SubsetFusion(random_state=0).fit(alone))
     plain = SubsetFusion(refine=False, random_state=0).fit(sorts(0.5))
     with pytest.raises(InputError, match="refine=True"):
@@ -258,3 +282,107 @@ def test_what_is_stated_is_observed_of_another_group(right, thorough):
         observed.append(repeated_pairs(one.labels_, two.labels_).mean() / 20)
     # the standard error of the observed mean is about 0.02 for ten seeds, 0.03 for five
     assert np.mean(stated) == pytest.approx(np.mean(observed), abs=0.06)
+
+
+@pytest.mark.parametrize("n_people", [1, 2, 3])
+def test_of_fewer_than_four_people_nothing_is_stated(n_people):
+    cells = answers(0.8, n_people=n_people)
+    for model in (DawidSkene(copies=None), MajorityVote(copies=None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that no item has two labels
+            model.fit(cells)
+        with pytest.raises(InputError, match="at least four people"):
+            certainty(model, cells)
+        said = str(findings(model, cells))
+        assert "others would repeat" in said
+        assert "would repeat" not in said.replace("How far others would repeat this cannot be told from", "")
+
+
+def test_draws_leave_out_whom_the_fit_leaves_out():
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) % 2
+    four = np.where(rng.random((60, 4)) < 0.85, truth[:, None], 1 - truth[:, None])
+    ten = np.column_stack([four, np.zeros((60, 6), dtype=int)])
+    with pytest.warns(AnnotationWarning, match="6 annotators each gave the same label"):
+        model = DawidSkene(copies=None).fit(ten)
+    found = certainty(model, ten, random_state=0)
+    alone = certainty(DawidSkene(copies=None).fit(four), four, random_state=0)
+    assert found.n_people == 4
+    assert (found.weights[:, 4:] == 1).all()
+    # people in another order are drawn in another order: the standard error of a mean of 100 draws is about 0.02
+    assert found.repeats == pytest.approx(alone.repeats, abs=0.08)
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_draws_keep_known_classes(name):
+    cells, gold = answers(0.8), {item: (item + 1) % 3 for item in range(6)}  # all wrong
+    model = OF_LABELS[name]().fit(cells, gold=gold)
+    found = certainty(model, cells, n_draws=20, random_state=0)
+    assert (model.classes_[found.draws[:, :6]] == list(gold.values())).all()
+    assert model.fit(cells)._gold.tolist() == [-1] * 21
+
+
+@pytest.mark.parametrize("name", [*OF_GROUPINGS, *OF_LABELS])
+def test_weights_of_next_to_nothing_leave_every_model_whole(name, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that an informative set is given up
+        model, annotations = fitted(name, 0.7, n_people=4)
+
+    def one_person(person, rng):
+        weights = np.full(person.max() + 1, LEAST)
+        weights[rng.integers(len(weights))] = len(weights) - (len(weights) - 1) * LEAST
+        return weights[person]
+
+    monkeypatch.setattr(import_module("consilience.analysis.certainty"), "weights_of_another_group", one_person)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = certainty(model, annotations, n_draws=8, random_state=0)
+    assert (found.draws >= 0).all()
+    assert np.isfinite(found.items["repeats"].to_numpy()).all()
+
+
+@pytest.mark.parametrize("name", ["CorrelationClustering", "MECC", "MCVC"])
+def test_judged_pairs_have_a_certainty(name):
+    judged = sorts(0.9, n_items=12, n_people=5).to_pairs()
+    pairs = Pairs.from_frame(judged.to_frame().iloc[::2], items=[*range(12), "unjudged"])
+    model = OF_GROUPINGS[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that an item has no judgements
+        model = model.fit(None, pairs) if name in WITH_FEATURES else model.fit(pairs)
+    found = certainty(model, pairs, n_draws=10, random_state=0)
+    assert found.repeats > 0.8
+    assert found.n_people == 5
+    right = model.labels_[pairs.item_a] == model.labels_[pairs.item_b]
+    agreement = pd.Series(right == pairs.same).groupby(pairs.annotator).mean()
+    np.testing.assert_allclose(found.annotators["agreement"], agreement)
+    assert "Another 5 people" in str(findings(model, pairs, certainty=found))
+
+
+def test_features_of_views_are_needed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3, 2))[np.arange(21) % 3] + rng.standard_normal((21, 2))
+    given = sorts(0.6)
+    model = MECC(3, n_init=8, random_state=0).fit(X, given)
+    assert certainty(model, given, X, n_draws=3, random_state=0).n_draws == 3
+    with pytest.raises(InputError, match="MECC was fitted to 2 features"):
+        certainty(model, given, n_draws=3)
+
+
+def test_a_view_that_others_hold_is_not_repeated():
+    blocks = np.column_stack([np.arange(24) % 2] * 7 + [np.arange(24) // 12] * 5).astype(str)
+    model = MCVC(2, max_views=2, n_init=8, random_state=0).fit(None, given := Groupings.from_matrix(blocks))
+    found = certainty(model, given, n_draws=40, random_state=0)
+    same = (found.draws == model.labels_).all(1)
+    heavier = found.weights[:, :7].sum(1) > found.weights[:, 7:].sum(1)
+    assert 0.2 < same.mean() < 0.95
+    assert (same == heavier).mean() > 0.9
+
+
+def test_intervals_are_wider_than_the_draws_where_people_are_few():
+    model, annotations = fitted("MajorityVote", 0.6, n_people=4)
+    found = certainty(model, annotations, n_draws=50, random_state=0)
+    own = found.items["cluster"].map("abc".index).to_numpy()
+    shares = [repeated_pairs(own, draw).mean() for draw in found.draws]
+    low, high = np.quantile(np.array(shares) / 20, [0.05, 0.95])
+    assert found.repeats - found.low == pytest.approx(2 * (found.repeats - low))
+    assert found.high == pytest.approx(min(found.repeats + 2 * (high - found.repeats), 1))

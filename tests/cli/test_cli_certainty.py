@@ -51,10 +51,10 @@ def test_no_draws(sorts, run):
 
 
 def test_models_without(sorts, run, no_drawing):
-    run("fit", "sorts.csv", "--kind", "groupings", "--model", "CorrelationClustering", "-o", "other")
+    run("fit", "sorts.csv", "--kind", "groupings", "--model", "MetaClustering", "-o", "other")
     found = json.loads((sorts / "other" / "summary.json").read_text())
     assert found["certainty"] is None
-    assert "The people of CorrelationClustering cannot be weighed" in found["why_no_certainty"]
+    assert "The people of MetaClustering cannot be weighed" in found["why_no_certainty"]
 
 
 def test_the_number_is_checked(sorts, fails):

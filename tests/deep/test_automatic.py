@@ -93,6 +93,11 @@ def test_training_ends_early_unless_its_length_is_given(automatic_end):
     assert given.n_iter_ == automatic_end.n_iter_ + 5
 
 
+def test_training_goes_on_until_there_are_more_than_two_windows():
+    assert not automatic.has_settled(np.zeros((6, 1)), n_steps=100)  # three epochs a window
+    assert automatic.has_settled(np.zeros((7, 1)), n_steps=100)
+
+
 @pytest.mark.slow
 def test_losses_before_trust_do_not_count(monkeypatch):
     monkeypatch.setattr(automatic, "WINDOW", FEW_STEPS)

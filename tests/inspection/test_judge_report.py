@@ -41,7 +41,8 @@ def keys(page):
 def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read):
     model, annotations = two_views
     page = read(report(model, annotations, X=X))
-    assert keys(page) == ["given", "clusters", "profiles", "views", "view-1", "annotators", "fit", "settings"]
+    sections = ["given", "clusters", "certainty", "profiles", "views", "view-1", "annotators", "fit", "settings"]
+    assert keys(page) == sections
     views = page.table("views")[1:]
     for view, row in enumerate(views):
         mine = model.annotators_[model.annotators_["view"] == view].sort_values("weight", ascending=False)

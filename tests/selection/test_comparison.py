@@ -20,11 +20,12 @@ from consilience.consensus import KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.errors import InputError
 from consilience.inference.randomness import spawn_seeds
 from consilience.metrics.clusterings import same_log_loss
+from consilience.selection import prediction
 from consilience.selection.candidates import as_read, candidates, measure_work, name_models, seed_model
 from consilience.selection.comparison import compare, share_same, standard_error
 from consilience.selection.folds import hold_out, level_of, without_rows
 from consilience.selection.prediction import by_clusters, shares, shares_of_labels
-from consilience.semisupervised import MPCKMeans, PartitionLabelModel
+from consilience.semisupervised import MECC, MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_labels
 from tests.quick_cases import some_quick
 from tests.scrambled import scramble
@@ -171,6 +172,8 @@ def test_many_groupings_are_held_out_whole_even_one_per_annotator():
 
 def test_pairs_and_labels_are_held_out_one_by_one(sheets):
     pairs = sheets.to_pairs()
+    who = ["item_a", "item_b", "annotator"]
+    n_each = pairs.to_frame().drop_duplicates(who).groupby("annotator").size()  # a pair of several sheets counts once
     held = hold_out(pairs, 5, "auto", 10_000, np.random.default_rng(0))
     assert held.level == "judgements"
     assert (held.judgements.row_a == held.judgements.row_b).all()
@@ -178,8 +181,8 @@ def test_pairs_and_labels_are_held_out_one_by_one(sheets):
     frames = []
     for fold in range(5):
         kept = held.kept(fold).to_frame()
-        assert len(kept) == 240
-        assert (kept.groupby("annotator").size() == 60).all()
+        n_kept = kept.drop_duplicates(who).groupby("annotator").size()
+        assert (abs(n_kept - 0.8 * n_each) <= 1).all()
         frames.append(kept)
     everything = pairs.to_frame().value_counts()
     assert (pd.concat(frames).value_counts() == 4 * everything.reindex(pd.concat(frames).value_counts().index)).all()
@@ -628,16 +631,16 @@ def test_annotations_without_judgements():
         compare({"m": Knows({})}, None)
 
 
-def test_repetitions_on_one_occasion_are_held_out_with_the_first(sheets):
+def test_repetitions_on_any_occasion_are_held_out_with_the_first(sheets):
     """For labels and for pairs; no model predicts something it was fitted to."""
     once = sheets.to_pairs().restrict(annotators=["a", "b"])
     pairs = concat([once, Pairs.from_frame(once.to_frame().iloc[::3])])
     twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES, classes=range(4))
     labels = concat([twice, replace(twice, label=(twice.label + 1) % 4)[:12]])
-    for annotations, keys in ((pairs, ["item_a", "item_b", "annotator", "grouping"]), (labels, ["item", "annotator"])):
+    for annotations, keys in ((pairs, ["item_a", "item_b", "annotator"]), (labels, ["item", "annotator"])):
         held = hold_out(annotations, 4, "auto", 10_000, np.random.default_rng(0))
         fold = annotations.to_frame().assign(fold=held.fold_of_row).groupby(keys)["fold"]
-        assert (fold.size() == 2).any()
+        assert (fold.size() >= 2).any()
         assert (fold.min() == fold.max()).all()
         assert np.ptp(fold.first().value_counts()) <= 2 * annotations.n_annotators
         for number in range(4):
@@ -759,3 +762,35 @@ def test_on_noise_nobody_is_ahead_of_the_constant(level, by, seeds):
         found = compare({"m": KCC(3, random_state=0)}, noise_given_twice(seed), by=by, level=level, random_state=seed)
         lead.append(found.table.loc["chance", "log_loss"] - found.table.loc["m", "log_loss"])
     assert np.mean(lead) <= 2 * np.std(lead) / np.sqrt(len(lead)) + 1e-3
+
+
+def pairs_given_twice(seed):
+    """Twelve people who judge sixty pairs of twenty items each at random, and the same pairs alike on another day."""
+    rng = np.random.default_rng(seed)
+    every = np.column_stack(np.triu_indices(20, 1))
+    of_each = np.concatenate([every[rng.choice(len(every), 60, replace=False)] for _ in range(12)])
+    columns = {"item_a": of_each[:, 0], "item_b": of_each[:, 1], "annotator": np.repeat(np.arange(12), 60)}
+    once = pd.DataFrame({**columns, "same": rng.random(len(of_each)) < 0.4})
+    days = [once.assign(grouping=f"day {day}") for day in (1, 2)]
+    return Pairs.from_frame(pd.concat(days, ignore_index=True))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("by", "seeds"),
+    [("forecast", range(1)), *(pytest.param(by, range(60), marks=pytest.mark.slow) for by in prediction.WAYS)],
+)
+def test_on_noisy_pairs_given_twice_nobody_is_ahead_of_the_constant(by, seeds):
+    """Predicted from the same person's judgement of another day, forecasts were ahead by .005."""
+    lead, model = [], MECC(3, n_init=2, max_iter=30, random_state=0)
+    for seed in seeds:
+        table = compare({"m": model}, pairs_given_twice(seed), by=by, n_folds=3, random_state=seed).table["log_loss"]
+        lead.append(table["chance"] - table[["m", "co-occurrence"]].to_numpy())
+    assert (np.mean(lead, axis=0) <= 2 * np.std(lead, axis=0) / np.sqrt(len(lead)) + 1e-3).all()
+
+
+def test_all_that_a_person_judged_of_a_pair_is_in_one_fold():
+    held = hold_out(pairs := pairs_given_twice(0), 3, "judgements", 10_000, np.random.default_rng(0))
+    judged = pd.DataFrame({"a": pairs.item_a, "b": pairs.item_b, "who": pairs.annotator, "fold": held.fold_of_row})
+    of_pair = judged.groupby(["a", "b", "who"])["fold"]
+    assert (of_pair.min() == of_pair.max()).all()

@@ -28,7 +28,14 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.pipeline import Pipeline
 
 from consilience.analysis.capabilities import attributes
-from consilience.analysis.certainty_models import BUILDERS, NEED_FEATURES, Fitted, build_reweighted, places_of_copies
+from consilience.analysis.certainty_models import (
+    BUILDERS,
+    NEED_FEATURES,
+    Fitted,
+    build_reweighted,
+    count_rows,
+    people_behind,
+)
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.fitted import given_or_kept, rows_of_items, unwrap
 from consilience.annotations import Groupings, Labels, Pairs
@@ -42,12 +49,17 @@ from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
-from consilience.inference.reweighted import weights_of_another_group
+from consilience.inference.reweighted import FEWEST_PEOPLE, weights_of_another_group
 from consilience.inference.threads import one_blas_thread
 
 LOW, HIGH = 0.05, 0.95  # quantiles of intervals
+# The draws weigh the same few people, who may all be better or worse than others. What 4 people would repeat needed
+# intervals 2.1 times as wide as those of the draws to hold it in 9 of 10 cases, of 6 people 1.5, and of 10 people 1.2
+# (five models on simulated crowds, even draws).
+WIDER = 4.0
+NUMBERS = ("none", "one", "two", "three", "four")
 LARGEST_TABLE = 5000  # items up to which a table of all pairs is returned
-MOST_ROWS = 30_000  # memberships or labels for which reports make all draws; fewer draws for more
+MOST_ROWS = 30_000  # memberships, labels or judged pairs for which reports make all draws; fewer draws for more
 FEWEST_DRAWS = 20  # that are worth stating
 
 
@@ -67,20 +79,22 @@ class Certainty:
     annotators : DataFrame, one row for each annotator
         ``agreement`` with the clusters of the fit, and ``low`` and ``high``, 5 and 95 % quantiles of the agreement with
         those of a draw: for groupings the adjusted Rand index over all pairs in them, for labels whose names are the
-        classes the share that name the item's class. NaN where it is undefined.
+        classes the share that name the item's class, for judged pairs the share that agree. NaN where it is undefined.
     repeats : float
         Expected share of all pairs of items, together or apart, that another group repeats.
     low, high : float
-        5 and 95 % quantiles of this share over draws.
+        90 % interval of this share: 5 and 95 % quantiles over draws, whose distance from the mean is multiplied by
+        1 + 4 / n_people, since draws weigh the same few people.
     chance : float
         The share that would be repeated if the clusters of another group had their sizes, and items at random.
     n_people : int
-        Number of people; annotators who weigh together are one.
+        Number of people who decide: annotators who weigh together are one, and those whose labels have no influence
+        on the fit are none.
     draws : ndarray of int, shape (n_draws, n_items)
         Number of each item's cluster in each draw, in the order of the fit's clusters and then of those without a
         match; -1 for items of none.
     weights : ndarray, shape (n_draws, n_annotators)
-        Weight of each annotator in each draw, of mean 1.
+        Weight of each annotator in each draw, of mean 1; 1 for those whose labels have no influence.
     """
 
     items: pd.DataFrame
@@ -144,13 +158,13 @@ def certainty(
     """Repeat a fit as another group of as many people might have led to it, and count what comes out the same.
 
     People are the sample: each draw weighs them as drawn anew from the population that they come from, and repeats the
-    fit with few sweeps. Models whose people can be weighed: CSPA, DawidSkene, KCC, MajorityVote, PartitionLabelModel,
-    ProductMixture and SubsetFusion.
+    fit with few sweeps. Models whose people can be weighed: CSPA, CorrelationClustering, DawidSkene, KCC, MajorityVote,
+    MCVC, MECC, PartitionLabelModel, ProductMixture, SpectralEM, StagewiseEM and SubsetFusion.
 
     Parameters
     ----------
     model : fitted estimator, or a Pipeline that ends in one
-    annotations : Groupings, Labels or array
+    annotations : Groupings, Labels, Pairs or array
         The annotations that were passed to `fit`; not needed for models that keep them.
     X : DataFrame or array, shape (n_items, n_features), optional
         The features that were passed to `fit`, if any were.
@@ -166,8 +180,8 @@ def certainty(
     Raises
     ------
     InputError
-        The people of this model cannot be weighed; there is one person only; or annotations or features are not those
-        of the fit.
+        The people of this model cannot be weighed; there are fewer than four; or annotations or features are not
+        those of the fit.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -191,20 +205,33 @@ def certainty(
     estimator = unwrap(model)
     require_weighable(estimator)
     given = given_or_kept(model, annotations, "certainty")
-    if isinstance(given, Pairs):
-        raise InputError("certainty needs groupings or labels. Got Pairs.")
     rng = spawn_generator(random_state)
     clusters = FoundClusters.of(estimator)
     fitted, person = _arrange(model, given, X, clusters, rng)
+    heard = person >= 0
     draws = np.empty((n_draws, len(given)), dtype=np.intp)
     weights = np.empty((n_draws, given.n_annotators))
     with one_blas_thread(), counting("draws", n_draws) as done:
         repeat = build_reweighted(fitted.ordered)
         for number in range(n_draws):
-            weights[number, fitted.annotators] = of_draw = weights_of_another_group(person, rng)
+            of_draw = np.ones(len(person))
+            of_draw[heard] = weights_of_another_group(person[heard], rng)
+            weights[number, fitted.annotators] = of_draw
             draws[number, fitted.items] = repeat.draw(of_draw, rng)
             done.update()
     return _compare_draws(given, clusters, draws, weights, int(person.max()) + 1)
+
+
+def few_people(estimator: Any, annotations: Groupings | Labels | Pairs) -> str:
+    """Say in a sentence that what others would repeat cannot be told from so few people; "" if they are enough."""
+    number = int(people_behind(estimator, annotations)[0].max(initial=-1)) + 1
+    if not 0 < number < FEWEST_PEOPLE:
+        return ""
+    who = "one person" if number == 1 else f"{NUMBERS[number]} people"
+    return (
+        f"How far others would repeat this cannot be told from {who}, who may agree more, or less, than others by "
+        f"chance: ask at least {NUMBERS[FEWEST_PEOPLE]}."
+    )
 
 
 def certainty_of_report(
@@ -221,7 +248,7 @@ def certainty_of_report(
     """
     if not n_draws:
         return None, "It was not asked for."
-    share = min(1.0, MOST_ROWS / max(annotations.n_rows, 1))
+    share = min(1.0, MOST_ROWS / max(count_rows(unwrap(model), annotations), 1))
     number = max(int(n_draws * share), 2)
     if number < min(FEWEST_DRAWS, n_draws):
         return None, "The annotations are large; consilience.inspection.certainty takes the time that it needs."
@@ -256,20 +283,22 @@ class _Ordered:
 
 
 def _arrange(
-    model: Any, given: Groupings | Labels, X: Any, clusters: FoundClusters, rng: np.random.Generator
+    model: Any, given: Groupings | Labels | Pairs, X: Any, clusters: FoundClusters, rng: np.random.Generator
 ) -> tuple[_Ordered, Int[np.ndarray, " annotators"]]:
-    """Bring a fitted model into canonical order; also return the person behind each annotator."""
+    """Bring a fitted model into canonical order; also return the person behind each annotator, see `people_behind`."""
     estimator = unwrap(model)
     features = _features(model, X, len(given))
     arranged = arrange(given, features)
     ordered, items = arranged.ordered, arranged.items
-    group = places_of_copies(estimator, ordered.annotators)
-    alone = np.arange(len(group)) + int(group.max(initial=0)) + 1
-    person = np.unique(np.where(group >= 0, group, alone), return_inverse=True)[1]
-    if person.max(initial=0) < 1:
-        raise InputError("The certainty over people needs at least two people. Got one.")
+    person, group = people_behind(estimator, ordered)
+    if (n_people := int(person.max(initial=-1)) + 1) < FEWEST_PEOPLE:
+        raise InputError(
+            f"The certainty over people needs at least {NUMBERS[FEWEST_PEOPLE]} people, whose labels decide: fewer do "
+            f"not show how far others would differ. Got {NUMBERS[n_people]}."
+        )
     q = estimator.responsibilities_[items]
-    fitted = Fitted(estimator, ordered, clusters.codes[items], q, group, features[items], rng)
+    known = attributes(estimator, ["_gold"]).get("_gold", np.full(len(items), MISSING))[items]
+    fitted = Fitted(estimator, ordered, items, clusters.codes[items], q, group, known, features[items], rng)
     return _Ordered(fitted, items, arranged.annotators), person
 
 
@@ -286,7 +315,7 @@ def _features(model: Any, X: Any, n_items: int) -> Float[np.ndarray, "items feat
 
 
 def _compare_draws(
-    given: Groupings | Labels,
+    given: Groupings | Labels | Pairs,
     clusters: FoundClusters,
     draws: Int[np.ndarray, "draws items"],
     weights: Float[np.ndarray, "draws annotators"],
@@ -309,6 +338,7 @@ def _compare_draws(
     items = _table_of_items(given.items, clusters, clustered, np.mean(counts, axis=0) / n_others, kept)
     numbers = pd.Series([len(np.unique(draw)) for draw in kept]).value_counts(normalize=True).sort_index()
     low, high = _quantiles(of_draws)
+    wide = shares.mean() + (1 + WIDER / n_people) * (np.quantile(shares, [LOW, HIGH]) - shares.mean())
     return Certainty(
         items=items,
         n_clusters=numbers.rename_axis("n_clusters").rename("share").to_frame(),
@@ -316,8 +346,8 @@ def _compare_draws(
             {"agreement": agreement, "low": low, "high": high}, index=given.annotators.rename("annotator")
         ),
         repeats=float(shares.mean()),
-        low=float(np.quantile(shares, LOW)),
-        high=float(np.quantile(shares, HIGH)),
+        low=max(wide[0], 0.0),
+        high=min(wide[1], 1.0),
         chance=float(np.mean([chance_share(own, draw) for draw in kept])),
         n_people=n_people,
         draws=draws,
@@ -406,15 +436,23 @@ def _contingency(
 
 
 def agreements(
-    annotations: Groupings | Labels, clusters: FoundClusters, cluster: Int[np.ndarray, " items"]
+    annotations: Groupings | Labels | Pairs, clusters: FoundClusters, cluster: Int[np.ndarray, " items"]
 ) -> Float[np.ndarray, " annotators"]:
     """Agreement of each annotator with clusters, as in the table of annotators of `Certainty`."""
+    if isinstance(annotations, Pairs):
+        together = cluster[annotations.item_a] == cluster[annotations.item_b]
+        return _mean_by(annotations.annotator, together == annotations.same, annotations.n_annotators)
     if isinstance(annotations, Labels) and clusters.is_named and annotations.classes.equals(clusters.index):
-        n_annotators = annotations.n_annotators
-        right = cluster[annotations.item] == annotations.label
-        of = np.bincount(annotations.annotator, minlength=n_annotators)
-        counts = np.bincount(annotations.annotator, right, n_annotators)
-        return np.divide(counts, of, out=np.full(n_annotators, np.nan), where=of > 0)
+        return _mean_by(annotations.annotator, cluster[annotations.item] == annotations.label, annotations.n_annotators)
     groupings = annotations.to_groupings() if isinstance(annotations, Labels) else annotations
     memberships, seen = Memberships.of(groupings), np.flatnonzero(cluster >= 0)
     return agreement_with(memberships.of_items(seen), cluster[seen])
+
+
+def _mean_by(
+    annotator: Int[np.ndarray, " rows"], agrees: Bool[np.ndarray, " rows"], n_annotators: int
+) -> Float[np.ndarray, " annotators"]:
+    """Share of the rows of each annotator that agree; NaN for annotators without any."""
+    of = np.bincount(annotator, minlength=n_annotators)
+    counts = np.bincount(annotator, agrees, n_annotators)
+    return np.divide(counts, of, out=np.full(n_annotators, np.nan), where=of > 0)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from consilience.analysis.annotator_frames import NO_ANNOTATIONS
 from consilience.analysis.capabilities import attributes
+from consilience.analysis.certainty import few_people
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies
 from consilience.analysis.fitted import is_standardized
 from consilience.analysis.group_names import cluster_names, count_group_names
@@ -48,6 +49,7 @@ def facts_of(found: Findings) -> dict[str, Any]:
         **of_kind(found),
         "reliability": {name: _of_reliability(value) for name, value in found.reliability.items()},
         "certainty": None if certainty is None else dict(zip(CERTAINTY, attrgetter(*CERTAINTY)(certainty))),
+        "few_people": few_people(model, annotations) or None,
         "random_annotators": _random_annotators(found),
         "given_labels": None if found.quality is None else _of_given_labels(found.quality),
         **{name.rstrip("_"): FITTED[name](value) for name, value in attributes(model, FITTED).items()},

@@ -34,7 +34,12 @@ def _as_lines(found: Mapping[str, Any]) -> str:
         _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
     )
     warnings = found.get("warnings", [])
-    lines = [*warnings, *([""] if warnings else []), *write(found), *_of_certainty(found["certainty"])]
+    lines = [
+        *warnings,
+        *([""] if warnings else []),
+        *write(found),
+        *_of_certainty(found["certainty"], found.get("few_people")),
+    ]
     lines += sentences_on_reliability(found["reliability"], of_pairs="classes" not in found)
     if marked := found["random_annotators"]:
         names = [_short(person["annotator"]) for person in marked[:MOST_RANDOM]]
@@ -47,11 +52,11 @@ def _as_lines(found: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _of_certainty(found: Mapping[str, Any] | None) -> list[str]:
-    """Say what another group of people would repeat."""
+def _of_certainty(found: Mapping[str, Any] | None, few: str | None) -> list[str]:
+    """Say what another group of people would repeat, or that these are too few to tell."""
     words = current_words()
     if found is None:
-        return []
+        return [few] if few else []
     return [
         f"Another {found['n_people']:,} people would repeat {found['repeats']:.0%} of the pairs of {words.items}, "
         f"together or apart ({found['low']:.0%} to {found['high']:.0%}; by chance {found['chance']:.0%})."

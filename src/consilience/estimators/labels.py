@@ -56,6 +56,7 @@ class LabelAggregator(CrowdEstimator):
         "_log_table": ("annotators",),
         "_copy_group": ("annotators",),
         "labels_apart_": ("items",),
+        "_gold": ("items",),
     }
 
     _learned: ClassVar[Attributes] = {
@@ -71,6 +72,7 @@ class LabelAggregator(CrowdEstimator):
         **learned.copies(agreement="p"),
         "labels_apart_": learned.array(None, "items"),
         "_copy_group": learned.array(int, "annotators", low=-1),
+        "_gold": learned.optional(learned.codes("items", "clusters", missing=True)),
     }
 
     def fit(
@@ -219,6 +221,11 @@ class LabelAggregator(CrowdEstimator):
         column, shape = annotator * n_labels + label, (len(labels), len(table))
         return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
 
+    def are_silent(self, labels: Labels) -> Bool[np.ndarray, " annotators"]:
+        """Whether the labels of each annotator have no influence on the items' classes; those of newcomers have."""
+        silent = ~self._log_table.reshape(len(self.annotators_), -1).any(1)
+        return np.append(silent, False)[self.annotators_.index.get_indexer(labels.annotators)]
+
     def _weights_of(
         self,
         item: Int[np.ndarray, " labels"],
@@ -361,8 +368,8 @@ class LabelAggregator(CrowdEstimator):
         self.keep_annotators(classes, labels.classes, confusion, quality)
         self.items_ = labels.items
         self.responsibilities_ = responsibilities if told is None else told
-        labelled = _drop_unlabelled(labels) if known is None else _drop_unlabelled(labels) | (known >= 0)
-        self.labels_ = self._named(labels, self.responsibilities_, labelled)
+        self._gold = np.full(len(labels), MISSING) if known is None else known
+        self.labels_ = self._named(labels, self.responsibilities_, _drop_unlabelled(labels) | (self._gold >= 0))
 
     def keep_annotators(
         self,

@@ -3,10 +3,15 @@
 People are the sample. What another group of as many people would say is predicted by weighing those who were asked: the
 unknown population is a Dirichlet distribution over them (the Bayesian bootstrap: D. B. Rubin 1981, Annals of Statistics
 9), and the other group is n people drawn from it. The number of times that a person is drawn has mean 1 and variance
-about 2: 1 from not knowing the population, and 1 from the draw of another group. The weights here are n times a
-Dirichlet(1/2, …, 1/2) vector, which has these two moments, too, where people are many, but no zeros: nobody is lost, so
-that an item that few people saw keeps all its evidence, and no two people are tied. Its variance is 2 (n - 1)/(n + 2):
-of few people it is too small, .8 for three, 1 for four and 1.5 for ten, and what they would repeat is told too surely.
+2: 1 from not knowing the population, and 1 from the draw of another group. The weights here are n times a symmetric
+Dirichlet vector of concentration c, whose variance is (n - 1)/(n c + 1): with c = (n - 3)/(2 n) it is 2, for every
+n ≥ 4. As n grows, c comes near to 1/2; for 4 people it is 1/8, and in a third of the draws one of them has more than
+.95 of the weight. Three people have this variance if all weight is on one of them, and two do not have it under any
+weights: of fewer than four, nothing is stated about another group.
+
+Few people have weights of next to nothing in many draws. What only they have said would then be lost, by rounding or
+altogether, though in another group somebody would have said it. So nobody has less than `LEAST` of the mean weight,
+which lowers the variance to 1.98 for four people and to 1.99 for many.
 
 A fit under weights of variance 1, as in the usual bootstrap, differs from the fit by as much as the fit does from that
 of the whole population. That is too little: another group differs from the population as well.
@@ -26,7 +31,8 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from consilience.inference.memberships import Memberships
 from consilience.inference.spectral import DENSE_SIZE, EMBEDDING_TOLERANCE, WEAK_EDGE, leading_eigenpairs
 
-CONCENTRATION = 0.5  # of the Dirichlet distribution of the weights, so that their variance is about 2
+FEWEST_PEOPLE = 4  # under whose weights another group can be stated
+LEAST = 0.01  # weight of a person, of the mean, before all are scaled to that mean
 MOST_DENSE = 1 << 22  # entries of a table of items and groups
 
 Weights = Float[np.ndarray, " annotators"]
@@ -46,11 +52,14 @@ def weights_of_another_group(person: Int[np.ndarray, " annotators"], rng: np.ran
 
     Parameters
     ----------
-    person : number of the person behind each annotator; annotators of one person have one weight.
+    person : number of the person behind each annotator, of at least `FEWEST_PEOPLE`; annotators of one person have one
+        weight.
     rng : Generator
     """
     n_people = int(person.max()) + 1
-    return np.asarray(n_people * rng.dirichlet(np.full(n_people, CONCENTRATION)))[person]
+    share = rng.dirichlet(np.full(n_people, (n_people - 3) / (2 * n_people)))
+    weights = np.maximum(n_people * share, LEAST)
+    return np.asarray(weights * n_people / weights.sum())[person]
 
 
 def weight_entries(incidence: csr_array, of_entries: Float[np.ndarray, " entries"]) -> csr_array:

@@ -26,7 +26,7 @@ clusters agreed far more closely with the truth.
 Probabilities are clipped: one within `clip` (1 % by default) of 0 or 1 is moved to that distance. Else a model with
 hard clusters and without error rates would lose 36 nats by one error, and the mean would only count such errors.
 
-For an annotator without kept annotations, `annotator=None` is passed.
+An annotator without kept annotations is predicted as the crowd is, or by the model as a new person.
 
 Two baselines are in every table, and never `chosen`. "chance" predicts for each judgement the share of "same" in the
 kept annotations: a model that is not better has learned nothing. "co-occurrence" predicts how often others put the two

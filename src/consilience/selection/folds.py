@@ -12,7 +12,7 @@ they are in one group; likewise two labels of one annotator.
 
 Decided here
 ------------
-Repeated judgements of a pair by an annotator on the same occasion, and an annotator's repeated labels of an item or
+Repeated judgements of a pair by an annotator, on whatever occasion, and an annotator's repeated labels of an item or
 memberships of an item in several groupings, are in the fold of the first and held out with it, so that a model never
 predicts something it was fitted to. For the same reason all groupings of an annotator are held out together: people
 repeat themselves, and who sorts twice at random but alike would be predicted from their other grouping. Only where
@@ -191,12 +191,12 @@ def _first_rows(
     """Return the rows that are not repetitions, and for every row the place of the first that it repeats.
 
     Any further label, or membership in a grouping, of an item by the same annotator is a repetition, and any further
-    judgement of a pair on the same occasion.
+    judgement of a pair, on whatever occasion.
     """
     if isinstance(annotations, Labels):
         keys = [annotations.item, annotations.annotator]
     elif isinstance(annotations, Pairs):
-        keys = [annotations.item_a, annotations.item_b, annotations.annotator, annotations.grouping]
+        keys = [annotations.item_a, annotations.item_b, annotations.annotator]
     else:
         given = cast(Groupings, annotations)
         cell = given.item_of_row * np.int64(given.n_annotators) + rows.annotator

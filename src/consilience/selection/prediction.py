@@ -6,7 +6,7 @@ An item i belongs to cluster k with probability r_ik (`responsibilities_`), and
 | held out | p(annotator u puts i and j together) |
 |---|---|
 | parts of groupings and labels | mean over u's groupings of Σ_kl r_ik r_jl Σ_g q_gk q_gl |
-| whole groupings, pairs | w_u Σ_k r_ik r_jk + v_u (1 − Σ_k r_ik r_jk) |
+| whole groupings, parts of pairs | w_u Σ_k r_ik r_jk + v_u (1 − Σ_k r_ik r_jk) |
 
 | symbol | meaning |
 |---|---|
@@ -23,8 +23,9 @@ by="forecast": `forecast_same`, as if all were new people: how often the pair it
 Decided here
 ------------
 Two items' worth of the annotator's shares is added to q, ten judgements' worth of the crowd's to w and v. The groups
-of a grouping that is held out as a whole are not known, so it is predicted by w and v. These are counted on at most
-20,000 kept judgements. An annotator without kept annotations is predicted as the crowd.
+of a grouping that is held out as a whole are not known, so it is predicted by w and v: by those of the crowd, since all
+groupings of an annotator are held out together, unless there are fewer annotators than folds. These are counted on at
+most 20,000 kept judgements. An annotator without kept annotations is predicted as the crowd.
 """
 
 from __future__ import annotations

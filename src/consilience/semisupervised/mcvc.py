@@ -363,14 +363,14 @@ def update_annotators(items: MCVCItems, state: MCVCState, agreement: AgreementOf
     followers = phi.sum(0)
     later = followers[:, ::-1].cumsum(1)[:, ::-1] - followers
     sticks = np.stack([followers[:, :-1], later[:, :-1]], axis=-1) + items.prior.of_sticks
-    right = items.prior.of_right + _right_and_wrong(items, phi, agreement)
+    right = items.prior.of_right + count_right_and_wrong(items, phi, agreement)
     return replace(state, phi=phi, sticks=sticks, right=right)
 
 
 def lower_bounds(items: MCVCItems, state: MCVCState, agreement: AgreementOfRestarts) -> Float[np.ndarray, " restarts"]:
     """Bound on ln p(S | X) of each restart, nats."""
     prior, shape = items.prior, state.phi.shape[1:]
-    counts = _right_and_wrong(items, state.phi, agreement)
+    counts = count_right_and_wrong(items, state.phi, agreement)
     of_right = np.broadcast_to(prior.of_right, state.right.shape)
     judgements = (counts * expected_log_dirichlet(state.right)).sum(-1) - kl_dirichlet(state.right, of_right)
     choice = (state.phi * expected_log_sticks(state.sticks)).sum((0, 2)) + entr(state.phi).sum((0, 2))
@@ -396,7 +396,7 @@ def expected_log_sticks(sticks: Float[np.ndarray, "restarts sticks 2"]) -> Float
     return np.asarray(logs[:, :, 0] + logs[:, :, 1].cumsum(1) - logs[:, :, 1])
 
 
-def _right_and_wrong(items: MCVCItems, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
+def count_right_and_wrong(items: MCVCItems, phi: np.ndarray, agreement: AgreementOfRestarts) -> np.ndarray:
     """Expected number of right and wrong judgements: of pairs within clusters, then of others."""
     judged, same = agreement
     n_same, n_apart = items.evidence.n_same[:, None], (items.evidence.n_pairs - items.evidence.n_same)[:, None]

@@ -31,8 +31,12 @@ def labels(columns=range(N_PEOPLE), right=0.7):
     return Labels.from_matrix(cells[:, list(columns)], annotators=range(len(columns)))
 
 
+def nothing_known(given):
+    return np.full(len(given), -1)
+
+
 def encoded(given, n_components=3):
-    return Encoded(given, n_components, np.ones(given.n_rows))
+    return Encoded(given, n_components, np.ones(given.n_rows), nothing_known(given), np.diff(given.indptr) > 0)
 
 
 def dawid_skene(given, q, **settings):
@@ -103,7 +107,7 @@ def test_a_mixture_under_weights_of_one_stays_at_the_fit():
 
 def test_votes_of_two_are_two_votes():
     draws = [
-        Votes(given, np.ones(given.n_rows)).draw(weights, np.random.default_rng(0))
+        Votes(given, np.ones(given.n_rows), nothing_known(given)).draw(weights, np.random.default_rng(0))
         for given, weights in ((labels(), WEIGHTS), (labels(TWICE), np.ones(8)))
     ]
     # the imagined votes follow the shares of the labels, which differ a little
@@ -115,7 +119,7 @@ def test_the_imagined_vote_can_outvote_one_but_not_many():
     rng = np.random.default_rng(0)
     flips = []
     for given in (few, many):
-        votes = Votes(given, np.ones(given.n_rows))
+        votes = Votes(given, np.ones(given.n_rows), nothing_known(given))
         labelled = np.diff(given.indptr) > 0
         draws = np.array([votes.draw(np.ones(given.n_annotators), rng) for _ in range(200)])
         said = np.full(N_ITEMS, -1)

@@ -559,13 +559,8 @@ class DawidSkene(LabelAggregator):
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         found = Calibration(self.temperature_, self._shared, self._shared_confusion)
-        onehot, table = self._evidence(without(labels, self._are_silent(labels)))
+        onehot, table = self._evidence(without(labels, self.are_silent(labels)))
         return found.probabilities(onehot, self._log_weights, table)
-
-    def _are_silent(self, labels: Labels) -> Bool[np.ndarray, " annotators"]:
-        """Whether the labels of each annotator have no influence; those of newcomers have."""
-        silent = ~self._log_table.reshape(len(self.annotators_), -1).any(1)
-        return np.append(silent, False)[self.annotators_.index.get_indexer(labels.annotators)]
 
     def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
         """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""

@@ -11,8 +11,9 @@ Decided here
 ------------
 A draw takes a few sweeps from the weighted votes, from which the fit started too: if it started at the fitted classes,
 a crowd whose members hold two views would seldom change from one to the other. What the crowd teaches about annotators
-(the prior of the matrices, the proportions of pairs) stays that of the fit. With subtypes, and for a mixture that was
-not started from votes, a draw starts at the fit. Weights alone cannot change the class of an item that all of its few
+(the prior of the matrices, the proportions of pairs) stays that of the fit. With subtypes, and where the fit was not
+started from votes, a draw starts at the fit. Annotators whom the fit left out are left out of draws, too, and items of
+known class keep it. Weights alone cannot change the class of an item that all of its few
 annotators gave the same label, though others might not: so the class in a draw is drawn from its probability given the
 weighted labels. For votes, which give no probability, one imagined person votes on each item, by the proportions of the
 crowd's labels: a Dirichlet process prior (T. S. Ferguson 1973, Annals of Statistics 1) of concentration 1.
@@ -22,12 +23,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float
 from scipy.special import digamma
 
 from consilience.annotations import Labels
+from consilience.annotations.names import MISSING
 from consilience.consensus.labels import dawid_skene, product_mixture
 from consilience.consensus.labels.annotator_models import TINY, AnnotatorModel, Counts, Hierarchical
 from consilience.inference.exponential_family import expected_log_dirichlet
@@ -37,9 +40,10 @@ from consilience.inference.product_distributions import (
     posterior,
     vote_shares,
 )
-from consilience.inference.reweighted import CONCENTRATION, Clusters, Weights
+from consilience.inference.reweighted import Clusters, Weights
 
 SWEEPS = 3  # of a draw
+IMAGINED = 0.5  # shape of the weight of the imagined voter, so that its variance is 2, too
 SWEEPS_AT_FIT = 10  # to learn the crowd's prior again from the fitted classes
 
 
@@ -48,10 +52,12 @@ class Votes:
     """Labels whose majority is taken.
 
     weight : of each label, where annotators weigh together; else 1.
+    known : class of items of which it is known, else -1.
     """
 
     labels: Labels
     weight: Float[np.ndarray, " labels"]
+    known: Clusters
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Return the class with the largest sum of weights, an imagined vote included."""
@@ -59,20 +65,26 @@ class Votes:
         cell = labels.item * labels.n_classes + labels.label
         votes = np.bincount(cell, self.weight * weights[labels.annotator], shape[0] * shape[1]).reshape(shape)
         share = np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
-        imagined = rng.gamma(np.maximum(CONCENTRATION * share, 1e-9), size=shape) / CONCENTRATION
-        return np.where(np.diff(labels.indptr) > 0, (votes + imagined).argmax(1), -1)
+        imagined = rng.gamma(np.maximum(IMAGINED * share, 1e-9), size=shape) / IMAGINED
+        voted = np.where(np.diff(labels.indptr) > 0, (votes + imagined).argmax(1), MISSING)
+        return np.where(self.known >= 0, self.known, voted)
 
 
 @dataclass(frozen=True)
 class Encoded:
     """One-hot labels in the form of the E-step, with and without weights.
 
+    labels : that the fit reads.
     weight : of each label, where annotators weigh together; else 1.
+    known : class of items of which it is known, else -1.
+    clustered : items that have a class in the fit.
     """
 
     labels: Labels
     n_components: int
     weight: Float[np.ndarray, " labels"]
+    known: Clusters
+    clustered: Bool[np.ndarray, " items"]
 
     def onehot(self, weights: Weights | None = None) -> OneHotLabels:
         """Encode the labels under weights of their annotators."""
@@ -80,11 +92,19 @@ class Encoded:
         column = labels.annotator * labels.n_classes + labels.label
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         weight = self.weight if weights is None else self.weight * weights[labels.annotator]
-        return OneHotLabels.of(labels.item, column, shape, self.n_components, n_classes=labels.n_classes, weight=weight)
+        settings: dict[str, Any] = {"known": self.known, "n_classes": labels.n_classes, "weight": weight}
+        return OneHotLabels.of(labels.item, column, shape, self.n_components, **settings)
 
     def votes(self, weights: Weights) -> Responsibilities:
         """Return the shares of the weighted votes, where components are classes."""
-        return vote_shares(self.labels, self.weight * weights[self.labels.annotator])
+        votes = vote_shares(self.labels, self.weight * weights[self.labels.annotator])
+        return np.where((self.known >= 0)[:, None], np.eye(votes.shape[1])[self.known], votes)
+
+    def drawn(self, q: Responsibilities, rng: np.random.Generator) -> Clusters:
+        """Draw the component of each item from its probability."""
+        below = np.cumsum(q, axis=1) < rng.random((len(q), 1))
+        component = np.minimum(below.sum(1), q.shape[1] - 1)  # rounding may leave the last sum below 1
+        return np.where(self.clustered, component, MISSING)
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,7 @@ class WeightedDawidSkene:
     state : with the annotators' matrices, and the prior that they are drawn towards.
     fitted : responsibilities of the components.
     learned : whether there is such a prior.
+    from_votes : whether a draw starts from the votes; else it starts from the fitted responsibilities.
     """
 
     encoded: Encoded
@@ -101,6 +122,7 @@ class WeightedDawidSkene:
     state: dawid_skene.DawidSkeneState
     fitted: Responsibilities
     learned: bool
+    from_votes: bool
 
     @classmethod
     def of(
@@ -109,8 +131,9 @@ class WeightedDawidSkene:
         fitted: Responsibilities,
         sizes: Float[np.ndarray, " classes"] | float,
         *,
-        one_coin: bool,
-        learned: bool,
+        one_coin: bool = False,
+        learned: bool = True,
+        from_votes: bool = True,
     ) -> WeightedDawidSkene:
         """Learn the state again from the fitted responsibilities."""
         evidence = dawid_skene.DawidSkeneEvidence(
@@ -119,12 +142,12 @@ class WeightedDawidSkene:
         state = dawid_skene.init(evidence, fitted, one_coin=one_coin, learned=learned)
         for _ in range(SWEEPS_AT_FIT):
             state = dawid_skene.step(state, evidence, learned=learned)
-        return cls(encoded, evidence, state, fitted, learned)
+        return cls(encoded, evidence, state, fitted, learned, from_votes and evidence.n_subtypes == 1)
 
     def responsibilities(self, weights: Weights) -> Responsibilities:
         """Return q(z) under weights of the annotators, after a few sweeps."""
         onehot, model = self.encoded.onehot(weights), self.state.model
-        q = self.fitted if self.evidence.n_subtypes > 1 else self.encoded.votes(weights)
+        q = self.encoded.votes(weights) if self.from_votes else self.fitted
         if isinstance(model, Hierarchical):
             model = replace(model, accuracy=np.tile(model.crowd, (len(model.accuracy), 1)))
         for _ in range(SWEEPS):
@@ -135,7 +158,7 @@ class WeightedDawidSkene:
         """Draw the class of each item from its probability under these weights."""
         q = self.responsibilities(weights)
         in_classes = q.reshape(len(q), self.encoded.labels.n_classes, -1).sum(2)
-        return _draw(in_classes, self.encoded.labels, rng)
+        return self.encoded.drawn(in_classes, rng)
 
     def _sweep(
         self, onehot: OneHotLabels, q: Responsibilities, model: AnnotatorModel
@@ -178,7 +201,7 @@ class WeightedMixture:
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Draw the component of each item from its probability under these weights."""
-        return _draw(self.responsibilities(weights), self.encoded.labels, rng)
+        return self.encoded.drawn(self.responsibilities(weights), rng)
 
 
 def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
@@ -192,9 +215,3 @@ def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
     seated = np.einsum("jkk->j", tables)
     right_wrong = np.column_stack([seated, tables.sum((1, 2)) - seated])
     return replace(model, accuracy=model.crowd + right_wrong).with_counts(counts)
-
-
-def _draw(q: Responsibilities, labels: Labels, rng: np.random.Generator) -> Int[np.ndarray, " items"]:
-    below = np.cumsum(q, axis=1) < rng.random((len(q), 1))
-    drawn = np.minimum(below.sum(1), q.shape[1] - 1)  # rounding may leave the last sum below 1
-    return np.where(np.diff(labels.indptr) > 0, drawn, -1)

@@ -168,18 +168,8 @@ class CorrelationClustering(PairConsensus):
 
     def _learn(self, pairs: Pairs) -> None:
         judged = np.union1d(pairs.item_a, pairs.item_b)
-        place = inverse(judged, len(pairs))
         rng = spawn_generator(self.random_state)
-        problem = CorrelationClusteringProblem.of(
-            place[pairs.item_a],
-            place[pairs.item_b],
-            pairs.annotator,
-            pairs.same,
-            shape=(len(judged), pairs.n_annotators),
-            reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
-            n_clusters=None if is_auto(self.n_clusters) else int(self.n_clusters),
-            rng=rng,
-        )
+        problem = self.problem_of(pairs, judged, rng)
         starts = core.starts(problem, int(self.n_init), rng)
         search = partial(core.run, problem, max_iter=self.max_iter, tol=float(self.tol))
         traces: list[Trace[Any]] = restarts(search, [(start,) for start in starts], n_jobs=self.n_jobs)
@@ -196,6 +186,22 @@ class CorrelationClustering(PairConsensus):
             else state.share
         )
         self._read_off(pairs, problem, share, state.right, judged)
+
+    def problem_of(
+        self, pairs: Pairs, judged: Int[np.ndarray, " judged"], rng: np.random.Generator
+    ) -> CorrelationClusteringProblem:
+        """Return the problem of the items that are in some pair."""
+        place = inverse(judged, len(pairs))
+        return CorrelationClusteringProblem.of(
+            place[pairs.item_a],
+            place[pairs.item_b],
+            pairs.annotator,
+            pairs.same,
+            shape=(len(judged), pairs.n_annotators),
+            reliability=(float(self.reliability_prior[0]), float(self.reliability_prior[1])),
+            n_clusters=None if is_auto(self.n_clusters) else int(self.n_clusters),
+            rng=rng,
+        )
 
     def _runs_with_few(
         self, problem: CorrelationClusteringProblem, partition: core.Clusters, rng: np.random.Generator

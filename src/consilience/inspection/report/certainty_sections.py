@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from consilience.analysis.certainty import Certainty, can_be_weighed
+from consilience.analysis.certainty import Certainty, can_be_weighed, few_people
 from consilience.analysis.clustering import FoundClusters
 from consilience.analysis.item_spread import can_place
 from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
-from consilience.annotations import Groupings, Labels
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report.item_tables import cluster_cell
@@ -66,8 +66,12 @@ def _numbers_in_short(subject: Subject, found: Certainty) -> list[str]:
 
 
 def none_in_short(subject: Subject) -> list[str]:
-    """Say that there is no certainty for models of this kind, if so."""
-    if subject.certainty is not None or can_be_weighed(subject.estimator):
+    """Say that there is no certainty for so few people, or for models of this kind, if so."""
+    if subject.certainty is not None:
+        return []
+    if few := few_people(subject.estimator, subject.annotations):
+        return [few]
+    if can_be_weighed(subject.estimator):
         return []
     kind = type(subject.estimator).__name__
     return [
@@ -98,6 +102,10 @@ def how_rough(subject: Subject, found: Certainty) -> list[str]:
     """Say where the figures were found to be off on crowds of this kind; see the page on certainty of the docs."""
     words, annotations = current_words(), subject.annotations
     sentences = []
+    if type(subject.estimator).__name__ == "MECC":
+        sentences.append(
+            "Of MECC, these figures are rough: of simulated crowds, others mostly repeated more than was stated."
+        )
     if subject.segments is not None and subject.segments.n_segments > 1:
         sentences.append(
             f"The {words.annotators} hold several views. Which of them prevails among others is a matter of chance, so "
@@ -128,7 +136,8 @@ def doubtful(found: Certainty) -> pd.DataFrame:
 
 
 def _did(subject: Subject) -> str:
-    return "labelled" if isinstance(subject.annotations, Labels) else "sorted"
+    annotations = subject.annotations
+    return "labelled" if isinstance(annotations, Labels) else "judged" if isinstance(annotations, Pairs) else "sorted"
 
 
 def _bands(found: Certainty, clusters: FoundClusters) -> ReportTable:
