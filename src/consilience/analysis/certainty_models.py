@@ -126,9 +126,7 @@ def _subset_fusion(fitted: Fitted) -> Reweighted:
         bound = max(int(estimator.max_clusters), int(cluster.max()) + 1)  # the fit may have gone beyond its bound
         most = min(bound, max(n_items - 1, 1)) if auto else int(estimator.n_clusters)
         numbers = range(min(2, most), most + 1) if auto else range(most, most + 1)
-        curve = estimator.n_clusters_curve_
-        repeats = dict(curve["repeats"].dropna()) if "repeats" in curve else {}  # not in models of earlier versions
-        return WeightedMixtureSearch.of(seen.memberships, cluster, numbers, repeats=repeats, rng=fitted.rng)
+        return WeightedMixtureSearch.of(seen.memberships, cluster, numbers, rng=fitted.rng)
 
     return _of_seen(fitted, make)
 

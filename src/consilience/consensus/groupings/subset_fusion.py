@@ -15,7 +15,6 @@ from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus.groupings.number_of_clusters import NumberJudge
-from consilience.consensus.groupings.weighted_mixture import repeats_of_numbers
 from consilience.inference.clusters import determined_clusters, kmeans
 from consilience.inference.memberships import Memberships, shares_together
 from consilience.inference.progress import counting
@@ -142,7 +141,7 @@ class Search:
     @property
     def is_at_bound(self) -> bool:
         """Whether no larger number of clusters was tried."""
-        return self.ends[0].n_clusters >= self.curve.index.max()
+        return self.ends[0].n_clusters >= int(self.curve.index.max())
 
     def convincing(self) -> Iterator[mixture.GroupingMixtureState]:
         """Yield the states that have more evidence than a single cluster."""
@@ -184,11 +183,8 @@ def search_mixture(
                 if number <= most and fits > log_evidence.get(number, -np.inf):  # a run starts from more
                     states[number], log_evidence[number] = state, fits
                 tried.update()
-    clusterings = {k: state.cluster for k, state in states.items()}
-    if judge.sees_most and len(states) > 1:
-        judge = replace(judge, repeats=repeats_of_numbers(memberships, clusterings, rng=rng))
     curve = curve_of({k: _judged(judge, layout, state) for k, state in states.items()})
-    state = states[judge.choose(clusterings)]
+    state = states[judge.choose({k: state.cluster for k, state in states.items()})]
     starts = [state]
     for other in more_starts:
         cluster = kmeans(other.for_clusters(state.n_clusters), state.n_clusters, rng=rng, n_init=10)
@@ -312,8 +308,7 @@ def _one_cluster(layout: mixture.GroupingLayout) -> mixture.GroupingMixtureState
 def _judged(judge: NumberJudge, layout: mixture.GroupingLayout, state: mixture.GroupingMixtureState) -> list[float]:
     """Return a row of the curve."""
     fits = mixture.log_evidence(layout, state)
-    repeats = (judge.repeats or {}).get(state.n_clusters, np.nan)
-    return [judge.evidence.score(state.cluster), fits, judge.agreement(state.cluster), repeats]
+    return [judge.evidence.score(state.cluster), fits, judge.agreement(state.cluster)]
 
 
 def _solution(
@@ -323,8 +318,7 @@ def _solution(
 
 
 def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:
-    """Tabulate for each number of clusters: silhouette, log evidence, agreement, and repeats if they are known."""
-    columns = ["silhouette", "log_evidence", "agreement", "repeats"]
-    filled = {k: [*row, np.nan][:4] for k, row in rows.items()}
-    curve = pd.DataFrame.from_dict(filled, orient="index", columns=columns, dtype=float)
+    """Tabulate silhouette, log evidence and agreement for each number of clusters."""
+    columns = ["silhouette", "log_evidence", "agreement"]
+    curve = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
     return curve.rename_axis("n_clusters").sort_index()

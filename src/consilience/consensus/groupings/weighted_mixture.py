@@ -15,8 +15,7 @@ number is chosen as in the fit, and then the largest silhouette.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -27,25 +26,16 @@ from scipy.special import gammaln
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS, EvidenceSilhouette
 from consilience.consensus.groupings.grouping_mixture import GroupingLayout, GroupingMixtureState, Scores
-from consilience.consensus.groupings.number_of_clusters import NumberJudge, repeats_beyond_chance
+from consilience.consensus.groupings.number_of_clusters import NumberJudge
 from consilience.inference.clusters import quick_kmeans
 from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
-from consilience.inference.reweighted import (
-    MOST_DENSE,
-    Clusters,
-    WeightedEmbedding,
-    Weights,
-    weight_entries,
-    weights_of_another_group,
-)
+from consilience.inference.reweighted import MOST_DENSE, Clusters, WeightedEmbedding, Weights, weight_entries
 from consilience.inference.spectral import rows_of_length_one
 
 MORE_CLUSTERS = 4  # than one and a half times those of the fit
 MOST_ENTRIES = 1 << 24  # of a table of terms: 128 megabytes
 FIRST_SWEEPS, SWEEPS_BETWEEN, LAST_SWEEPS = 6, 3, 6
-N_DRAWS = 10  # for what is repeated of each number of clusters
-MOST_ROWS = 30_000  # memberships up to which these are made
 
 
 @dataclass(frozen=True)
@@ -234,7 +224,6 @@ class WeightedMixtureSearch:
     numbers : of clusters to choose from.
     most : clusters to start from.
     rows : items over which the silhouette is a mean.
-    repeats : beyond chance, of each number, in the fit; empty if it is unknown.
     """
 
     tables: Tables
@@ -243,17 +232,10 @@ class WeightedMixtureSearch:
     numbers: range
     most: int
     rows: Int[np.ndarray, " rows"]
-    repeats: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls,
-        memberships: Memberships,
-        cluster: Clusters,
-        numbers: range,
-        *,
-        repeats: Mapping[int, float] | None = None,
-        rng: np.random.Generator,
+        cls, memberships: Memberships, cluster: Clusters, numbers: range, *, rng: np.random.Generator
     ) -> WeightedMixtureSearch:
         """Learn the concentrations of the annotators, given the clusters of the fit."""
         layout = GroupingLayout.of(memberships)
@@ -263,38 +245,27 @@ class WeightedMixtureSearch:
         most = min(most if len(numbers) == 1 else min(most, numbers[-1]), memberships.n_items)
         rows = EvidenceSilhouette.of(memberships, rng=rng).rows
         tables = Tables.of(layout, state.concentration)
-        return cls(tables, WeightedEmbedding.of(memberships), cluster, numbers, most, rows, repeats or {})
+        return cls(tables, WeightedEmbedding.of(memberships), cluster, numbers, most, rows)
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Merge clusters from the largest number, and choose among their numbers and that of the fit."""
         weighed = WeightedLayout.of(self.tables, weights)
-        judge = NumberJudge(weighed.layout.memberships, silhouette(weighed, self.rows), weights, self.repeats)
+        evidence = silhouette(weighed, self.rows)
         points = self.embedding.points(weights, self.most)
-        found = self._merged(weighed, points, rng)
-        best = judge.choose_state([each for each in found if each.n_clusters <= self.numbers[-1]])
-        again = quick_kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
-        # equal starts settle once
-        starts = {canonical(start).tobytes(): start for start in (best.cluster, again, self.fitted)}
-        ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
-        return judge.choose_state(ends).cluster
-
-    def draw_of_each_number(self, weights: Weights, rng: np.random.Generator) -> dict[int, Clusters]:
-        """Merge clusters from the largest number, and return those of each number that comes out."""
-        points = self.embedding.points(weights, self.most)
-        found = self._merged(WeightedLayout.of(self.tables, weights), points, rng)
-        return {state.n_clusters: state.cluster for state in found}
-
-    def _merged(
-        self, weighed: WeightedLayout, points: Float[np.ndarray, "items components"], rng: np.random.Generator
-    ) -> list[GroupingMixtureState]:
-        """Return states with ever fewer clusters; the last has at most as many as the smallest number."""
         state = self._settled(weighed, quick_kmeans(rows_of_length_one(points), self.most, rng=rng), FIRST_SWEEPS, rng)
         found = [state]
         while state.n_clusters > max(self.numbers[0], 1):
             merged = mixture.merge(state, *best_merger(weighed, state))
             state = settle(weighed, merged, rng=rng, max_sweeps=SWEEPS_BETWEEN)
             found.append(state)
-        return found
+        judge = NumberJudge(weighed.layout.memberships, evidence, weights)
+        allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]  # never none: it ends below
+        best = _chosen(judge, allowed)
+        again = quick_kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
+        # equal starts settle once
+        starts = {canonical(start).tobytes(): start for start in (best.cluster, again, self.fitted)}
+        ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
+        return _chosen(judge, ends).cluster
 
     def _settled(
         self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator
@@ -303,26 +274,10 @@ class WeightedMixtureSearch:
         return settle(weighed, state, rng=rng, max_sweeps=sweeps)
 
 
-def repeats_of_numbers(
-    memberships: Memberships, clusterings: Mapping[int, Clusters], *, rng: np.random.Generator
-) -> dict[int, float]:
-    """Return what other people would repeat, beyond chance, of clusterings with several numbers of clusters.
-
-    Each is compared with the clusters of `N_DRAWS` draws that are as many, or the next fewer. Empty if there are fewer
-    than two annotators, or so many memberships that draws would take long.
-    """
-    if memberships.n_annotators < 2 or len(memberships.item) > MOST_ROWS:
-        return {}
-    most = max(clusterings)
-    search = WeightedMixtureSearch.of(memberships, clusterings[most], range(2, most + 1), rng=rng)
-    person = np.arange(memberships.n_annotators)
-    found: dict[int, list[float]] = {k: [] for k in clusterings}
-    for _ in range(N_DRAWS):
-        drawn = search.draw_of_each_number(weights_of_another_group(person, rng), rng)
-        for k, cluster in clusterings.items():
-            near = max((number for number in drawn if number <= k), default=min(drawn))
-            found[k].append(repeats_beyond_chance(cluster, drawn[near]))
-    return {k: float(np.mean(shares)) for k, shares in found.items()}
+def _chosen(judge: NumberJudge, states: list[GroupingMixtureState]) -> GroupingMixtureState:
+    """Return the state of the best number of clusters with the largest silhouette."""
+    clearest = {each.n_clusters: each for each in sorted(states, key=lambda each: judge.evidence.score(each.cluster))}
+    return clearest[judge.choose({k: each.cluster for k, each in clearest.items()})]
 
 
 def canonical(cluster: Clusters) -> Clusters:
