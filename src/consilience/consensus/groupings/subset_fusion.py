@@ -108,8 +108,7 @@ def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, 
         for k in numbers:
             found[k] = kmeans(places.for_clusters(k), k, rng=rng, n_init=10)
             tried.update()
-    judge = NumberJudge(memberships, evidence)
-    curve = curve_of({k: [evidence.score(cluster), np.nan, judge.agreement(cluster)] for k, cluster in found.items()})
+    curve = curve_of({k: [evidence.score(cluster), np.nan] for k, cluster in found.items()})
     best = _largest(curve["silhouette"])
     return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
 
@@ -151,7 +150,7 @@ class Search:
     def curve_with(self, end: mixture.GroupingMixtureState) -> pd.DataFrame:
         """Return the curve with the state that is kept."""
         curve = self.curve.copy()
-        curve.loc[end.n_clusters] = _judged(self.judge, self.layout, end)
+        curve.loc[end.n_clusters] = [self.evidence.score(end.cluster), mixture.log_evidence(self.layout, end)]
         return curve.sort_index()
 
 
@@ -183,7 +182,7 @@ def search_mixture(
                 if number <= most and fits > log_evidence.get(number, -np.inf):  # a run starts from more
                     states[number], log_evidence[number] = state, fits
                 tried.update()
-    curve = curve_of({k: _judged(judge, layout, state) for k, state in states.items()})
+    curve = curve_of({k: [judge.evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
     state = states[judge.choose({k: state.cluster for k, state in states.items()})]
     starts = [state]
     for other in more_starts:
@@ -305,12 +304,6 @@ def _one_cluster(layout: mixture.GroupingLayout) -> mixture.GroupingMixtureState
     return mixture.learn_concentration(layout, mixture.init(layout, everything, 1))
 
 
-def _judged(judge: NumberJudge, layout: mixture.GroupingLayout, state: mixture.GroupingMixtureState) -> list[float]:
-    """Return a row of the curve."""
-    fits = mixture.log_evidence(layout, state)
-    return [judge.evidence.score(state.cluster), fits, judge.agreement(state.cluster)]
-
-
 def _solution(
     found: Search, state: mixture.GroupingMixtureState, probabilities: Float[np.ndarray, "items clusters"]
 ) -> Solution:
@@ -318,7 +311,6 @@ def _solution(
 
 
 def curve_of(rows: dict[int, list[float]]) -> pd.DataFrame:
-    """Tabulate silhouette, log evidence and agreement for each number of clusters."""
-    columns = ["silhouette", "log_evidence", "agreement"]
-    curve = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
+    """Silhouette and log evidence for each number of clusters."""
+    curve = pd.DataFrame.from_dict(rows, orient="index", columns=["silhouette", "log_evidence"], dtype=float)
     return curve.rename_axis("n_clusters").sort_index()

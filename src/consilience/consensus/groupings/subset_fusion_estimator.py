@@ -59,7 +59,6 @@ from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus.groupings.number_of_clusters import (
     MAX_CLUSTERS,
-    NumberJudge,
     numbers_to_try,
     wider_and_wider,
 )
@@ -126,8 +125,7 @@ class SubsetFusion(GroupingConsensus):
         that are in no grouping.
     n_clusters_ : int
     n_clusters_curve_ : DataFrame, indexed by n_clusters
-        For each number of clusters considered: `silhouette`; `log_evidence` of the mixture (nats); `agreement`, the
-        mean adjusted Rand index of the annotators' groupings with the clusters.
+        `silhouette`, and `log_evidence` of the mixture (nats), for each number of clusters considered.
     silhouette_ : float
         Silhouette of `labels_`; 0 for a single cluster.
     embedding_ : ndarray, shape (n_items, n_components)
@@ -486,7 +484,6 @@ def _obvious(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> fu
             f"The groupings determine {n_clusters} clusters of {len(cluster)} items, since hardly any two items "
             "were ever put together. There is nothing to fuse."
         )
-    judge = NumberJudge(memberships, EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)))
-    silhouette = judge.evidence.score(cluster)
-    curve = fusing.curve_of({n_clusters: [silhouette, np.nan, judge.agreement(cluster)]})
+    silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0)).score(cluster)
+    curve = fusing.curve_of({n_clusters: [silhouette, np.nan]})
     return fusing.Solution(fusing.onehot(cluster, n_clusters), curve, silhouette)

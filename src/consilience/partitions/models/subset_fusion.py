@@ -40,7 +40,7 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout
-from consilience.consensus.groupings.number_of_clusters import NumberJudge, numbers_to_try, wider_and_wider
+from consilience.consensus.groupings.number_of_clusters import numbers_to_try, wider_and_wider
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import keep_for_items, told_of_items
@@ -263,10 +263,7 @@ def _read_off(
     evidence = EvidenceSilhouette.of(search.memberships, rng=np.random.default_rng(0))
     model.silhouette_ = evidence.score(cluster)
     curve = outcome.curve
-    if curve is None:
-        agreement = NumberJudge(search.memberships, evidence).agreement(cluster)
-        curve = fusing.curve_of({len(owned): [model.silhouette_, np.nan, agreement]})
-    model.n_clusters_curve_ = curve
+    model.n_clusters_curve_ = fusing.curve_of({len(owned): [model.silhouette_, np.nan]}) if curve is None else curve
     nothing = replace(ordered, items=pd.RangeIndex(0), incidence=ordered.incidence[:0])
     shares = found.shares / search.over.n_items
     fused = Fused(nothing, state.concentration, outcome.drawn_from, outcome.is_certain, search.part_of, owned, shares)
