@@ -26,7 +26,7 @@ from benchmarks.people.held_out import Crowd, Judgements, held_out, losses, of_p
 from consilience.analysis.certainty import chance_share, repeated_pairs
 from consilience.consensus import SubsetFusion
 from consilience.consensus.groupings import grouping_mixture as mixture
-from consilience.consensus.groupings.number_of_clusters import NumberJudge
+from consilience.consensus.groupings.number_of_clusters import NumberJudge, about_as_good
 from consilience.consensus.groupings.weighted_mixture import (
     FIRST_SWEEPS,
     SWEEPS_BETWEEN,
@@ -43,8 +43,8 @@ from consilience.metrics import nmi
 
 Clusterings = Mapping[int, np.ndarray]
 CHOOSE = NumberJudge.choose
-SILHOUETTE, RULE = "largest silhouette", "best agreement (the rule)"
-N_DRAWS = 10  # under weights of people
+SILHOUETTE, RULE = "largest silhouette", "largest silhouette of those about as good (the rule)"
+N_DRAWS = 6  # under weights of people
 FIGURES = {"log loss": -1, "agreement": 1}  # and the sign of what is better
 
 
@@ -59,6 +59,8 @@ def repeats_of(judge: NumberJudge, clusterings: Clusterings) -> dict[int, float]
     Clusters are compared with as many, or the next fewer, under weights of people.
     """
     rng, memberships, most = np.random.default_rng(0), judge.memberships, max(clusterings)
+    if most < 2:
+        return {}
     search = WeightedMixtureSearch.of(memberships, clusterings[most], range(2, most + 1), rng=rng)
     found: dict[int, list[float]] = {k: [] for k in clusterings}
     for _ in range(N_DRAWS):
@@ -94,50 +96,54 @@ def people_made(judge: NumberJudge, clusterings: Clusterings) -> Clusterings:
     return inside or clusterings
 
 
-def about_as_good(judge: NumberJudge, clusterings: Clusterings) -> Clusterings:
-    """Return the clusterings whose agreement is at most one standard error over people behind the best."""
-    of_person = {k: agreement_with(judge.memberships, cluster) for k, cluster in clusterings.items()}
-    best = largest(clusterings, lambda k: judge.agreement(clusterings[k]))
-    inside = {}
-    for k, cluster in clusterings.items():
-        behind = of_person.get(best, of_person[k]) - of_person[k]
-        behind = behind[np.isfinite(behind)]
-        if k == best or behind.mean() <= behind.std(ddof=1) / np.sqrt(len(behind)):
-            inside[k] = cluster
-    return inside
+def near_best(judge: NumberJudge, clusterings: Clusterings) -> Clusterings:
+    """Return the clusterings of several clusters that agree with people about as well as the best."""
+    several = [k for k in sorted(clusterings) if k > 1]
+    if not several:
+        return clusterings
+    agreement = np.stack([agreement_with(judge.memberships, clusterings[k]) for k in several])
+    near = about_as_good(agreement, np.ones(judge.memberships.n_annotators))
+    return {k: clusterings[k] for k, is_near in zip(several, near, strict=True) if is_near}
 
 
-def by_silhouette(judge: NumberJudge, clusterings: Clusterings) -> int:
-    return largest(clusterings, lambda k: judge.evidence.score(clusterings[k]))
+Rule = Callable[[NumberJudge, Clusterings, dict[int, float]], int]
 
 
-def by_repeats(judge: NumberJudge, clusterings: Clusterings, among: Clusterings) -> int:
-    repeats = repeats_of(judge, clusterings)
-    return largest(among, repeats.__getitem__)
-
-
-def by_product(judge: NumberJudge, clusterings: Clusterings) -> int:
-    repeats = repeats_of(judge, clusterings)
-    return largest(clusterings, lambda k: judge.agreement(clusterings[k]) * repeats[k])
-
-
-RULES: dict[str, Callable[[NumberJudge, Clusterings], int]] = {
-    SILHOUETTE: by_silhouette,
-    RULE: CHOOSE,
-    "largest silhouette of those about as good": lambda judge, found: by_silhouette(judge, about_as_good(judge, found)),
-    "most repeated": lambda judge, found: by_repeats(judge, found, found),
-    "most repeated of those that people made": lambda judge, found: by_repeats(judge, found, people_made(judge, found)),
-    "most repeated of those about as good": lambda judge, found: by_repeats(judge, found, about_as_good(judge, found)),
-    "agreement times repeats": by_product,
+RULES: dict[str, Rule] = {  # given what is repeated of each number
+    SILHOUETTE: lambda judge, found, repeats: largest(found, lambda k: judge.evidence.score(found[k])),
+    RULE: lambda judge, found, repeats: CHOOSE(judge, found),
+    "best agreement": lambda judge, found, repeats: largest(found, lambda k: judge.agreement(found[k])),
+    "most repeated": lambda judge, found, repeats: largest(found, repeats.__getitem__),
+    "most repeated of those that people made": lambda judge, found, repeats: largest(
+        people_made(judge, found), repeats.__getitem__
+    ),
+    "most repeated of those about as good": lambda judge, found, repeats: largest(
+        near_best(judge, found), repeats.__getitem__
+    ),
+    "agreement times repeats": lambda judge, found, repeats: largest(
+        found, lambda k: judge.agreement(found[k]) * repeats[k]
+    ),
 }
 
 
-def fit(crowd: Crowd, draw: int, choose: Callable[[NumberJudge, Clusterings], int]) -> SubsetFusion:
-    """Fit to the people who are not held out, with another rule."""
+def fits(crowd: Crowd, draw: int) -> Iterator[tuple[list[str], SubsetFusion]]:
+    """Fit to the people who are not held out by each rule; rules that make the same choices share a fit."""
     annotations = crowd.annotations
     kept = annotations.restrict(annotators=annotations.annotators[~held_out(annotations.n_annotators, draw)])
-    with patch.object(NumberJudge, "choose", choose):
-        return SubsetFusion(random_state=draw).fit(kept)
+    left = list(RULES)
+    while left:
+        alike = list(left)
+
+        def choose(judge: NumberJudge, clusterings: Clusterings, alike: list[str] = alike) -> int:
+            repeats = repeats_of(judge, clusterings)
+            chosen = {rule: RULES[rule](judge, clusterings, repeats) for rule in alike}
+            alike[:] = [rule for rule in alike if chosen[rule] == chosen[alike[0]]]
+            return chosen[alike[0]]
+
+        with patch.object(NumberJudge, "choose", choose):
+            model = SubsetFusion(random_state=draw).fit(kept)
+        yield alike, model
+        left = [rule for rule in left if rule not in alike]
 
 
 def judge_by_held_out(crowd: Crowd, draw: int, model: SubsetFusion) -> pd.DataFrame:
@@ -169,12 +175,12 @@ def crowds(part: str, draw: int) -> Iterator[tuple[str, Crowd]]:
 
 def rows_of(part: str, draws: list[int]) -> pd.DataFrame:
     """Return a row for each rule, set and person who was held out."""
-    tables = [
-        judge_by_held_out(crowd, draw, fit(crowd, draw, choose)).assign(rule=rule, set=name, draw=draw)
-        for draw in draws
-        for name, crowd in crowds(part, draw)
-        for rule, choose in RULES.items()
-    ]
+    tables = []
+    for draw in draws:
+        for name, crowd in crowds(part, draw):
+            for alike, model in fits(crowd, draw):
+                found = judge_by_held_out(crowd, draw, model)
+                tables += [found.assign(rule=rule, set=name, draw=draw) for rule in alike]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -186,12 +192,12 @@ def verdict_of(gap: pd.Series, sign: int) -> str:
 
 def table_of(rows: pd.DataFrame) -> str:
     """Return the means of each rule over sets, and on how many it is better, level or worse than the silhouette."""
-    of_rule = {rule: own.reset_index(drop=True) for rule, own in rows.groupby("rule", sort=False)}
+    of_rule = {rule: rows[rows["rule"] == rule].reset_index(drop=True) for rule in RULES}
     before = of_rule[SILHOUETTE]
-    lines = [f"{'':44s}clusters  log loss  - silhouette  b  l  w  agreement  - silhouette  b  l  w     NMI"]
+    lines = [f"{'':52s}clusters  log loss  - silhouette  b  l  w  agreement  - silhouette  b  l  w     NMI"]
     for rule, own in of_rule.items():
         means = own.groupby("set", sort=False)[[*FIGURES, "clusters", "NMI"]].mean()
-        line = f"{rule:44s}{means['clusters'].mean():8.1f}"
+        line = f"{rule:52s}{means['clusters'].mean():8.1f}"
         for figure, sign in FIGURES.items():
             gap = own[figure] - before[figure]
             of_sets = gap.groupby(own["set"])

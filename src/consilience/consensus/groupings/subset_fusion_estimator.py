@@ -12,8 +12,8 @@ After K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, and
 2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means starts with too many
    clusters, and the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again, with
    the number of clusters found, from k-means on each of the three coordinates, and the largest silhouette is kept.
-3. *Number of clusters.* Where groupings hold most of the items, the one whose clusters agree best with people; else,
-   and without `refine`, that with the largest silhouette in the evidence (`number_of_clusters`, `evidence_silhouette`).
+3. *Number of clusters.* The largest silhouette of the clusters in the evidence (`evidence_silhouette`), with `refine`
+   of those numbers that agree with people about as well as the best (`number_of_clusters`).
 
 Decided here
 ------------
@@ -93,9 +93,9 @@ class SubsetFusion(GroupingConsensus):
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        "auto": where groupings hold most of the items, the number of clusters that agree best with people; else, and
-        without refinement, the number with the largest silhouette in the evidence. With an int and refinement, there
-        are fewer if the groupings do not distinguish as many; `notes_` says so.
+        "auto": the number with the largest silhouette in the evidence; with refinement, and where groupings hold most
+        items, of those numbers that agree with people as well as the best, up to a standard error.
+        With an int and refinement, there are fewer if the groupings do not distinguish as many; `notes_` says so.
     normalize : {"degree", "presented", None}, default="degree"
         Coordinates of the items: from the graph of items and groups; from the share of the presentations of a pair in
         which it was put together; or the paper's, where unseen counts as apart. The latter two weight groupings by
