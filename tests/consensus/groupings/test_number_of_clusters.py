@@ -16,6 +16,7 @@ from consilience.consensus.groupings.number_of_clusters import NumberJudge, numb
 from consilience.inference.memberships import Memberships
 from consilience.inspection import certainty
 from consilience.metrics import ari
+from tests.subset_groupings import pairs_in_piles
 
 
 def judge_of(groupings, weights=None):
@@ -81,19 +82,6 @@ def test_small_subsets_leave_the_number_to_the_silhouette():
     clusterings = {2: np.arange(12) // 6, 3: np.arange(12) // 4, 4: np.arange(12) // 3}
     assert not judge.sees_most
     assert judge.choose(clusterings) == max(clusterings, key=lambda k: judge.evidence.score(clusterings[k]))
-
-
-def pairs_in_piles(n_people=30, seed=0):
-    """Sixteen items in eight pairs that nobody separates; people make four piles of two pairs, mostly the same."""
-    rng = np.random.default_rng(seed)
-    said = []
-    for _ in range(n_people):
-        pile = np.arange(8) // 2
-        if rng.random() < 0.6:  # two pairs change places
-            a, b = rng.choice(8, 2, replace=False)
-            pile[[a, b]] = pile[[b, a]]
-        said.append(pile[np.arange(16) // 2])
-    return Groupings.from_matrix(np.column_stack(said).astype(str))
 
 
 def test_clusters_are_as_many_as_the_piles_that_people_make():
