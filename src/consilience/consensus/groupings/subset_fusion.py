@@ -138,9 +138,9 @@ class Search:
         return self.judge.evidence
 
     @property
-    def is_at_bound(self) -> bool:
-        """Whether no larger number of clusters was tried."""
-        return self.ends[0].n_clusters >= int(self.curve.index.max())
+    def is_too_narrow(self) -> bool:
+        """Whether no larger number of clusters was tried, though groupings hold most of the items."""
+        return self.judge.sees_most and self.ends[0].n_clusters >= int(self.curve.index.max())
 
     def convincing(self) -> Iterator[mixture.GroupingMixtureState]:
         """Yield the states that have more evidence than a single cluster."""
@@ -205,7 +205,7 @@ def widen(
     """Search among more clusters while the number found is the largest tried, and the wider search is better."""
     memberships = found.layout.memberships
     for numbers in ranges:
-        if not found.is_at_bound:
+        if not found.is_too_narrow:
             break
         n_components = min(numbers[-1], memberships.n_items)
         places = coordinates(memberships, normalize, n_components)

@@ -104,8 +104,8 @@ class SubsetFusion(GroupingConsensus):
         Whether a mixture of groupings moves items and merges clusters, starting from too many clusters by k-means on
         the coordinates. Without it, clusters are those of k-means.
     max_clusters : int, default=30
-        Largest number that "auto" considers. If the number found is the largest at this default, up to four times as
-        many are considered.
+        Largest number that "auto" considers. At this default, up to four times as many if the number found is the
+        largest, with refinement and where groupings hold most items.
     copies : "auto", None or list of lists of annotators, default="auto"
         Annotators who are copies of each other, such as one person who took part twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who sort more alike than independent people

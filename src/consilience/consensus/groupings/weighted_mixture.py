@@ -260,12 +260,12 @@ class WeightedMixtureSearch:
             found.append(state)
         judge = NumberJudge(weighed.layout.memberships, evidence, weights)
         allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]  # never none: it ends below
-        best = _chosen(judge, allowed)
+        best = _choose_state(judge, allowed)
         again = quick_kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
         # equal starts settle once
         starts = {canonical(start).tobytes(): start for start in (best.cluster, again, self.fitted)}
         ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
-        return _chosen(judge, ends).cluster
+        return _choose_state(judge, ends).cluster
 
     def _settled(
         self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator
@@ -274,7 +274,7 @@ class WeightedMixtureSearch:
         return settle(weighed, state, rng=rng, max_sweeps=sweeps)
 
 
-def _chosen(judge: NumberJudge, states: list[GroupingMixtureState]) -> GroupingMixtureState:
+def _choose_state(judge: NumberJudge, states: list[GroupingMixtureState]) -> GroupingMixtureState:
     """Return the state of the best number of clusters with the largest silhouette."""
     clearest = {each.n_clusters: each for each in sorted(states, key=lambda each: judge.evidence.score(each.cluster))}
     return clearest[judge.choose({k: each.cluster for k, each in clearest.items()})]
