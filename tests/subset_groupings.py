@@ -75,3 +75,16 @@ def drawn_from_mixture(cluster, concentration, *, n_each, size, n_labels=4, seed
             lists.append([subset[group == g].tolist() for g in np.unique(group)])
             by.append(f"a{number}")
     return Groupings.from_lists(lists, annotators=by, items=range(len(cluster)))
+
+
+def pairs_in_piles(n_people=30, seed=0):
+    """Sixteen items in eight pairs that nobody separates; people make four piles of two pairs, mostly the same."""
+    rng = np.random.default_rng(seed)
+    said = []
+    for _ in range(n_people):
+        pile = np.arange(8) // 2
+        if rng.random() < 0.6:  # two pairs change places
+            a, b = rng.choice(8, 2, replace=False)
+            pile[[a, b]] = pile[[b, a]]
+        said.append(pile[np.arange(16) // 2])
+    return Groupings.from_matrix(np.column_stack(said).astype(str))

@@ -95,7 +95,7 @@ def n_clusters_of(fusion: SubsetFusion, n_items: int, n_found: int) -> int:
     """
     if fusion.n_clusters != "auto":
         return min(int(fusion.n_clusters), n_items)
-    most = min(fusion.max_clusters, n_items)
+    most = min(max(fusion.max_clusters, n_found), n_items)  # a fusion may go beyond its bound
     return int(min(max(SPARE_CLUSTERS * n_found, FEWEST_SAMPLE_CLUSTERS), most))
 
 

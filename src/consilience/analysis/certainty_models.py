@@ -136,7 +136,8 @@ def _subset_fusion(fitted: Fitted) -> Reweighted:
         if determined or (not auto and int(estimator.n_clusters) == 1):
             return Unanimous(cluster)
         n_items = seen.memberships.n_items
-        most = min(int(estimator.max_clusters), max(n_items - 1, 1)) if auto else int(estimator.n_clusters)
+        bound = max(int(estimator.max_clusters), int(cluster.max()) + 1)  # the fit may have gone beyond its bound
+        most = min(bound, max(n_items - 1, 1)) if auto else int(estimator.n_clusters)
         numbers = range(min(2, most), most + 1) if auto else range(most, most + 1)
         return WeightedMixtureSearch.of(seen.memberships, cluster, numbers, rng=fitted.rng)
 

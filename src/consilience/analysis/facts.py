@@ -13,6 +13,7 @@ from consilience.analysis.annotator_frames import NO_ANNOTATIONS
 from consilience.analysis.capabilities import attributes
 from consilience.analysis.certainty import few_people
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies
+from consilience.analysis.cut_figures import CutFigures, OwnClusters
 from consilience.analysis.fitted import is_standardized
 from consilience.analysis.group_names import cluster_names, count_group_names
 from consilience.analysis.label_quality import LabelQuality
@@ -99,10 +100,20 @@ def _of_fusion(found: Findings) -> dict[str, Any]:
         **_name_clusters(found),
         "n_items_without_cluster": int((model.labels_ < 0).sum()),
         "n_clusters_considered": model.n_clusters_curve_.index.tolist(),
+        "best_cut": None if found.cuts is None else _of_cuts(*found.cuts),
         "silhouette": model.silhouette_,
         "refined": bool(model.refined_),
         "weakest_annotators": _records(known[columns]),
         "caveats": found.told(found.can.notes),
+    }
+
+
+def _of_cuts(cuts: CutFigures, own: OwnClusters) -> dict[str, Any]:
+    """Return which number of clusters agrees best with people, of cuts of the tree, beside the clusters found."""
+    return {
+        "n_clusters": int(cuts.n_clusters[cuts.best]),
+        "agreement": float(cuts.agreement[cuts.best]),
+        "agreement_of_clusters": _figure(own.agreement),
     }
 
 

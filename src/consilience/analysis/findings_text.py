@@ -110,6 +110,7 @@ def _lines_of_fusion(found: Mapping[str, Any]) -> list[str]:
     )
     lines += _with_examples(rows, found)
     lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
+    lines += _of_cuts(found)
     lines.append(f"{words.Annotators} with the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
     for row in worst:
@@ -132,7 +133,22 @@ def _how_many(found: Mapping[str, Any]) -> str:
         )
     if len(considered) == 1:
         return f"Found {quantify(number, 'cluster')}, the only number considered;"
-    return f"Found {quantify(number, 'cluster')}, of {min(considered)} to {max(considered)} considered;"
+    most = max(considered)
+    no_more = number == most < min(found["parameters"]["max_clusters"], found["n_items"] - 1)
+    why = " (the groupings distinguish no more)" if no_more else ""
+    return f"Found {quantify(number, 'cluster')}, of {min(considered)} to {most} considered{why};"
+
+
+def _of_cuts(found: Mapping[str, Any]) -> list[str]:
+    """Say which number of clusters agrees best with people."""
+    words, best, number = current_words(), found.get("best_cut"), found["n_clusters"]
+    if best is None or best["agreement_of_clusters"] is None:
+        return []
+    these = f"these {quantify(number, 'cluster')} ({best['agreement_of_clusters']:.2f})"
+    if best["agreement_of_clusters"] >= best["agreement"]:
+        return [f"{words.Annotators} agree with no cut of the tree better than with {these}."]
+    cut = f"the tree cut into {quantify(best['n_clusters'], 'cluster')} ({best['agreement']:.2f})"
+    return [f"{words.Annotators} agree best with {cut}; with {these} less."]
 
 
 def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:

@@ -164,7 +164,7 @@ def _on_bounds(model: Any) -> Iterator[str]:
     name = known.max_clusters or known.clusters
     bound = getattr(model, str(name))
     is_set = known.max_clusters is not None and known.clusters is not None and getattr(model, known.clusters) != "auto"
-    if not is_set and isinstance(bound, int) and model.n_clusters_ >= bound > 1:
+    if not is_set and isinstance(bound, int) and model.n_clusters_ == bound > 1:
         more = spell(settings={name: 2 * bound}) if known.max_clusters else spell(clusters=2 * bound)
         yield f"The model found as many clusters as it may ({bound}); {more} allows more."
 

@@ -14,6 +14,7 @@ from scipy.special import softmax
 from consilience.consensus.groupings import distatis
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.consensus.groupings.number_of_clusters import NumberJudge
 from consilience.inference.clusters import determined_clusters, kmeans
 from consilience.inference.memberships import Memberships, shares_together
 from consilience.inference.progress import counting
@@ -112,14 +113,6 @@ def by_kmeans(memberships: Memberships, places: Coordinates, numbers: range, *, 
     return Solution(onehot(found[best], best), curve, evidence.score(found[best]))
 
 
-def numbers_to_try(n_clusters: int | str, max_clusters: int, n_items: int) -> range:
-    """Numbers of clusters to consider: the one that is given, or from 2 on."""
-    if not isinstance(n_clusters, str):
-        return range(n_clusters, n_clusters + 1)
-    most = min(max_clusters, max(n_items - 1, 1))
-    return range(min(2, most), most + 1)
-
-
 def obvious_clusters(memberships: Memberships, part: Clusters, n_clusters: int | str) -> Clusters | None:
     """Return clusters that need no inference, if there are any."""
     if n_clusters == 1:
@@ -135,9 +128,19 @@ class Search:
     """
 
     layout: mixture.GroupingLayout
-    evidence: EvidenceSilhouette
+    judge: NumberJudge
     curve: pd.DataFrame
     ends: list[mixture.GroupingMixtureState]
+
+    @property
+    def evidence(self) -> EvidenceSilhouette:
+        """The evidence in which silhouettes are."""
+        return self.judge.evidence
+
+    @property
+    def is_too_narrow(self) -> bool:
+        """Whether no larger number of clusters was tried, though groupings hold most of the items."""
+        return self.judge.sees_most and self.ends[0].n_clusters >= int(self.curve.index.max())
 
     def convincing(self) -> Iterator[mixture.GroupingMixtureState]:
         """Yield the states that have more evidence than a single cluster."""
@@ -160,13 +163,13 @@ def search_mixture(
     n_init: int,
     rng: np.random.Generator,
 ) -> Search:
-    """Search for the mixture's number of clusters, which has the largest silhouette, and its states with as many.
+    """Search for the mixture's number of clusters (`number_of_clusters`), and its states with as many.
 
     There are fewer than the smallest of the numbers where the groupings do not distinguish as many. Once the number is
     known, the mixture is also run from that many clusters by k-means on other coordinates.
     """
     layout = mixture.GroupingLayout.of(memberships)
-    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    judge = NumberJudge(memberships, EvidenceSilhouette.of(memberships, rng=rng))
     fewest, most = numbers[0], numbers[-1]
     first = most if most > fewest else min(MORE_CLUSTERS * most, memberships.n_items)
     states: dict[int, mixture.GroupingMixtureState] = {}
@@ -179,16 +182,39 @@ def search_mixture(
                 if number <= most and fits > log_evidence.get(number, -np.inf):  # a run starts from more
                     states[number], log_evidence[number] = state, fits
                 tried.update()
-    curve = curve_of({k: [evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
-    state = states[_largest(curve["silhouette"])]
+    curve = curve_of({k: [judge.evidence.score(state.cluster), log_evidence[k]] for k, state in states.items()})
+    state = states[judge.choose({k: state.cluster for k, state in states.items()})]
     starts = [state]
     for other in more_starts:
         cluster = kmeans(other.for_clusters(state.n_clusters), state.n_clusters, rng=rng, n_init=10)
         starts.append(mixture.init(layout, cluster, state.n_clusters))
     ends = [mixture.drop_empty_clusters(mixture.settle(layout, start, rng=rng)) for start in starts]
     as_many = [end for end in ends if end.n_clusters == ends[0].n_clusters]
-    by_silhouette = sorted(as_many, key=lambda end: evidence.score(end.cluster), reverse=True)
-    return Search(layout, evidence, curve, by_silhouette)
+    by_silhouette = sorted(as_many, key=lambda end: judge.evidence.score(end.cluster), reverse=True)
+    return Search(layout, judge, curve, by_silhouette)
+
+
+def widen(
+    found: Search,
+    normalize: str | None,
+    ranges: Iterable[range],
+    *,
+    n_init: int,
+    rng: np.random.Generator,
+) -> Search:
+    """Search among more clusters while the number found is the largest tried, and the wider search is better."""
+    memberships = found.layout.memberships
+    for numbers in ranges:
+        if not found.is_too_narrow:
+            break
+        n_components = min(numbers[-1], memberships.n_items)
+        places = coordinates(memberships, normalize, n_components)
+        more_starts = all_coordinates(memberships, n_components, {normalize: places})
+        wider = search_mixture(memberships, places, numbers, more_starts=more_starts, n_init=n_init, rng=rng)
+        if wider.judge.score(wider.ends[0].cluster) <= found.judge.score(found.ends[0].cluster):
+            break
+        found = wider
+    return found
 
 
 def by_mixture(
@@ -196,16 +222,19 @@ def by_mixture(
     places: Coordinates,
     numbers: range,
     *,
+    normalize: str | None = "degree",
     more_starts: Iterable[Coordinates] = (),
+    wider: Iterable[range] = (),
     n_init: int,
     rng: np.random.Generator,
 ) -> Solution:
-    """Clusters by the mixture of groupings; their number has the largest silhouette.
+    """Clusters by the mixture of groupings.
 
     The solution with the largest silhouette is kept, among those with more evidence than a single cluster. If there are
     none, the solution is doubtful, and k-means on the coordinates is a candidate too.
     """
     found = search_mixture(memberships, places, numbers, more_starts=more_starts, n_init=n_init, rng=rng)
+    found = widen(found, normalize, wider, n_init=n_init, rng=rng)
     for end in found.convincing():
         probabilities = mixture.probabilities(found.layout, end, rng=rng)
         if len(np.unique(probabilities.argmax(1))) > 1:
@@ -226,9 +255,9 @@ def continue_from(
     start = mixture.init(
         layout, np.where(cluster < 0, rng.integers(n_clusters, size=len(cluster)), cluster), n_clusters
     )
-    evidence = EvidenceSilhouette.of(memberships, rng=rng)
+    judge = NumberJudge(memberships, EvidenceSilhouette.of(memberships, rng=rng))
     end = mixture.drop_empty_clusters(mixture.settle(layout, start, rng=rng))
-    found = Search(layout, evidence, curve_of({}), [end])
+    found = Search(layout, judge, curve_of({}), [end])
     return _solution(found, end, mixture.probabilities(layout, end, rng=rng))
 
 

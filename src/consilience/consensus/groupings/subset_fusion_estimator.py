@@ -12,7 +12,8 @@ After K. Veeramachaneni & U.-M. O'Reilly, Clustering using subset groupings, and
 2. *Clusters.* Without `refine`, k-means on the coordinates. With it (the default) k-means starts with too many
    clusters, and the mixture of groupings (`grouping_mixture`) moves items and merges clusters. It is run again, with
    the number of clusters found, from k-means on each of the three coordinates, and the largest silhouette is kept.
-3. *Number of clusters.* The largest silhouette of the clusters in the evidence (`evidence_silhouette`).
+3. *Number of clusters.* The largest silhouette of the clusters in the evidence (`evidence_silhouette`), with `refine`
+   of those numbers that agree with people about as well as the best (`number_of_clusters`).
 
 Decided here
 ------------
@@ -56,6 +57,11 @@ from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
+from consilience.consensus.groupings.number_of_clusters import (
+    MAX_CLUSTERS,
+    numbers_to_try,
+    wider_and_wider,
+)
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
@@ -89,8 +95,9 @@ class SubsetFusion(GroupingConsensus):
     Parameters
     ----------
     n_clusters : "auto" or int, default="auto"
-        "auto": the number, up to `max_clusters`, with the largest silhouette in the evidence. With an int and
-        refinement, there are fewer if the groupings do not distinguish as many; `notes_` says so.
+        "auto": the number with the largest silhouette in the evidence; with refinement, and where groupings hold most
+        items, of those numbers that agree with people as well as the best, up to a standard error.
+        With an int and refinement, there are fewer if the groupings do not distinguish as many; `notes_` says so.
     normalize : {"degree", "presented", None}, default="degree"
         Coordinates of the items: from the graph of items and groups; from the share of the presentations of a pair in
         which it was put together; or the paper's, where unseen counts as apart. The latter two weight groupings by
@@ -99,7 +106,8 @@ class SubsetFusion(GroupingConsensus):
         Whether a mixture of groupings moves items and merges clusters, starting from too many clusters by k-means on
         the coordinates. Without it, clusters are those of k-means.
     max_clusters : int, default=30
-        Largest number that "auto" considers.
+        Largest number that "auto" considers. At this default, up to four times as many if the number found is the
+        largest, with refinement and where groupings hold most items.
     copies : "auto", None or list of lists of annotators, default="auto"
         Annotators who are copies of each other, such as one person who took part twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who sort more alike than independent people
@@ -218,7 +226,7 @@ class SubsetFusion(GroupingConsensus):
         *,
         normalize: Literal["degree", "presented", None] = "degree",
         refine: Flag = True,
-        max_clusters: Integer = 30,
+        max_clusters: Integer = MAX_CLUSTERS,
         copies: NameGroups = "auto",
         n_init: Integer = 1,
         verbose: Flag = False,
@@ -340,7 +348,8 @@ class SubsetFusion(GroupingConsensus):
         memberships, places = seen.memberships, seen.places
         require_at_most(self, memberships.n_items, "items that are in some grouping")
         rng = self._rng()
-        numbers = fusing.numbers_to_try(self.n_clusters, self.max_clusters, memberships.n_items)
+        to_consider = (self.n_clusters, self.max_clusters, memberships.n_items)
+        numbers = numbers_to_try(*to_consider)
         n_components = min(numbers[-1], memberships.n_items)
         coordinates = fusing.coordinates(memberships, self.normalize, n_components)
         obvious = fusing.obvious_clusters(memberships, seen.part, self.n_clusters)
@@ -349,7 +358,14 @@ class SubsetFusion(GroupingConsensus):
         elif self.refine:
             more_starts = fusing.all_coordinates(memberships, n_components, {self.normalize: coordinates})
             solution = fusing.by_mixture(
-                memberships, coordinates, numbers, more_starts=more_starts, n_init=self.n_init, rng=rng
+                memberships,
+                coordinates,
+                numbers,
+                normalize=self.normalize,
+                more_starts=more_starts,
+                wider=wider_and_wider(*to_consider),
+                n_init=self.n_init,
+                rng=rng,
             )
         else:
             solution = fusing.by_kmeans(memberships, coordinates, numbers, rng=rng)

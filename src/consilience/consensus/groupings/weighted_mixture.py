@@ -9,8 +9,8 @@ Decided here
 Concentrations stay those of the fit: an annotator's own depends on the weights only through the clusters. A search
 starts from more clusters than will be kept, as in the fit, but at most one and a half times those of the fit and four
 more, and with fewer sweeps between mergers. If it started from the clusters of the fit alone, it would seldom leave
-their number, and the result would look more certain than it is; they are one of three last candidates, of which the
-largest silhouette is kept, as in the fit.
+their number, and the result would look more certain than it is; they are one of three last candidates, among which the
+number is chosen as in the fit, and then the largest silhouette.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from scipy.special import gammaln
 from consilience.consensus.groupings import grouping_mixture as mixture
 from consilience.consensus.groupings.evidence_silhouette import PRIOR_PRESENTATIONS, EvidenceSilhouette
 from consilience.consensus.groupings.grouping_mixture import GroupingLayout, GroupingMixtureState, Scores
+from consilience.consensus.groupings.number_of_clusters import NumberJudge
 from consilience.inference.clusters import quick_kmeans
 from consilience.inference.iterate import iterate
 from consilience.inference.memberships import Memberships
@@ -247,7 +248,7 @@ class WeightedMixtureSearch:
         return cls(tables, WeightedEmbedding.of(memberships), cluster, numbers, most, rows)
 
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
-        """Merge clusters from the largest number, and keep those of the largest silhouette, or those of the fit."""
+        """Merge clusters from the largest number, and choose among their numbers and that of the fit."""
         weighed = WeightedLayout.of(self.tables, weights)
         evidence = silhouette(weighed, self.rows)
         points = self.embedding.points(weights, self.most)
@@ -257,19 +258,26 @@ class WeightedMixtureSearch:
             merged = mixture.merge(state, *best_merger(weighed, state))
             state = settle(weighed, merged, rng=rng, max_sweeps=SWEEPS_BETWEEN)
             found.append(state)
+        judge = NumberJudge(weighed.layout.memberships, evidence, weights)
         allowed = [each for each in found if each.n_clusters <= self.numbers[-1]]  # never none: it ends below
-        best = max(allowed, key=lambda each: evidence.score(each.cluster))
+        best = _choose_state(judge, allowed)
         again = quick_kmeans(rows_of_length_one(points[:, : best.n_clusters]), best.n_clusters, rng=rng)
         # equal starts settle once
         starts = {canonical(start).tobytes(): start for start in (best.cluster, again, self.fitted)}
         ends = [self._settled(weighed, start, LAST_SWEEPS, rng) for start in starts.values()]
-        return max(ends, key=lambda each: evidence.score(each.cluster)).cluster
+        return _choose_state(judge, ends).cluster
 
     def _settled(
         self, weighed: WeightedLayout, start: Clusters, sweeps: int, rng: np.random.Generator
     ) -> GroupingMixtureState:
         state = mixture.init(self.tables.layout, start, int(start.max()) + 1)
         return settle(weighed, state, rng=rng, max_sweeps=sweeps)
+
+
+def _choose_state(judge: NumberJudge, states: list[GroupingMixtureState]) -> GroupingMixtureState:
+    """Return the state of the best number of clusters with the largest silhouette."""
+    clearest = {each.n_clusters: each for each in sorted(states, key=lambda each: judge.evidence.score(each.cluster))}
+    return clearest[judge.choose({k: each.cluster for k, each in clearest.items()})]
 
 
 def canonical(cluster: Clusters) -> Clusters:

@@ -132,6 +132,8 @@ def number_section(subject: Subject) -> Section:
         file = download("silhouette.csv", curve.round(4), "n_clusters")
         ax = plot_silhouette_curve(estimator, ax=Sheet())
         blocks.append(_figure("silhouette", ax, "Line plot. " + caption, caption, file, readable=READABLE_CURVE))
+        if isinstance(estimator.n_clusters, str) and curve["silhouette"].idxmax() != estimator.n_clusters_:
+            sentences.append(f"Numbers with a larger silhouette agree less with {current_words().annotators}.")
     else:
         found = isinstance(estimator.n_clusters, str)
         why = "the groupings leave no doubt about it" if found else "the number was given"

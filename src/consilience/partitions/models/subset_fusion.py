@@ -40,6 +40,7 @@ from consilience.consensus.groupings import subset_fusion as fusing
 from consilience.consensus.groupings.co_occurrence import Seen
 from consilience.consensus.groupings.evidence_silhouette import EvidenceSilhouette
 from consilience.consensus.groupings.grouping_mixture import GroupingCounts, GroupingLayout
+from consilience.consensus.groupings.number_of_clusters import numbers_to_try, wider_and_wider
 from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion, require_at_most
 from consilience.errors import InputError
 from consilience.estimators.elsewhere import keep_for_items, told_of_items
@@ -178,7 +179,7 @@ class _Searching:
     def outcome(self) -> tuple[Outcome, Float[np.ndarray, " groupings"] | None]:
         """Return the outcome, as in memory, and weights of the groupings for clusters without a mixture."""
         model, rng, sampled = self.model, spawn_generator(self.model.random_state), self.memberships
-        numbers = fusing.numbers_to_try(model.n_clusters, model.max_clusters, sampled.n_items)
+        numbers = numbers_to_try(model.n_clusters, model.max_clusters, sampled.n_items)
         coordinates = fusing.coordinates(sampled, model.normalize, min(numbers[-1], sampled.n_items))
         obvious = (
             fusing.obvious_clusters(sampled, self.part, model.n_clusters)
@@ -197,6 +198,8 @@ class _Searching:
         found = fusing.search_mixture(
             sampled, coordinates, numbers, more_starts=more_starts, n_init=model.n_init, rng=rng
         )
+        wider = wider_and_wider(model.n_clusters, model.max_clusters, sampled.n_items)
+        found = fusing.widen(found, model.normalize, wider, n_init=model.n_init, rng=rng)
         ends = list(found.convincing())
         walk = Walk(self.over, self.parts, found.layout, ends, self.owned)
         if ends:
