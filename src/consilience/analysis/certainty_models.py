@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.analysis.capabilities import attributes
 from consilience.analysis.copies import groups_of_copies
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
@@ -232,7 +233,7 @@ def _partition_label_model(fitted: Fitted) -> Reweighted:
 
 def _views(fitted: Fitted) -> Reweighted:
     estimator, own = fitted.estimator, fitted.annotations
-    n_features = getattr(estimator, "n_features_in_", 0)
+    n_features = attributes(estimator, ["n_features_in_"]).get("n_features_in_", 0)
     _require_features(fitted, n_features)
     evidence = PairEvidence.of(own, implied=estimator.implied_pairs)
     n_clusters = min(int(estimator.n_clusters), len(own))

@@ -19,10 +19,12 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from consilience.analysis.certainty import certainty
+from consilience.analysis.certainty_models import people_behind
 from consilience.analysis.group_names import cluster_names, count_group_names
 from consilience.annotations import Groupings, concat
 from consilience.annotations.types import NumberOfClusters
 from consilience.consensus import SubsetFusion
+from consilience.inference.reweighted import FEWEST_PEOPLE
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class MatchedClusters:
     Attributes
     ----------
     first, second : cluster of each item; clusters with the same number correspond.
-    stays : for both studies, the share of draws in which each item is in its cluster.
+    stays : for both studies, the share of draws in which each item is in its cluster; NaN without draws, and
+        of fewer than four people.
     pooled : cluster of each item by the people of both studies together.
     """
 
@@ -113,6 +116,7 @@ def _fusion(groupings: Groupings, n_clusters: NumberOfClusters, seed: int) -> Su
 
 
 def _stays(fit: SubsetFusion, n_draws: int, seed: int) -> Float[np.ndarray, " items"]:
-    if not n_draws:
+    person, _ = people_behind(fit, fit.groupings_)
+    if not n_draws or person.max() + 1 < FEWEST_PEOPLE:
         return np.full(len(fit.labels_), np.nan)
     return certainty(fit, n_draws=n_draws, random_state=int(seed)).items["stays"].to_numpy()

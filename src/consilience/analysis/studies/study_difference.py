@@ -183,7 +183,7 @@ def study_difference(
         Number of permutations of people between the studies; at least 99.
     n_draws : int, default=100
         Number of times that the clusters of each study are found again, as another group of people might have led to
-        them, for the probabilities of moves. 0 for none.
+        them, for the probabilities of moves, which studies of fewer than four people do not have. 0 for none.
     random_state : int, RandomState, Generator or None, default=None
         An int makes the result reproducible.
 
