@@ -59,7 +59,7 @@ def test_holm_is_that_of_the_definition():
 
 
 def test_the_smaller_of_two_p_values_counts_twice_before_all_pairs_are_corrected():
-    pairs = separated_items(in_clusters(0.5, n_people=20)).pairs
+    pairs = separated_items(in_clusters(0.7)).pairs
     smaller = pairs[["p_company", "p_apart"]].min(axis=1).to_numpy()
     assert pairs["p_corrected"].to_numpy() == pytest.approx(holm(np.minimum(1, 2 * smaller)))
     assert (pairs["p_corrected"] < 1).any()
