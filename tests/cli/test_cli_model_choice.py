@@ -153,10 +153,10 @@ def test_clusters_set_the_parameter(files, run, fails, quick_report):
         assert (model[-1] if hasattr(model, "steps") else model).n_clusters_ == 2
     message = fails("fit", "labels.csv", "--clusters", "2")
     assert message.startswith("DawidSkene does not take a number of clusters. Its classes are those of the labels")
-    assert fails("fit", "absent.csv", "--model", "auto", "--clusters", "2").startswith(
+    assert fails("fit", "groupings.csv", "--model", "auto", "--clusters", "2").startswith(
         "--clusters belongs to one model"
     )
-    assert fails("fit", "absent.csv", "--model", "KCC", "--clusters", "2", "--set", "n_clusters=2") == (
+    assert fails("fit", "groupings.csv", "--model", "KCC", "--clusters", "2", "--set", "n_clusters=2") == (
         "--clusters and --set n_clusters are the same; give one of them."
     )
     assert fails("fuse", "groupings.csv", "--clusters", "0").startswith("Invalid value for '--clusters'")

@@ -44,8 +44,9 @@ def test_the_summary_has_the_words_that_are_given(sorts, run, quick_report, tmp_
         ("clusters,people", "means something else"),
     ],
 )
-def test_bad_words_are_refused_before_anything_is_read(fails, command, words, message):
-    assert message in fails(command, "missing.csv", "--words", words)
+def test_bad_words_are_refused_before_anything_is_read(fails, command, words, message, tmp_path):
+    (tmp_path / "empty.csv").write_text("")  # which would be refused, too
+    assert message in fails(command, str(tmp_path / "empty.csv"), "--words", words)
 
 
 def test_the_comparison_speaks_of_cards_and_participants(sorts, run):

@@ -110,7 +110,7 @@ def test_few_people(admin, sqlite_store, kind, n_people):
     assert "out of date" not in page
     content = sqlite_store.overview_content(study.id)
     assert content["n_people"] == n_people
-    assert (content["certainty"] is None) == (n_people == 1)
+    assert content["certainty"] is None  # of fewer than four people, nothing is stated
     assert [one[:11] for one in content["warnings"]] == (["DawidSkene:"] if (kind, n_people) == ("closed", 1) else [])
     assert f"From {n_people} grouping" in page
     assert page.count("<svg") >= len(content["figures"]) > 0

@@ -119,7 +119,7 @@ def test_the_file_of_clusters_tells_the_model_from_other_people(page, fitted):
     assert not {"probability", "next_cluster", "next_probability"} & set(file)
     np.testing.assert_allclose(file["model_probability"], model.responsibilities_.max(1), atol=1e-4)
     for name in ("repeats", "stays", "elsewhere"):
-        np.testing.assert_allclose(file[name], found.items[name], atol=1e-4)
+        np.testing.assert_allclose(file[name], found.items[name].astype(float), atol=1e-4)
     assert "columns that begin with model_ are the probability that the model gives" in block(page, "clusters").text
     alone = Page(report(model, certainty=None)).file("clusters.csv")
     assert {"probability", "next_cluster", "next_probability"} <= set(alone)
