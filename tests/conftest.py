@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
 from packaging.version import Version
 
 # code that runs for milliseconds need not be compiled with care, nor twice
@@ -84,7 +84,7 @@ def release_memory():
 def pytest_collection_modifyitems(config, items):
     """Draw fewer examples than a test asks for in a quick run, and more in one of everything."""
     for function in {getattr(item, "function", None) for item in items}:
-        if is_hypothesis_test(function):
+        if getattr(function, "is_hypothesis_test", False):
             asked = function._hypothesis_internal_use_settings
             drawn = 2 * asked.max_examples if config.getoption("--thorough") else quick_number(asked.max_examples)
             function._hypothesis_internal_use_settings = settings(asked, max_examples=drawn)
