@@ -10,6 +10,18 @@ PEOPLE = "list of people"
 THINGS = "looks like records"
 
 NOT_SORTS: dict[str, tuple[str, str]] = {
+    "spans of texts": (
+        "text_id,annotator,start,end,label\nt1,Ann,0,5,PER\nt1,Bob,0,5,PER\nt2,Ann,3,9,ORG\nt2,Bob,4,9,LOC\nt3,Ann,1,2,PER\n",
+        "labels a part of an item",
+    ),
+    "spans by characters": (
+        "doc,worker,label,begin_char,end_char\nd1,w1,DRUG,10,17\nd2,w1,DOSE,3,9\nd3,w2,DRUG,40,48\nd1,w2,DRUG,10,17\n",
+        "labels a part of an item",
+    ),
+    "boxes in pictures": (
+        "image,annotator,x_min,y_min,x_max,y_max,label\ni1,Ann,3,4,30,44,cat\ni2,Ann,0,0,9,9,dog\ni3,Bob,1,5,6,9,cat\n",
+        "labels a part of an item",
+    ),
     "percentages of placements": (
         "Card,Orders,Gifts / Returns,Help\nTrack a parcel,80%,15%,5%\nGift card,10%,85%,5%\nOpening hours,0%,20%,80%\n",
         "table of percentages",

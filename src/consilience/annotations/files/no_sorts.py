@@ -75,6 +75,18 @@ RANKED = re.compile(
 )
 OF_EVENTS = {"event", "action", "event type", "action type", "interaction", "operation", "move", "x", "y"}
 TIMES_OF_EVENTS = {"time", "timestamp", "time stamp", "ts", "datetime", "elapsed", "ms", "time ms"}
+OF_PARTS = [  # columns that say which part of an item a row is about
+    *(
+        {"start", "end"},
+        {"begin", "end"},
+        {"startoffset", "endoffset"},
+        {"startchar", "endchar"},
+        {"beginchar", "endchar"},
+    ),
+    *({"x", "y", "width", "height"}, {"x", "y", "w", "h"}, {"left", "top", "width", "height"}),
+    *({"xmin", "ymin", "xmax", "ymax"}, {"x1", "y1", "x2", "y2"}, {"left", "top", "right", "bottom"}),
+]
+LARGEST_PLACE = 1e7  # in a text or a picture; larger numbers are times
 FEWEST = 3
 NEARLY_ALL = 0.8
 FEWEST_LEVELS, FEWEST_PEOPLE = 4, 3  # of numbers that may be ratings
@@ -96,6 +108,7 @@ def refuse_no_sorts(table: Table, request: ReadingRequest) -> None:
         return
     texts = {name: _texts(table.frame[name]) for name in columns}
     _refuse_aggregates(columns, texts)
+    _refuse_parts(columns, texts)
     if "annotator" in roles and roles & {"group", "label", "same"}:
         return  # a long table, whatever else it has
     _refuse_events(columns)
@@ -132,6 +145,22 @@ def _refuse_events(columns: list[Any]) -> None:
                 "last place, in a table with the columns participant, card and group."
             )
         )
+
+
+def _refuse_parts(columns: list[Any], texts: dict[Any, list[str]]) -> None:
+    """Refuse labels of spans of texts and of boxes in pictures."""
+    places = {normal(name).replace(" ", ""): name for name in columns if _holds_places(texts[name])}
+    part: set[str] = next((names for names in OF_PARTS if names <= places.keys()), set())
+    found = [places[name] for name in places if name in part]
+    if found and any((head := role_of_name(name)) is not None and head.role == "label" for name in columns):
+        raise AnnotationError(
+            f"Each row labels a part of an item, which {quote(found)} name, and not the whole. If they do label whole "
+            f"items, give {spell(kind='labels')}."
+        )
+
+
+def _holds_places(texts: list[str]) -> bool:
+    return _is_numeric(texts) and all(abs(float(text)) < LARGEST_PLACE for text in texts if is_number(text))
 
 
 def _refuse_percentages(columns: list[Any], texts: dict[Any, list[str]]) -> None:
