@@ -370,6 +370,15 @@ def test_a_session_must_match_its_items(tmp_path, monkeypatch):
         assert said in refusal(with_document(content, document), path)
 
 
+def test_a_session_without_groupings_counts_none(tmp_path):
+    path = tmp_path / "study.zip"
+    save(ActiveSession(range(12), random_state=0), path)
+    document = document_of(path.read_bytes())
+    document["model"]["estimator"]["attributes"]["_n_sampled"] = 1
+    said = refusal(with_document(path.read_bytes(), document), path)
+    assert "The '_n_sampled' of ActiveSession contradicts" in said
+
+
 def test_another_zip_archive_is_not_a_model(tmp_path):
     path = tmp_path / "book.zip"
     with zipfile.ZipFile(path, "w") as archive:
