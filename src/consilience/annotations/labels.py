@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -25,16 +24,16 @@ from consilience.annotations.names import (
     find_duplicates,
     frame_row,
     inverse,
-    outside,
     plain,
     sort_rows,
     unique_names,
+    warn_of,
     warn_of_duplicates,
 )
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.shared_names import own_names
 from consilience.annotations.tables import WideCells, place_items, recode, wide_cells, wide_rows
-from consilience.errors import AnnotationError, AnnotationWarning
+from consilience.errors import AnnotationError
 
 PARALLEL = ("item", "annotator", "label")
 
@@ -239,8 +238,7 @@ class Labels(Annotations):
         item, annotator, label = wide_rows(cells)
         own = own_names(Coded(item, cells.rows), annotator, label)
         if own is not None:
-            text = own.note("Groupings.from_matrix")
-            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+            warn_of([own.note("Groupings.from_matrix")])
         return _assemble(Coded(item, cells.rows), annotator, label, classes, cells.named, frame_row)
 
     @property

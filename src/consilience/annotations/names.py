@@ -283,6 +283,12 @@ def warn_of_duplicates(n: int, what: str, first: str) -> None:
     warnings.warn(f"{count} left out: {first}", AnnotationWarning, stacklevel=outside())
 
 
+def warn_of(notes: Iterable[str]) -> None:
+    """Warn of how annotations were read, by notes that begin in lower case and have no full stop."""
+    for text in notes:
+        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+
+
 def outside() -> int:
     """Return the stack level, for a warning by the caller, of the code that called the package."""
     frame: FrameType | None = sys._getframe(1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from consilience.annotations.files.values import note_names
-from consilience.annotations.names import outside
+from consilience.annotations.names import outside, warn_of
 from consilience.annotations.types import FilePath, Integer
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.base import CrowdEstimator
@@ -21,7 +21,7 @@ from consilience.partitions.engine.map_reduce import DaskParts, LocalParts
 from consilience.partitions.models.label_parts import label_counts
 from consilience.partitions.models.registry import PartitionedModel, how_to_fit
 from consilience.partitions.survey import item_survey as items
-from consilience.partitions.survey.class_survey import decide_classes, has_long_labels, warn_of
+from consilience.partitions.survey.class_survey import decide_classes, has_long_labels
 from consilience.partitions.survey.item_survey import ItemSurvey
 from consilience.partitions.survey.label_survey import Survey, read_own, recode_labels, require_items_apart, survey_of
 from consilience.partitions.tables.item_table import PartitionedItems

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,8 +23,8 @@ from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
 from consilience.annotations.labels import Labels
-from consilience.annotations.names import is_default, outside
-from consilience.errors import AnnotationError, AnnotationWarning
+from consilience.annotations.names import is_default, warn_of
+from consilience.errors import AnnotationError
 
 NOBODY = pd.Index([])
 
@@ -106,8 +105,7 @@ def annotations_of(
         raise
     except AnnotationError as error:
         raise AnnotationError(_with_remedy(str(error), kind)) from error
-    for text in found.reading.warnings:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+    warn_of(found.reading.warnings)
     return Given(annotations, matrix)
 
 

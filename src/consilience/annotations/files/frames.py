@@ -28,7 +28,7 @@ from consilience.annotations.files.values import (
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_tables import without_missing as without_blank
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, of_from_frame, written_by
-from consilience.annotations.names import Coded, Where, outside, plain
+from consilience.annotations.names import Coded, Where, outside, plain, warn_of
 from consilience.errors import AnnotationError, AnnotationWarning
 
 
@@ -74,8 +74,7 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **o
     """
     with written_by(of_from_frame(kind)):
         found = statements(table_of_frame(frame, caller), request_of(columns, kind=kind, **options))
-    for text in found.reading.warnings:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=3)  # of the caller of from_frame
+    warn_of(found.reading.warnings)
     return found
 
 
@@ -110,8 +109,7 @@ def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
             raise AnnotationError(guess.refusal(kind))
         cells = without_blank(table, table.cells(columns), request_of({}, kind=kind, missing=missing))
         odd = names_of_rows(table, columns) or odd_annotators(columns, cells)
-    if odd:
-        warnings.warn(f"{odd[0].upper()}{odd[1:]}.", AnnotationWarning, stacklevel=outside())
+    warn_of([odd] if odd else [])
 
 
 def warn_of_transposed(matrix: Any) -> None:
@@ -156,8 +154,7 @@ def without_missing(cells: Coded, annotators: pd.Index, missing: Any, what: str,
         return f"row {cell // n_columns}, column {plain(annotators[cell % n_columns])!r}"
 
     column, notes = read_cells(cells, what, where, missing, **classes)
-    for text in notes:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+    warn_of(notes)
     return column
 
 

@@ -24,7 +24,7 @@ from consilience.annotations.groupings import Groupings
 from consilience.annotations.keywords import spell
 from consilience.annotations.labels import Labels
 from consilience.annotations.name_lists import list_names
-from consilience.annotations.names import outside
+from consilience.annotations.names import outside, warn_of
 from consilience.annotations.pairs import Pairs
 from consilience.annotations.types import FrameLike, Names
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
@@ -201,8 +201,7 @@ def read_with_gold(
     if not isinstance(path, str | PathLike):
         found = _of_frame(path, request, encoding, sheet)
         annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
-        for text in found.reading.warnings:
-            warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
+        warn_of(found.reading.warnings)
         return annotations
     source = Source.of(path)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -14,8 +13,7 @@ from jaxtyping import Int
 
 from consilience.annotations.files.frames import read_cells
 from consilience.annotations.files.values import note_names
-from consilience.annotations.names import MISSING, CountedNames, outside, union
-from consilience.errors import AnnotationWarning
+from consilience.annotations.names import MISSING, CountedNames, union, warn_of
 from consilience.inference.parts import Parts
 from consilience.partitions.tables.item_table import ItemPartition
 from consilience.partitions.tables.label_table import LabelPartition, PartitionedTable, read_label_column
@@ -89,12 +87,6 @@ def decide_classes(table: Any, sources: Parts, classes: Iterable[Any] = (), *, t
     decided = copy.copy(table)
     decided.partitions = tuple(_with_classes(one, changed) for one in table.partitions)
     return decided
-
-
-def warn_of(notes: Iterable[str]) -> None:
-    """Warn of how a table was read."""
-    for text in notes:
-        warnings.warn(f"{text[0].upper()}{text[1:]}.", AnnotationWarning, stacklevel=outside())
 
 
 def _with_classes(partition: Any, read_as: dict[Any, Any]) -> Any:
