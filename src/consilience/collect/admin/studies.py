@@ -21,7 +21,7 @@ from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
 from consilience.collect.results.exporting import export_study
 from consilience.collect.results.progress import progress_of
-from consilience.collect.serving import page, see, served_by, tag_answer
+from consilience.collect.serving import link_to, page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
 from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
 from consilience.collect.settings.problems import Problems
@@ -124,7 +124,8 @@ def _study_page(
         status=status,
         error=error,
         study=study,
-        link=str(request.url_for("join", token=study.join_token)),
+        link=link_to(request, study.join_token),
+        has_public_address=use.public is not None,
         personal=list(personal),
         formats=FORMATS,
         notice=use.notices.pop(study.id, ""),
@@ -168,7 +169,7 @@ def make_personal_links(request: Request, study: str, form: Form) -> Response:
         raise InputError(f"From 1 to {MOST_LINKS} links can be made at once.")
     store = served_by(request).store
     tokens = [store.new_participant(study)[1] for _ in range(count)]
-    return _study_page(request, study, [str(request.url_for("join", token=token)) for token in tokens])
+    return _study_page(request, study, [link_to(request, token) for token in tokens])
 
 
 @router.post("/admin/studies/{study}/import")
