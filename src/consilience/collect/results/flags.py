@@ -152,14 +152,16 @@ def _mark_random(rows: Sequence[Submitted], n_items: int) -> list[Flag]:
     if tested is None:
         return []
     first = {one.annotator: one for one in reversed(rows)}
+    marked = tested[tested["random"]]
+    said = zip(marked.index, marked["probability"], marked["p_value"], strict=True)
     return [
         _flag(
             first[name],
             "random",
-            f"Probably sorted at random ({_percent(person.probability)}): of random sorts into groups of the same "
-            f"sizes, {_percent(person.p_value)} agree with the others as well.",
+            f"Probably sorted at random ({_percent(probability)}): of random sorts into groups of the same "
+            f"sizes, {_percent(p_value)} agree with the others as well.",
         )
-        for name, person in tested[tested["random"]].iterrows()
+        for name, probability, p_value in said
     ]
 
 
