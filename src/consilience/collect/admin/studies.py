@@ -20,13 +20,14 @@ from consilience.collect.errors import FieldsError
 from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
 from consilience.collect.results.exporting import export_study
-from consilience.collect.results.progress import progress_of
+from consilience.collect.results.progress import next_step_of, progress_of
 from consilience.collect.serving import link_to, page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
 from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
 from consilience.collect.settings.texts import TEXTS, texts_of
+from consilience.collect.store import Store
 from consilience.errors import InputError
 
 MOST_LINKS = 500  # made at once
@@ -118,6 +119,7 @@ def _study_page(
     use = served_by(request)
     study = use.store.study(study_id)
     judged = study.kind == JUDGING
+    context = judging_context(use.store, study) if judged else _context_of_sorts(use.store, study)
     return page(
         request,
         "judging" if judged else "study",
@@ -129,8 +131,14 @@ def _study_page(
         personal=list(personal),
         formats=FORMATS,
         notice=use.notices.pop(study.id, ""),
-        **(judging_context(use.store, study) if judged else {"progress": progress_of(use.store, study)}),
+        **context,
     )
+
+
+def _context_of_sorts(store: Store, study: Study) -> dict[str, Any]:
+    progress = progress_of(store, study)
+    previewed = any(one.preview for one in store.participants(study.id))
+    return {"progress": progress, "next_step": next_step_of(study, progress, previewed=previewed)}
 
 
 @router.get("/admin/studies/{study}/progress")
