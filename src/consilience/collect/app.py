@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from consilience import __version__
 from consilience.collect import health
-from consilience.collect.admin import access, cards, dashboard, deletion, studies
+from consilience.collect.admin import access, cards, copying, dashboard, deletion, studies
 from consilience.collect.admin import judging as admin_judging
 from consilience.collect.admin import panel as admin_panel
 from consilience.collect.admin import people as admin_people
@@ -39,7 +39,7 @@ MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
 MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
 PAGES = (
-    *(participant_routes, panel_routes, access, studies, cards, admin_panel, admin_training, admin_people),
+    *(participant_routes, panel_routes, access, copying, studies, cards, admin_panel, admin_training, admin_people),
     *(dashboard, deletion, admin_judging, health),
 )
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
@@ -165,7 +165,7 @@ async def _admit(scope: Message, headers: dict[str, str]) -> None:
 
 def _most_bytes(path: str) -> int:
     """Return how large the body of a request may be."""
-    if path in ("/admin/new", "/admin/judging/new"):
+    if path in ("/admin/new", "/admin/new/file", "/admin/judging/new"):
         return MOST_BYTES_OF_UPLOADS
     return MOST_BYTES_OF_API if path.startswith(API) or path.endswith("/import") else MOST_BYTES
 

@@ -16,6 +16,7 @@ from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.admin.judging import answers_of, judging_context
 from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
 from consilience.collect.creation import cards, demo
+from consilience.collect.creation.templates import TEMPLATES
 from consilience.collect.errors import FieldsError
 from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
@@ -60,7 +61,7 @@ def make_demo(request: Request) -> Response:
 @router.get("/admin/new")
 def show_new(request: Request) -> Response:
     """Show the form of a new study."""
-    return page(request, "new", here="new", given=fields_of(), declared=OF_SORTS)
+    return page(request, "new", here="new", given=fields_of(), declared=OF_SORTS, templates=TEMPLATES)
 
 
 @router.post("/admin/new")
@@ -70,9 +71,8 @@ def make_study(request: Request, form: Form) -> Response:
         study, notes = _make_study(request, form)
     except InputError as error:
         problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
-        return page(
-            request, "new", status=422, here="new", problems=problems, given=given_again(form), declared=OF_SORTS
-        )
+        context = {"given": given_again(form), "declared": OF_SORTS, "templates": TEMPLATES, "problems": problems}
+        return page(request, "new", status=422, here="new", **context)
     served_by(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
