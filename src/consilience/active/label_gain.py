@@ -112,12 +112,12 @@ def expected_error(posterior: Posterior, first: OfLabels, further: OfCounts) -> 
 
 def _outcomes(label: OfLabels, number: int) -> OfCounts:
     """Probabilities of the counts of so many labels, given the class."""
-    drawn, orders = _drawn(label.shape[2], number)
+    drawn, orders = _list_draws(label.shape[2], number)
     return orders * label[:, :, drawn].prod(axis=3)
 
 
 @lru_cache
-def _drawn(n_labels: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _list_draws(n_labels: int, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels that can be drawn, whatever their order, and in how many orders."""
     drawn = list(combinations_with_replacement(range(n_labels), number))
     orders = [factorial(number) / prod(factorial(each.count(label)) for label in set(each)) for each in drawn]
