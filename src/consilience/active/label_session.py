@@ -352,8 +352,6 @@ class LabelSession(Session):
         AnnotationWarning, ConvergenceWarning
             Of the model, except of items without labels; once for each fit.
         """
-        if self._labels is None:
-            raise InputError("The session has no labels yet; add them with tell.")
         fitted, unsaid = self._fit(), self._unsaid
         self._unsaid = []
         for caught in unsaid:
@@ -434,16 +432,22 @@ class LabelSession(Session):
     def _n_labels(self) -> int:
         return 0 if self._labels is None else self._labels.n_rows
 
+    def _labels_or_error(self) -> Labels:
+        if self._labels is None:
+            raise InputError("The session has no labels yet; add them with tell.")
+        return self._labels
+
     def _fit(self) -> Any:
         """Fit the model if there are new labels; its warnings are kept until `consensus` is called."""
+        labels = self._labels_or_error()
         if self._n_fitted != self._n_labels:
             model = DawidSkene() if self.model is None else clone(self.model)
             if getattr(model, "random_state", 0) is None:
                 model.random_state = self._random.randint(2**31 - 1)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                model.fit(self._labels)
-            if not np.array_equal(model.classes_, self._labels.classes.to_numpy()):  # type: ignore[union-attr]
+                model.fit(labels)
+            if not np.array_equal(model.classes_, labels.classes.to_numpy()):
                 raise InputError(f"The classes of {model!r} are not those that labels name: leave out 'n_clusters'.")
             self._fitted, self._n_fitted = model, self._n_labels
             self._unsaid = [each for each in caught if not issubclass(each.category, UnannotatedWarning)]
@@ -451,7 +455,7 @@ class LabelSession(Session):
 
     def _posterior(self) -> Posterior:
         """Probabilities by which questions are chosen."""
-        return add_votes(self._fit().responsibilities_, self._labels)
+        return add_votes(self._fit().responsibilities_, self._labels_or_error())
 
     def _gains(self, names: list[Any]) -> Float[np.ndarray, "items annotators"]:
         """Expected gain of a label of each item by each annotator; equal for all while there are no labels."""
@@ -468,8 +472,6 @@ class LabelSession(Session):
         return np.column_stack([gains[name] for name in known]).round(DIGITS)
 
     def _expectations(self) -> LabelExpectations:
-        if self._labels is None:
-            raise InputError("The session has no labels yet; add them with tell.")
         fitted = self._fit()
         temperature = getattr(fitted, "temperature_", 1.0)
         return LabelExpectations(fitted.responsibilities_, _confusion_of(fitted, None), temperature)
@@ -574,7 +576,7 @@ class LabelSession(Session):
 
     def _misleads(self) -> str:
         """Say whether labels of items drawn at random are less often as predicted than chance explains."""
-        n_labels, expected, observed, error = self.checks_.loc["at random"]
+        n_labels, expected, observed, error = self.checks_.loc["at random"].tolist()
         if not n_labels or observed >= expected - BEYOND_CHANCE * error:
             return ""
         return (
