@@ -9,6 +9,7 @@ import pytest
 from benchmarks.experiments import page
 from benchmarks.papers import PAGES
 from benchmarks.papers.__main__ import main
+from tests.benchmarks.recorded_versions import require_recorded
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", PAGES)
 def test_page_and_record_agree(name):
     """After a change of a script or a template: `python -m benchmarks.papers --write`."""
+    require_recorded("scikit-learn")
     assert list(page.problems(import_module(f"benchmarks.papers.{name}").PAGE)) == []
 
 

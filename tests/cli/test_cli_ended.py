@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from consilience.cli import main
+from tests.click_runner import invoke
 from tests.workflows.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
@@ -58,7 +58,7 @@ class Study:
     def fit_here(self, name):
         """Fit in this process, which has imported the package; return the messages."""
         with contextlib.chdir(self.folder):
-            result = CliRunner().invoke(main, ["fit", f"{name}.csv", *OPTIONS])
+            result = invoke(main, ["fit", f"{name}.csv", *OPTIONS])
         assert result.exit_code == 0, result.output
         return result.stderr
 

@@ -40,7 +40,7 @@ def test_writes_the_results_of_the_python_model(study, run, features, quick_repo
     clusters = pd.read_csv(out / "clusters.csv")
     assert clusters["item"].tolist() == features.index.tolist()
     assert clusters["cluster"].tolist() == last.labels_.tolist()
-    np.testing.assert_allclose(clusters["probability"], last.responsibilities_.max(1), rtol=1e-12)
+    np.testing.assert_allclose(clusters["probability"], last.responsibilities_.max(1), rtol=1e-9)
     assert partition(clusters["cluster"]) == HEAPS
     annotators = pd.read_csv(out / "annotators.csv", index_col="annotator")
     pd.testing.assert_frame_equal(annotators, last.annotators_, check_index_type=False)
@@ -49,10 +49,10 @@ def test_writes_the_results_of_the_python_model(study, run, features, quick_repo
     assert [int(cluster) for cluster in of_p.split()] == sorted({*last.labels_[4:]})
     assert mapping["n_items"].tolist() == last.annotator_mapping_["n_items"].tolist()
     loaded = load(out / "model.zip")
-    assert (loaded.predict_proba(features) == model.predict_proba(features)).all()
+    np.testing.assert_allclose(loaded.predict_proba(features), model.predict_proba(features), rtol=1e-9)
 
     ((reported, groupings, X, scores),) = quick_report
-    assert reported[-1].lower_bound_ == last.lower_bound_
+    assert reported[-1].lower_bound_ == pytest.approx(last.lower_bound_, rel=1e-9)
     assert groupings == sorts
     pd.testing.assert_frame_equal(X, features)
     assert scores["risk"].tolist()[:11] == list(range(11))
@@ -113,7 +113,7 @@ def test_no_standardize_uses_unscaled_features(study, run, features, quick, quic
     assert model.feature_names_in_.tolist() == ["length", "width"]
     again = PartitionLabelModel(n_init=1, prior_variance=1.0, max_clusters=6, tol=0.001, random_state=0)
     again.fit(features, read_annotations(study / "sorts.csv"))
-    assert (again.coef_ == model.coef_).all()
+    np.testing.assert_allclose(model.coef_, again.coef_, rtol=1e-9)  # pandas 2 reads a number to the last bit but one
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "parquet"])

@@ -125,7 +125,7 @@ def test_every_model_writes_its_results(run, tmp_path, labels, model, settings, 
 
 def test_items_without_groups_have_no_cluster(run, tmp_path, labels):
     blank = pd.DataFrame({"item": [1000, 1001], "annotator": None, "label": None})
-    blank.astype({"annotator": "str", "label": "str"}).to_parquet(tmp_path / "labels" / "blank.parquet")
+    blank.astype({"annotator": "string", "label": "string"}).to_parquet(tmp_path / "labels" / "blank.parquet")
     settings = "--model", "KCC", "--set", "n_clusters=3", "--seed", 1
     assert "2 items without labels." in run("fit-partitions", "labels", *settings).stdout
     found = pd.read_parquet(tmp_path / "consilience-report" / "clusters.parquet").set_index("item")
@@ -155,7 +155,7 @@ def test_items_with_features_are_clustered(run, tmp_path):
 
 def test_items_without_labels_have_no_class(run, tmp_path, labels):
     blank = pd.DataFrame({"item": [1000, 1001], "annotator": None, "label": None})
-    blank.astype({"annotator": "str", "label": "str"}).to_parquet(tmp_path / "labels" / "blank.parquet")
+    blank.astype({"annotator": "string", "label": "string"}).to_parquet(tmp_path / "labels" / "blank.parquet")
     assert "2 items without labels." in run("fit-partitions", "labels").stdout
     found = pd.read_parquet(tmp_path / "consilience-report" / "labels.parquet").set_index("item")
     assert found.loc[[1000, 1001]].isna().all(axis=None)

@@ -153,7 +153,7 @@ def test_the_reader_of_orchestra(folder):
     pictures = load_orchestra("imagenet")
     assert pictures.item_names.tolist() == ["cat/1.jpg", "cat/3.jpg", "dog/2.jpg"]
     assert pictures.target_names[pictures.target].tolist() == ["cat", "cat", "dog"]
-    wide = pictures.annotations.to_matrix().fillna(0)
+    wide = pictures.annotations.to_matrix().astype(float).fillna(0)
     assert wide.columns.tolist() == ["random_samples, task 1, answer 1", "random_samples, task 1, answer 2"]
     assert wide.to_numpy(int).tolist() == [[1, 0], [2, 1], [1, 0]]
 
@@ -172,7 +172,7 @@ def test_the_reader_of_dogs_and_birds(folder):
     np.savez(folder / "dogs3-birds5" / "dogs3_thumbs32.npz", X=np.zeros((3, 2, 2, 3), np.uint8))
     dogs = load_dogs_birds("dogs3")
     assert dogs.item_names.tolist() == dogs.target.tolist() == [0, 1, 2]
-    wide = dogs.annotations.to_matrix().fillna(0)
+    wide = dogs.annotations.to_matrix().astype(float).fillna(0)
     assert wide["radio-2 worker 0"].to_numpy(int).ravel().tolist() == [2, 1, 0]
     assert wide["radio-2-pilot worker 0"].to_numpy(int).ravel().tolist() == [1, 0, 1]
     assert dogs.grouping_info.loc[("radio-2 worker 0", 1), "time_ms"] == 900

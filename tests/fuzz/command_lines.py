@@ -100,6 +100,7 @@ PATHS = [
     ),
 ]
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+SENTENCE_END = re.compile(r"([.?)]|No such option: \S+)\s*$")  # click 8.1 ends its own without a full stop
 FOREIGN = re.compile(
     r"Traceback|Error: .*(Error|Exception|Errno)\b|\w+Warning\b|defect|not enough memory|0x[0-9a-f]{6}"
 )
@@ -358,7 +359,5 @@ def outcome(result: Any, words: list[str]) -> tuple[str, str]:
         return (RIGHT if not problems else OTHER), told
     if result.exit_code == 1:
         return (RIGHT if problems[-1:] and problems[-1].startswith("Error: Undecided:") else OTHER), told
-    is_sentence = (
-        len(problems) == 1 and problems[0].startswith("Error: ") and problems[0].rstrip().endswith((".", "?", ")"))
-    )
+    is_sentence = len(problems) == 1 and problems[0].startswith("Error: ") and bool(SENTENCE_END.search(problems[0]))
     return (REFUSED if result.exit_code == 2 and is_sentence else OTHER), told

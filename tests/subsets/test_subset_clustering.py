@@ -67,7 +67,7 @@ NOT_CONNECTED = pytest.mark.filterwarnings("ignore:Graph is not fully connected"
     [
         KMeans(5, n_init=3),
         AgglomerativeClustering(5),
-        SpectralClustering(5, affinity="nearest_neighbors"),
+        SpectralClustering(5, affinity="nearest_neighbors", random_state=0),
         make_pipeline(StandardScaler(), KMeans(5, n_init=3)),
         GaussianMixture(5, n_init=5),
         HDBSCAN(min_cluster_size=10, copy=False),

@@ -12,12 +12,11 @@ from consilience.errors import InputError
 
 MOST_FIELDS = 6000  # a board without scripts sends one for each card
 MOST_FILES = 1000
-LONGEST_FIELD = 1_000_000  # bytes
 
 
 async def sent_form(request: Request) -> AsyncIterator[FormData]:
-    """Give the form that a request holds, no part of which is larger than it may be, and close its files in the end."""
-    async with request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
+    """Give the form that a request holds, no field of which is longer than 1 MB, and close its files in the end."""
+    async with request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS) as form:
         yield form
 
 

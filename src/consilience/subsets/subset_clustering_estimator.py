@@ -358,7 +358,7 @@ class SubsetClustering(CrowdEstimator):
     def _limits(self, n_items: int) -> list[str]:
         """Sentences on what the subsets do not determine."""
         notes = []
-        agreement, n_shared = self.subsets_["agreement"].median(), len(self.shared_)
+        agreement, n_shared = self.subsets_["agreement"].dropna().median(), len(self.shared_)
         n_left_out = int((self.labels_ < 0).sum()) - self.n_unlinked_
         is_finer = self.subsets_["n_groups"].median() >= MUCH_FINER * self.n_clusters_
         if agreement < LITTLE_AGREEMENT and not is_finer:

@@ -150,7 +150,7 @@ def rows_of(table: pd.DataFrame, items: pd.Index, path: TableSource) -> pd.DataF
         raise InputError(f"{path}: There is no row for the item {plain(absent[0])!r}{more}.")
     if len(table) > len(items):
         note(f"Rows of {path} about other items, left out: {len(table) - len(items):,}.")
-    return table.loc[items]
+    return table.loc[items].rename_axis("item")  # pandas 2 takes the name of `items`, which may have none
 
 
 def read_scores(path: TableSource, items: pd.Index) -> pd.DataFrame:

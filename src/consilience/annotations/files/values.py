@@ -442,7 +442,7 @@ def _are_all_plain(names: pd.Index) -> bool:
 
 def as_texts(column: pd.Series) -> pd.Series:
     """Return cells as text, except missing ones, which ``astype(str)`` of pandas 2 makes "nan"."""
-    return column.astype(str).where(column.notna())
+    return column.astype(str).where(column.notna(), None)
 
 
 def quantify(count: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from consilience.annotations import Groupings, Labels
 from consilience.annotations.files.formats import FORMATS
@@ -95,13 +96,19 @@ def encode_table(frame: pd.DataFrame, kind: str) -> bytes:
     """
     chosen, file = FORMATS[kind], io.BytesIO()
     if chosen.is_text:
-        frame = frame.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell)
+        frame = frame.apply(_without_formulas)
         file.write(BYTE_ORDER_MARK)  # without it, Excel reads text in the encoding of the country
     try:
         chosen.writer(frame, f"table.{kind}")(file)
     except MissingDependencyError as error:
         raise MissingDependencyError(f"{error} It is to be installed on the server.") from error
     return file.getvalue()
+
+
+def _without_formulas(column: pd.Series) -> pd.Series:
+    if is_numeric_dtype(column):
+        return column  # pandas 2 would make whole numbers with a gap floats
+    return column.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell)
 
 
 ONE_AT_A_TIME = Lock()  # reports and drawings: matplotlib has one set of settings for the process

@@ -11,6 +11,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from sqlalchemy import Connection, Table, func, select
 
+from consilience.annotations.files.values import as_texts
 from consilience.collect.settings.cleaning import whole
 from consilience.collect.settings.model import JUDGING, Participant, Study
 from consilience.collect.settings.panel import MOMENTS
@@ -29,7 +30,6 @@ KINDS = {
     **dict.fromkeys(("preview", "excluded"), "bool"),
     **dict.fromkeys(("sorts", "answers", "tries"), "int64"),
     **dict.fromkeys(("practice", "admission"), "float64"),
-    **dict.fromkeys(ENDED, "str"),
     "admitted": "boolean",
 }
 
@@ -152,6 +152,8 @@ def _endings(db: Connection, study_id: str) -> dict[str, tuple[str, str | None]]
 def _set_types(frame: pd.DataFrame) -> pd.DataFrame:
     for name in TIMES:
         frame[name] = pd.to_datetime(frame[name], utc=True)
+    for name in ENDED:
+        frame[name] = as_texts(frame[name])
     for name in frame.columns[frame.columns.str.startswith("seconds:")]:
         frame[name] = frame[name].astype(float)
     for name in frame.columns[frame.columns.str.startswith("question:")]:
