@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import consilience
 from consilience import Groupings, Labels, load, registry, save
-from consilience.active import ActiveSession
+from consilience.active import ActiveSession, LabelSession
 from consilience.active.named_strategies import STRATEGIES
 from consilience.consensus import DawidSkene
 from consilience.subsets import SubsetClustering
@@ -65,6 +65,15 @@ def session(strategy: str) -> ActiveSession:
     return found
 
 
+def label_session() -> LabelSession:
+    """Return a session with labels, an answer without one, a consensus and a question that is pending."""
+    found = LabelSession(NAMED, model=DawidSkene("one-coin"), max_per_item=9, random_state=0)
+    found.tell(Labels.from_matrix(groups()))
+    first, _ = found.ask(2, annotators=["q"])
+    found.tell(None, question=first).consensus()
+    return found
+
+
 def after_gold() -> DawidSkene:
     """Return a model with known labels and the counts of an earlier one."""
     labels = Labels.from_matrix(groups())
@@ -94,6 +103,7 @@ def makers() -> Iterator[tuple[str, Make]]:
         yield stem, partial(fit, stem.split("-")[0], parameters)
     for strategy in STRATEGIES:
         yield f"ActiveSession-{strategy}", partial(session, strategy)
+    yield "LabelSession-0", label_session
     yield "DawidSkene-gold", after_gold
     yield "Pipeline-columns", lambda: pipeline(columns())
     yield (
@@ -107,6 +117,9 @@ def figures(stem: str, model: Any) -> dict[str, Any]:
     if isinstance(model, ActiveSession):
         (subset,) = model.ask(1, 4)
         return plain({"asked": subset.items, "labels": model.consensus().labels_})
+    if isinstance(model, LabelSession):
+        asked = [[question.item, question.gain] for question in model.ask(3, annotators=["q"])]
+        return plain({"asked": asked, "labels": model.consensus().labels_})
     last = model[-1] if hasattr(model, "steps") else model
     a, b = [NAMED[0]] * 4, NAMED[1:5]
     found = {"labels": last.labels_, "same": last.predict_same(a, b)}

@@ -51,6 +51,7 @@ LONG = [
     "subsets-tutorial.rst",
     "sites.rst",
     "models/active.rst",
+    "models/next_label.rst",
     "models/subset_fusion.rst",
     "models/scdc.rst",
     "models/deep_mcvc.rst",

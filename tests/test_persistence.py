@@ -450,7 +450,7 @@ def test_numpy_reads_the_arrays_of_a_file(model, saved):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (KMeans(), r"a scikit-learn Pipeline that ends in one, or an ActiveSession\. Got KMeans instead\.$"),
+        (KMeans(), r"that ends in one, or an ActiveSession or a LabelSession\. Got KMeans instead\.$"),
         (Pipeline([]), r"Got Pipeline instead\.$"),
         (make_pipeline(StandardScaler(), KMeans()), r"Got KMeans instead\.$"),
         (make_pipeline(Normalizer(), unfitted()), r"or 'passthrough'\. Got Normalizer as step 'normalizer'\.$"),

@@ -1,7 +1,9 @@
-"""Active composition: which subset of items to present next, when to stop, and how many people to ask."""
+"""Active composition: which subset of items to present or which item to label next, when to stop, how many to ask."""
 
 from consilience.active.assignments import Subset
 from consilience.active.informative import Informative
+from consilience.active.label_forecast import LabelForecast
+from consilience.active.label_session import LabelQuestion, LabelSession
 from consilience.active.planning import Plan, plan
 from consilience.active.session import ActiveSession
 from consilience.active.stability import Decision, Forecast
@@ -24,6 +26,9 @@ __all__ = [
     "ExploreExploitTradeoff",
     "Forecast",
     "Informative",
+    "LabelForecast",
+    "LabelQuestion",
+    "LabelSession",
     "Plan",
     "Random",
     "Situation",

@@ -76,8 +76,8 @@ class LeftOut(Placed):
         return list(np.column_stack([together[one], together[other]])[one < len(self.places)])
 
 
-def list_items(items: Any) -> Any:
-    """Return the items of a session as a list or an index.
+def list_items(items: Any, session: str) -> Any:
+    """Return the items of a session, of this class, as a list or an index.
 
     Raises
     ------
@@ -96,11 +96,11 @@ def list_items(items: Any) -> Any:
         got = repr(items)
     else:
         return list(items)
-    raise InputError(f"The 'items' parameter of ActiveSession must be a list of the names of all items. Got {got}.")
+    raise InputError(f"The 'items' parameter of {session} must be a list of the names of all items. Got {got}.")
 
 
-def distinct(items: Any) -> pd.Index:
-    """Return the names of a session's items.
+def distinct(items: Any, session: str) -> pd.Index:
+    """Return the names of the items of a session of this class.
 
     Raises
     ------
@@ -111,15 +111,13 @@ def distinct(items: Any) -> pd.Index:
     nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
     if nested is not None:
         kind = type(nested).__name__
-        raise InputError(f"The 'items' parameter of ActiveSession must be a list of names. Got a {kind} among them.")
+        raise InputError(f"The 'items' parameter of {session} must be a list of names. Got a {kind} among them.")
     if not len(names):
-        raise InputError("The 'items' parameter of ActiveSession must hold at least one item.")
+        raise InputError(f"The 'items' parameter of {session} must hold at least one item.")
     if names.has_duplicates:
-        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} occurs twice in the 'items' of ActiveSession.")
+        raise InputError(f"Item {plain(names[names.duplicated()][0])!r} occurs twice in the 'items' of {session}.")
     if names.isna().any() or any(isinstance(name, str) and not name.strip() for name in names):
-        raise InputError(
-            "The 'items' parameter of ActiveSession must hold names. Got a missing one (None, NaN or blank)."
-        )
+        raise InputError(f"The 'items' parameter of {session} must hold names. Got a missing one (None, NaN or blank).")
     return names
 
 

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Int
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from consilience.active import answers, assignments, posterior_samples
 from consilience.active.assignments import LeftOut, Placed, Subset
+from consilience.active.base import Session
 from consilience.active.candidates import Pool
 from consilience.active.grouping_store import GroupingStore
 from consilience.active.named_strategies import STRATEGIES
@@ -31,7 +32,6 @@ from consilience.active.stability import (
 from consilience.active.strategies import Situation, Strategy
 from consilience.annotations import Groupings
 from consilience.annotations.canonical import arrange
-from consilience.annotations.display import facts
 from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import is_default, plain
 from consilience.annotations.spelling import near_spelling
@@ -58,7 +58,7 @@ FLOORS = {"reliability": 0.94, "stability": 0.9}  # by the rule of `should_stop`
 FEWEST_TO_SPLIT = 4  # groupings
 
 
-class ActiveSession(BaseEstimator):
+class ActiveSession(Session):
     """A collection of groupings in progress: composes subsets to present, collects their groupings, and fuses them.
 
     It performs no I/O; the caller (a web page, a simulation, a spreadsheet) presents the subsets to annotators.
@@ -126,22 +126,12 @@ class ActiveSession(BaseEstimator):
         max_per_item: Integer | None = None,
         random_state: RandomSource = None,
     ) -> None:
-        self.items = assignments.list_items(items)  # so that it can be read twice
+        self.items = assignments.list_items(items, "ActiveSession")  # so that it can be read twice
         self.strategy = strategy
         self.fusion = fusion
         self.max_per_item = max_per_item
         self.random_state = random_state
         self._begin()
-
-    def __repr__(self) -> str:
-        state = ", ".join(f"{value} {name}" for name, value in self._state().items())
-        return f"ActiveSession({state})"
-
-    def _repr_html_(self) -> str:
-        return facts("ActiveSession", self._state() | {"strategy": self.strategy})
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _state(self) -> dict[str, Any]:
         """The state of the session as counts, by name."""
@@ -151,6 +141,9 @@ class ActiveSession(BaseEstimator):
             "subsets pending": len(self._pending),
             "rounds of consensus": len(self._history),
         }
+
+    def _settings(self) -> dict[str, Any]:
+        return {"strategy": self.strategy}
 
     def _check_parameters(self) -> None:
         """Raise an InputError if a parameter is wrong."""
@@ -162,7 +155,7 @@ class ActiveSession(BaseEstimator):
 
     def _begin(self) -> None:
         self._check_parameters()
-        self.items_ = assignments.distinct(self.items)
+        self.items_ = assignments.distinct(self.items, "ActiveSession")
         if self.fusion is not None:
             require_at_most(self.fusion, len(self.items_))
         self._store = GroupingStore(len(self.items_))
@@ -580,9 +573,6 @@ class ActiveSession(BaseEstimator):
         self._samples = posterior_samples.update_samples(groupings, self._samples, n_clusters, self._rng(), n_new=n_new)
         self._n_sampled = groupings.n_groupings
         return self._samples.copy()  # a strategy may write into it
-
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
 
 
 def _values(record: Any) -> tuple[Any, ...]:

@@ -34,6 +34,8 @@ number.
                  how they were read: [one line, notes, warnings]]
     pairs        [items, annotators, whether items have no names, two items, annotator, judgement and grouping of each
                  row, names of groupings, None or how they were read]
+    labels       [items, annotators, classes, whether items have no names, item, annotator and label of each row, None
+                 or how they were read]
     estimator    class, parameters and attributes; see `consilience.persistence.models`
 
 Arrays keep their dtype, shape and order in memory (C or Fortran), which affects the last bits of a matrix product.

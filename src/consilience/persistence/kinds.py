@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from consilience.annotations import Groupings, Pairs
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.table import Reading
 from consilience.estimators.learned import NOTES, array, codes, names
 from consilience.persistence.codec import Json, Kind, UnknownValueError, ValueDecoder, ValueEncoder, require
@@ -320,7 +320,43 @@ def _decode_pairs(content: Json, decode: ValueDecoder) -> Pairs:
     )
 
 
-def _as_read(annotations: Groupings | Pairs) -> list[Any] | None:
+def _encode_labels_of_items(value: Labels, encode: ValueEncoder) -> Json:
+    annotators, classes = (_no_longer_range(names, value.n_rows) for names in (value.annotators, value.classes))
+    parts = [value.items, annotators, classes, not value.named, value.item, value.annotator, value.label]
+    return [encode(part) for part in [*parts, _as_read(value)]]
+
+
+def _decode_labels_of_items(content: Json, decode: ValueDecoder) -> Labels:
+    items, annotators, classes, unnamed, item, annotator, label, reading = map(decode, content)
+    sizes: dict[str, int] = {}
+    for check, value in (
+        (names("items"), items),
+        (names("annotators"), annotators),
+        (names("classes"), classes),
+        (codes("rows", of="items"), item),
+        (codes("rows", of="annotators"), annotator),
+        (codes("rows", of="classes"), label),
+    ):
+        require(check.holds(value, sizes))
+    rows = np.stack([item, annotator, label])
+    changes = np.diff(rows) != 0
+    first = changes.argmax(0)
+    rises = np.take_along_axis(np.diff(rows), first[None], axis=0) > 0
+    require(type(unnamed) is bool and bool((changes.any(0) & rises).all()))  # each row comes after the one before
+    require(not any(_is_longer_range(name, len(item)) for name in (annotators, classes)))
+    return Labels(
+        items=items,
+        annotators=annotators,
+        classes=classes,
+        named=not unnamed,
+        item=item,
+        annotator=annotator,
+        label=label,
+        reading=_reading(reading),
+    )
+
+
+def _as_read(annotations: Groupings | Pairs | Labels) -> list[Any] | None:
     """How annotations were read."""
     reading = annotations.reading
     return None if reading is None else [reading.how, list(reading.notes), list(reading.warnings)]
@@ -435,4 +471,5 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
     Kind("pairs", _is(Pairs), _encode_pairs, _decode_pairs),
+    Kind("labels", _is(Labels), _encode_labels_of_items, _decode_labels_of_items),
 )

@@ -23,7 +23,7 @@ from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Kind, UnknownValueError, ValueDecoder, ValueEncoder
 from consilience.persistence.kinds import KINDS
 from consilience.persistence.migrations import migrate
-from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSION, STEPS, is_part
+from consilience.persistence.parts import CLUSTERING, OWN_CLASSES, PARTS, SESSIONS, STEPS, is_part
 from consilience.persistence.validation import problem_of
 
 Expected = TypeVar("Expected")
@@ -45,7 +45,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator of the package, scikit-learn Pipeline that ends in one, or ActiveSession
+    model : estimator of the package, scikit-learn Pipeline that ends in one, ActiveSession or LabelSession
         Fitted or not. The other steps of a pipeline may be StandardScaler, MinMaxScaler, RobustScaler, PCA,
         SimpleImputer, OneHotEncoder, "passthrough", and a ColumnTransformer of these or of pipelines of them. The
         clusterer of a SubsetClustering is of scikit-learn, or a pipeline of these that ends in such a one. A
@@ -218,10 +218,11 @@ def _problem(model: Any) -> str:
     steps = []
     if type(model) is Pipeline and model.steps:
         *steps, (_, model) = model.steps
-    if not (_is_ours(model) or (type(model).__name__ in (SESSION, CLUSTERING) and is_part(model, OWN_CLASSES))):
+    if not (_is_ours(model) or (type(model).__name__ in (*SESSIONS, CLUSTERING) and is_part(model, OWN_CLASSES))):
         return (
             f"A saved model is an estimator of consilience ({', '.join([*registry.ESTIMATORS, CLUSTERING])}), a "
-            f"scikit-learn Pipeline that ends in one, or an ActiveSession. Got {type(model).__name__} instead."
+            "scikit-learn Pipeline that ends in one, or an ActiveSession or a LabelSession. Got "
+            f"{type(model).__name__} instead."
         )
     for name, step in steps:
         if not (step is None or step == "passthrough" or is_part(step, STEPS)):
@@ -249,7 +250,7 @@ def _class(name: str) -> type[Any]:
 
 def _encode_estimator(value: BaseEstimator, encode: ValueEncoder) -> Any:
     parameters = value.get_params(deep=False)
-    state = value.__getstate__() if type(value).__name__ == SESSION else vars(value)
+    state = value.__getstate__() if type(value).__name__ in SESSIONS else vars(value)
     attributes = {name: held for name, held in state.items() if name not in parameters}
     encoded = {
         "class": type(value).__name__,
@@ -304,14 +305,14 @@ def _decode_estimator(content: Any, decode: ValueDecoder) -> Any:
     state = vars(estimator).copy()
     if problem := problem_of(estimator, state):
         raise EntryError(problem)
-    if name == SESSION:
+    if name in SESSIONS:
         estimator.__setstate__(state)
     return estimator
 
 
 def _begun(made: type[Any], parameters: dict[str, Any]) -> Any:
     """Make an estimator with these parameters; a session without its ``__init__``, which would start it anew."""
-    if made.__name__ != SESSION:
+    if made.__name__ not in SESSIONS:
         return made(**parameters)
     session: Any = object.__new__(made)
     known = signature(made).parameters

@@ -15,9 +15,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from consilience.annotations import Groupings
+from consilience.annotations import Groupings, Labels
 from consilience.annotations.names import name_index
 from consilience.consensus import SubsetFusion
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import (
     ANYTHING,
     NAME,
@@ -82,9 +83,9 @@ STRATEGIES = (
     "Informative",
     "Random",
 )
-SESSION = "ActiveSession"
-SESSION_CLASSES = dict.fromkeys((SESSION, *STRATEGIES), "consilience.active")
-"""A session in progress, and the strategies that compose its subsets."""
+SESSIONS = ("ActiveSession", "LabelSession")
+SESSION_CLASSES = dict.fromkeys((*SESSIONS, *STRATEGIES), "consilience.active")
+"""Sessions in progress, and the strategies that compose their subsets."""
 CLUSTERING = "SubsetClustering"
 OWN_CLASSES = SESSION_CLASSES | {CLUSTERING: "consilience.subsets"}
 """Classes of the package that read no annotations when they are made, so that the registry does not name them."""
@@ -119,6 +120,7 @@ def _are_counts(value: Any, sizes: Sizes) -> bool:
     return known and bool((together <= answered).all())
 
 
+RANDOM_NUMBERS = Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState)
 SUBSET = tuple_of(whole(), list_of(NAME), NAME)  # number, items, annotator
 LEFT_OUT = tuple_of(whole(), list_of(NAME), NAME, list_of(NAME))  # also the items that were answered
 OF_FEATURES = reals("features", nan=True)
@@ -197,13 +199,24 @@ ATTRIBUTES: dict[str, Attributes] = {
         "_pending": list_of(SUBSET),
         "_left_out": list_of(LEFT_OUT),
         "_strategy": instance_of(*STRATEGIES),
-        "_random": Check("a RandomState", lambda value, sizes: type(value) is np.random.RandomState),
+        "_random": RANDOM_NUMBERS,
         "_counts": Check("counts of pairs", _are_counts),
         "_n_asked": whole(),
         "_history": list_of(tuple_of(whole(), whole(), whole(), number(nan=True))),
         "_fitted": or_none(instance_of("SubsetFusion")),
         "_samples": or_none(array(int, None, "items", low=0)),
         "_n_sampled": whole(),
+    },
+    "LabelSession": {
+        "items_": names("items"),
+        "_labels": ANYTHING,
+        "_pending": list_of(tuple_of(whole(1), NAME, NAME, number(0, nan=True), TRUTH)),
+        "_declined": list_of(tuple_of(NAME, NAME)),
+        "_answered": list_of(tuple_of(TRUTH, number(0), TRUTH)),
+        "_random": RANDOM_NUMBERS,
+        "_n_asked": whole(),
+        "_fitted": ANYTHING,
+        "_n_fitted": whole(),
     },
 }
 """The attributes of parts of scikit-learn on which their results depend; other versions have more."""
@@ -213,6 +226,28 @@ def contradictions_of_session(state: SimpleNamespace) -> Iterator[str]:
     """Yield the names of attributes of a session in progress (`__getstate__`) that contradict another."""
     if not _is_of_items(state.items, state.items_):
         yield "items"
+    yield from _of_labels(state) if hasattr(state, "_labels") else _of_groupings(state)
+
+
+def _of_labels(state: SimpleNamespace) -> Iterator[str]:
+    labels, fitted = state._labels, state._fitted
+    if labels is not None and not (isinstance(labels, Labels) and labels.items.equals(state.items_)):
+        yield "_labels"
+    elif state._n_fitted > (0 if labels is None else labels.n_rows):
+        yield "_n_fitted"
+    if (fitted is None) != (state._n_fitted == 0):
+        yield "_fitted"
+    if fitted is not None and not (isinstance(fitted, LabelAggregator) and _is_of_items(fitted.items_, state.items_)):
+        yield "_fitted"
+    numbers = {number for number, *_ in state._pending}
+    asked = [item for _, item, *_ in state._pending]
+    if len(numbers) < len(asked) or max(numbers, default=0) > state._n_asked or not _are_items(asked, state.items_):
+        yield "_pending"
+    if not _are_items([item for item, _ in state._declined], state.items_):
+        yield "_declined"
+
+
+def _of_groupings(state: SimpleNamespace) -> Iterator[str]:
     groupings, fitted = state._groupings, state._fitted
     if groupings is not None and not (isinstance(groupings, Groupings) and groupings.items.equals(state.items_)):
         yield "_groupings"

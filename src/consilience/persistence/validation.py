@@ -23,8 +23,8 @@ def problem_of(estimator: Any, state: dict[str, Any]) -> str:
 
     Parameters
     ----------
-    estimator : estimator of the package, part of scikit-learn that a file may contain, strategy or ActiveSession
-        An ActiveSession needs only its parameters.
+    estimator : estimator of the package, part of scikit-learn that a file may contain, strategy or session
+        A session needs only its parameters.
     state : dict
         Parameters and attributes as in a file.
     """
@@ -50,7 +50,7 @@ def problem_of(estimator: Any, state: dict[str, Any]) -> str:
 def _contradictions(estimator: Any, state: dict[str, Any]) -> Iterator[str]:
     if isinstance(estimator, CrowdEstimator):
         yield from estimator._contradictions()
-    elif type(estimator).__name__ == parts.SESSION:
+    elif type(estimator).__name__ in parts.SESSIONS:
         yield from parts.contradictions_of_session(SimpleNamespace(**state))
 
 
@@ -68,7 +68,7 @@ def _check_parameters(estimator: Any) -> None:
         estimator._check_parameters()
     elif type(estimator).__name__ in parts.STRATEGIES:
         estimator.check()
-    elif type(estimator).__name__ == parts.SESSION:
+    elif type(estimator).__name__ in parts.SESSIONS:
         estimator._check_parameters()
     else:
         estimator._validate_params()

@@ -1,0 +1,39 @@
+"""What sessions of all kinds share: how they are shown, and where their random numbers come from."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from consilience.annotations.display import facts
+
+
+class Session(BaseEstimator):
+    """A collection in progress: what it asks, it waits for until the answer is told or the question withdrawn."""
+
+    _pending: dict[int, Any]
+    _random: np.random.RandomState
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{value} {name}" for name, value in self._state().items())
+        return f"{type(self).__name__}({state})"
+
+    def _repr_html_(self) -> str:
+        return facts(type(self).__name__, self._state() | self._settings())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """The state of the session as counts, by name."""
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """What a page shows besides the counts, by name."""
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(self._random.randint(2**31 - 1, size=4))
