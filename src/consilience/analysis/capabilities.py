@@ -15,7 +15,6 @@ ATTRIBUTES = (
     "annotators_",
     "co_occurrence",
     "coef_",
-    "confusion_matrices_",
     "converged_",
     "covariances_",
     "embedding_",
@@ -86,14 +85,15 @@ class Capabilities:
         """Read the capabilities off a fitted estimator."""
         has = attributes(estimator, ATTRIBUTES)
         kept, embedding = has.get("groupings_"), has.get("embedding_")
+        names_classes = hasattr(type(estimator), "confusion_matrices_")  # without making those that are not made yet
         return cls(
-            names_classes="confusion_matrices_" in has,
+            names_classes=names_classes,
             maps_groups="annotator_mapping_" in has,
             fuses="co_occurrence" in has,
             rates_annotators="annotators_" in has,
             counts_votes="n_ties_" in has,
             has_probabilities="responsibilities_" in has and bool(has.get("refined_", True)),
-            is_probabilistic=not has.keys().isdisjoint(("confusion_matrices_", "refined_", "lower_bound_")),
+            is_probabilistic=names_classes or not has.keys().isdisjoint(("refined_", "lower_bound_")),
             has_latent_space="covariances_" in has,
             has_boundaries="coef_" in has and has["coef_"].shape[1] > 0,
             has_epochs="losses_" in has,
