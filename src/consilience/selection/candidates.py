@@ -250,9 +250,15 @@ def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
 
 def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callable[..., Any]) -> bool:
     """Whether a model can be fitted to these annotations, with or without features."""
-    if _readable(annotations, known.reads) is None:
+    if _readable(annotations, known.reads) is None or (
+        known.name == "OrdinalRatings" and not _are_ratings(annotations)
+    ):
         return False
     return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
+
+
+def _are_ratings(annotations: Annotations) -> bool:
+    return isinstance(annotations, Labels) and annotations.ordered
 
 
 def _needs_no_features(made: Callable[..., Any], reads: tuple[str, ...]) -> bool:

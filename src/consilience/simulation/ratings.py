@@ -3,7 +3,8 @@
 Decided here
 ------------
 Of K levels, raters have a slope of N(1, .35²), at least .05 and at most 1.5, a bias of N(0, (K / 10)²) levels and a
-noise whose logarithm is N(ln .14 K, .3²), unless these are given. Slopes stretch distances from the middle of the scale.
+noise whose logarithm is N(ln .14 K, .3²), unless these are given. Slopes stretch distances from the middle of the
+scale.
 """
 
 from __future__ import annotations

@@ -72,7 +72,8 @@ def reason_for_equal_spread(state: RatingsState, grid: ValueGrid, labels: Labels
         return "there are fewer than three levels"
     shares = np.bincount(labels.label, minlength=grid.n_levels) / labels.n_rows
     if shares.max() >= LARGEST_LEVEL:
-        return f"{shares.max():.0%} of the labels are {labels.classes[int(shares.argmax())]}, and the rest tells too little"
+        level = labels.classes[int(shares.argmax())]
+        return f"{shares.max():.0%} of the labels are {level}, and the rest tells too little"
     n_labels = np.bincount(labels.annotator, minlength=labels.n_annotators)
     noise = float(np.average(state.raters.noise, weights=n_labels))
     if noise >= LARGEST_NOISE * state.spread:

@@ -81,7 +81,7 @@ class OrdinalRatings(LabelAggregator):
         finds them as `DawidSkene` does, by agreement beyond what classes without order explain.
     max_iter : int, default=500
         Maximum number of sweeps.
-    tol : float, default=1e-7
+    tol : float, default=1e-6
         Converged when the relative gain of the bound is at most this.
     verbose : bool, default=False
         Show a progress bar: in a notebook, or in a terminal on standard error.
@@ -99,7 +99,7 @@ class OrdinalRatings(LabelAggregator):
     intervals_ : ndarray, shape (n_items, 2)
         90 % interval of the value.
     undecided_ : ndarray of bool, shape (n_items,)
-        Items whose value lies between two levels, to a millionth: `labels_` has the higher.
+        Items whose value lies between two levels, to a millionth: `labels_` has the lower.
     responsibilities_ : ndarray, shape (n_items, n_levels)
         Probability of each level.
     classes_ : ndarray of levels, shape (n_levels,)
@@ -191,7 +191,7 @@ class OrdinalRatings(LabelAggregator):
         calibrate: Flag = True,
         copies: NameGroups = None,
         max_iter: Integer = 500,
-        tol: Real = 1e-7,
+        tol: Real = 1e-6,
         verbose: Flag = False,
     ):
         self.levels = levels
@@ -229,9 +229,9 @@ class OrdinalRatings(LabelAggregator):
 
     @property
     def undecided_(self) -> Bool[np.ndarray, " items"]:
-        """Items whose value lies between two levels, to a millionth: `labels_` has the higher."""
+        """Items whose value lies between two levels, to a millionth: `labels_` has the lower."""
         check_is_fitted(self)
-        place = self._places(self.values_)
+        place = self._count_levels(self.values_)
         near = np.abs(place + 0.5 - np.round(place + 0.5)) < TIE
         return np.asarray(near & (place > 0) & (place < self.n_clusters_ - 1) & ~pd.isna(self.labels_))
 
@@ -364,11 +364,11 @@ class OrdinalRatings(LabelAggregator):
         return np.exp(self._log_weights), np.exp(self._log_table)
 
     def _item_codes(self) -> Int[np.ndarray, " items"]:
-        return self._codes_of(self._places(self.values_))
+        return self._codes_of(self._count_levels(self.values_))
 
     def _codes_of(self, place: Float[np.ndarray, " items"]) -> Int[np.ndarray, " items"]:
-        """Return the level of each place; half a level counts upwards."""
-        return np.floor(place + 0.5 + TIE).astype(int).clip(0, len(self._newcomer) - 1)
+        """Return the level of each place, the lower of two that are equally near."""
+        return np.ceil(place - 0.5 - TIE).astype(int).clip(0, len(self._newcomer) - 1)
 
     def _grid(self, n_levels: int) -> ValueGrid:
         return ValueGrid.of(n_levels, self._origin)
@@ -378,7 +378,7 @@ class OrdinalRatings(LabelAggregator):
         first, step = scale_of_levels(self.classes_)
         return first + step * place
 
-    def _places(self, numbers: np.ndarray) -> np.ndarray:
+    def _count_levels(self, numbers: np.ndarray) -> np.ndarray:
         first, step = scale_of_levels(self.classes_)
         return (numbers - first) / step
 
