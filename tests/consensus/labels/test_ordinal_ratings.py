@@ -1,6 +1,7 @@
 """OrdinalRatings: brute force, bound, recovery, special cases; what is told of items and raters; the fall-back."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -91,7 +92,7 @@ def test_scores_are_the_derivatives():
 def test_moments_within_cells():
     edges = np.array([-np.inf, -1.0, 0.5, np.inf])
     first, second = core.moments_within(edges, 0.3, 1.4)
-    for cell, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for cell, (low, high) in enumerate(pairwise(edges)):
         mass = norm.cdf(high, 0.3, 1.4) - norm.cdf(low, 0.3, 1.4)
         for power, found in ((1, first), (2, second)):
             expected = quad(lambda x, p=power: x**p * norm.pdf(x, 0.3, 1.4), low, high)[0] / mass
@@ -135,7 +136,7 @@ def test_shifted_levels_shift_the_values():
 
 
 def test_equal_raters_have_the_mean():
-    values, labels = crowd()
+    _, labels = crowd()
     model = OrdinalRatings(annotator_model="equal").fit(labels)
     np.testing.assert_allclose(model.values_, labels.to_frame().groupby("item")["label"].mean())
     assert model.reason_ == "annotator_model='equal'"
@@ -190,9 +191,7 @@ def test_order_comes_from_categories_numbers_or_the_user():
     assert OrdinalRatings().fit(frame.astype(kind)).classes_.tolist() == ["low", "medium", "high"]
     assert OrdinalRatings(levels=["low", "medium", "high"]).fit(frame).n_clusters_ == 3
     assert OrdinalRatings().fit([[1, 4], [2, 2]]).classes_.tolist() == [1, 2, 3, 4]
-    with pytest.raises(
-        InputError, match=r"^OrdinalRatings: Labels that are not numbers, such as 'high', have no order"
-    ):
+    with pytest.raises(InputError, match=r"^OrdinalRatings: Labels that are not numbers, such as 'high'"):
         OrdinalRatings().fit(frame)
     with pytest.raises(InputError, match="'high' is not among the levels 'low', 'medium'"):
         OrdinalRatings(levels=["low", "medium"]).fit(frame)
@@ -202,7 +201,7 @@ def test_classes_without_order_are_warned_of_where_they_have_one():
     _, labels = crowd()
     with pytest.warns(AnnotationWarning, match="OrdinalRatings takes them as ratings"):
         DawidSkene().fit(labels)
-    many = np.arange(120).reshape(60, 2) % 60
+    many = np.repeat(np.arange(60), 2).reshape(60, 2)
     with pytest.warns(AnnotationWarning, match="the classes are 60 numbers"):
         DawidSkene(copies=None, max_iter=2, tol=1.0).fit(many)
     with warnings.catch_warnings():

@@ -193,7 +193,7 @@ def probabilities(raters: Raters, grid: ValueGrid, shares: Float[np.ndarray, " l
 
 def attentive(slope: PerRater, bias: PerRater, noise: PerRater, grid: ValueGrid) -> OfCells:
     """d: the probability of each label of each rater that is no lapse."""
-    below = ndtr(_scaled(slope, bias, noise, grid))
+    below = ndtr(_scale_thresholds(slope, bias, noise, grid))
     end = np.ones_like(below[..., :1])
     return np.maximum(np.diff(np.concatenate([0 * end, below, end], axis=2), axis=2), TINY)
 
@@ -238,7 +238,7 @@ def score_of_labels(
 ) -> tuple[Float[np.ndarray, "raters cells levels 3"], OfCells]:
     """Return the derivatives of ln d by a, b and ln s, and d."""
     slope, bias, noise = parameters[:, 0], parameters[:, 1], np.exp(parameters[:, 2])
-    z = _scaled(slope, bias, noise, grid)
+    z = _scale_thresholds(slope, bias, noise, grid)
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     of_value = -(grid.values - grid.origin)[:, None] / noise[:, None, None]
     by_parameter = np.stack(
@@ -335,7 +335,7 @@ def _precisions(state: RatingsState) -> Float[np.ndarray, "3"]:
     return np.array([SLOPE_SPREAD, state.bias_spread, state.noise_spread]) ** -2.0
 
 
-def _scaled(slope: PerRater, bias: PerRater, noise: PerRater, grid: ValueGrid) -> OfCells:
+def _scale_thresholds(slope: PerRater, bias: PerRater, noise: PerRater, grid: ValueGrid) -> OfCells:
     """Return the thresholds as the noise has them: (k + ½ − v̄) / s."""
     seen = grid.origin + slope[:, None] * (grid.values - grid.origin) + bias[:, None]
     return (grid.thresholds - seen[..., None]) / noise[:, None, None]

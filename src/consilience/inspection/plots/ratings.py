@@ -64,7 +64,7 @@ def plot_raters(model: Any, *, ax: Place | None = None, labels: bool = True, col
     weak = raters["weak"].to_numpy()
     shown: dict[str, Any] = {"cmap": look.heat(), "vmin": 0, "vmax": 1, "ec": look.ink, "lw": 0.7, "zorder": 3, "s": 44}
     points = [
-        ax.scatter(*place[some].T, c=raters["reliability"].to_numpy()[some], marker=marker, **shown)
+        ax.scatter(place[some, 0], place[some, 1], c=raters["reliability"].to_numpy()[some], marker=marker, **shown)
         for some, marker in ((~weak, "o"), (weak, "s"))
     ]
     if colorbar:
@@ -75,7 +75,8 @@ def plot_raters(model: Any, *, ax: Place | None = None, labels: bool = True, col
     tidy(ax)
     if labels:
         far = np.abs(place - np.median(place, axis=0)).sum(1)
-        name_points(ax, place, [as_text(name) for name in raters.index], order=np.argsort(-far, kind="stable"))
+        order = np.argsort(-far, kind="stable")
+        name_points(ax, place[order], [as_text(name) for name in raters.index.take(order)])
     return ax
 
 
