@@ -263,6 +263,12 @@ CONFIGURED = {
         {"init": np.tile(np.eye(3), (5, 1)).tolist()},
         *OF_LABELS,
     ],
+    "OrdinalRatings": [
+        {"annotator_model": "individual"},
+        {"annotator_model": "equal", "calibrate": False},
+        {"levels": [0, 1, 2, 3, 4], "copies": "auto"},
+        {"tol": 0.0, "max_iter": 1},
+    ],
     "SpectralEM": [{"groups": "modulo"}, *OF_LABELS],
     "StagewiseEM": [
         {"n_clusters": 1},

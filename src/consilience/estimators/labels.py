@@ -452,7 +452,12 @@ class LabelAggregator(CrowdEstimator):
         self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
         """Name the most probable class of each item, of tied ones the first; missing, with a warning, if unknown."""
-        named: np.ndarray = self.classes_[most_probable(responsibilities)]
+        return self._name_codes(labels, most_probable(responsibilities), labelled)
+
+    def _name_codes(
+        self, labels: Labels, codes: Int[np.ndarray, " items"], labelled: Bool[np.ndarray, " items"]
+    ) -> np.ndarray:
+        named: np.ndarray = self.classes_[codes]
         if labelled.all():
             return named
         warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
@@ -462,14 +467,18 @@ class LabelAggregator(CrowdEstimator):
         return named
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        return np.where(pd.isna(self.labels_), MISSING, most_probable(self.responsibilities_))
+        return np.where(pd.isna(self.labels_), MISSING, self._item_codes())
+
+    def _item_codes(self) -> Int[np.ndarray, " items"]:
+        """Return the code of each item's class, also of those without labels."""
+        return np.asarray(most_probable(self.responsibilities_))
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
-        named, has_label = self.classes_[most_probable(self.responsibilities_)], ~pd.isna(self.labels_)
+        named, has_label = self.classes_[self._item_codes()], ~pd.isna(self.labels_)
         if not np.array_equal(self.labels_[has_label], named[has_label]):  # the others have no labels
             yield "labels_"
         if ("confusion_matrices_" in vars(self)) == ("_sparse_matrices" in vars(self)):

@@ -87,6 +87,8 @@ from consilience.inference.product_distributions import (
 from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of, are_mostly_empty
 from consilience.inference.threads import one_blas_thread
 
+MOST_NUMBERS = 50  # classes that are numbers; more are ratings
+
 GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
 """Group of copies of each annotator of the labels, -1 for those alone; a history may have further annotators."""
 
@@ -318,6 +320,7 @@ class DawidSkene(LabelAggregator):
         labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing, gold=gold))
         if history is not None:
             self._require_few_cells(labels)
+        _warn_of_ratings(labels)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -621,3 +624,16 @@ class DawidSkene(LabelAggregator):
         if self.n_subtypes_ == 1:
             return super()._mixture()
         return softmax(self._log_weights), self._subtype_rows
+
+
+def _warn_of_ratings(labels: Labels) -> None:
+    """Warn if the classes have an order, or are too many numbers to be names, and name the model that takes it."""
+    many = labels.n_classes > MOST_NUMBERS and pd.api.types.is_numeric_dtype(labels.classes)
+    if labels.ordered or many:
+        what = "levels with an order" if labels.ordered else f"{labels.n_classes} numbers"
+        warnings.warn(
+            f"DawidSkene: the classes are {what}, and it takes none to be nearer to another than any other is. "
+            "OrdinalRatings takes them as ratings.",
+            AnnotationWarning,
+            stacklevel=outside(),
+        )
