@@ -2,8 +2,8 @@
 Ratings from 1 to 5, by people who use the scale differently
 ============================================================
 
-Eight people rate 120 wines from 1 to 5. Some are generous, some harsh, some use only the middle of the scale, and one does not
-taste at all. What is each wine worth, and who can be relied on?
+Eight people rate 120 wines from 1 to 5. Some are generous, some harsh, some use only the middle of the scale, and one
+does not taste at all. What is each wine worth, and who can be relied on?
 """
 
 # %%

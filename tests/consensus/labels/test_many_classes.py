@@ -91,7 +91,8 @@ def test_many_classes_need_no_table_of_all():
     rng = np.random.default_rng(0)
     item = np.repeat(np.arange(2000), 3)
     label = np.where(rng.random(len(item)) < 0.7, item // 2, rng.integers(1000, size=len(item)))
-    frame = pd.DataFrame({"item": item, "annotator": rng.integers(500, size=len(item)), "label": label})
+    frame = pd.DataFrame({"item": item, "annotator": rng.integers(500, size=len(item))})
+    frame["label"] = np.char.add("class ", label.astype(str))
     frame = frame.drop_duplicates(["item", "annotator"])
     for model in (MajorityVote(copies=None), DawidSkene("one-coin", calibrate=False, copies=None)):
         model.fit(frame)  # its table of all would have 500,000,000 cells
