@@ -38,9 +38,10 @@ LearnAll = Callable[[list[tuple[Rows, np.ndarray]]], Iterable[Predict]]
 
 
 def divide_folds(classes: Int[np.ndarray, " items"], rng: np.random.RandomState, n_folds: int = N_FOLDS) -> Folds:
-    """Divide items into folds that have as many items of each class as possible, at random."""
+    """Divide items into folds that have equally many items of each class, as far as possible, at random."""
     order = rng.permutation(len(classes))
-    order = order[np.argsort(classes[order], kind="stable")]
+    _, first, code = np.unique(classes[order], return_index=True, return_inverse=True)
+    order = order[np.argsort(first[code], kind="stable")]  # classes by their first item: their names do not matter
     fold = np.empty(len(classes), dtype=int)
     fold[order] = np.arange(len(classes)) % n_folds
     return fold
@@ -81,7 +82,7 @@ def cross_fit(
 
 def predict_out_of_fold(
     classifiers: dict[frozenset[int], Predict], fold: Folds, rows: Rows, left_out: frozenset[int], n_classes: int
-) -> Probabilities:
+) -> Float[np.ndarray, "rows classes"]:
     """Return p of some items, each by the classifier that saw neither its fold nor those left out."""
     found = np.empty((len(rows), n_classes))
     for own in np.unique(fold[rows]):

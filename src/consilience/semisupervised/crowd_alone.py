@@ -37,7 +37,7 @@ class CrowdAlone:
     weight: Float[np.ndarray, " labels"] | None
     labelled: Bool[np.ndarray, " items"]
     items: LabelledItems
-    scores: Probabilities
+    scores: Float[np.ndarray, "labelled classes"]
     log_weights: Weights
     temperature: float
     lower_bound: float

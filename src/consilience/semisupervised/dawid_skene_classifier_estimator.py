@@ -19,7 +19,7 @@ from consilience.annotations import Labels
 from consilience.annotations.canonical import arrange
 from consilience.annotations.display import show_value
 from consilience.annotations.fit_arguments import values_of_missing
-from consilience.annotations.names import MISSING
+from consilience.annotations.names import MISSING, outside
 from consilience.annotations.types import (
     AnnotationsLike,
     FeaturesLike,
@@ -32,7 +32,8 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import AnnotatorModel
-from consilience.errors import InputError, UnannotatedWarning
+from consilience.consensus.labels.calibration import ASSUMED
+from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.estimators import learned
 from consilience.estimators.gold import gold_codes
 from consilience.estimators.labels import LabelAggregator, annotator_quality
@@ -70,6 +71,11 @@ from consilience.semisupervised.learning_classifiers import (
 )
 
 GIVEN = "probabilities"
+NOTHING_TELLS = (
+    "DawidSkeneClassifier: no item has two labels, and the features tell nothing of the classes, so that nothing tells "
+    f"how often a label is right. The probabilities assume {ASSUMED:.0%}. Collect a second label of some items, or "
+    "give gold."
+)
 ALONE = (
     *("annotators_", "confusion_matrices_", "class_proportions_", "temperature_"),
     *("lower_bound_", "lower_bounds_", "n_iter_", "converged_"),
@@ -271,7 +277,8 @@ class DawidSkeneClassifier(LabelAggregator):
         arranged = arrange(labels, features if known is None else np.column_stack([features, known]))
         known = np.full(len(labels), MISSING) if known is None else known
         with one_blas_thread(), self._progress():
-            self._fit(arranged.ordered, features[arranged.items], known[arranged.items])
+            seed = spawn_seeds(self.random_state, 1)[0]
+            self._fit(arranged.ordered, features[arranged.items], known[arranged.items], seed)
         restore(self.consensus_, arranged)
         self._restore(arranged)
         return self
@@ -280,15 +287,20 @@ class DawidSkeneClassifier(LabelAggregator):
         raise NotImplementedError("DawidSkeneClassifier has a fit of its own.")
 
     def _fit(
-        self, labels: Labels, features: Float[np.ndarray, "items features"], known: Int[np.ndarray, " items"]
+        self,
+        labels: Labels,
+        features: Float[np.ndarray, "items features"],
+        known: Int[np.ndarray, " items"],
+        seed: int,
     ) -> None:
-        seed = spawn_seeds(self.random_state, 1)[0]
         self.consensus_ = self._fit_consensus(labels, known)
         crowd = CrowdAlone.of(self.consensus_, labels, known)
         best, self.pred_probs_ = self._fit_features(crowd, features, np.random.RandomState(seed))
         self.gain_ = 0.0 if best is None else best.trace.lower_bound - crowd.lower_bound
         self.uses_features_ = best is not None and self.gain_ >= GATE
         self.notes_ = [self._say_whether_used()]
+        if crowd.items.is_single and not self.uses_features_:
+            warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         self._keep_classes(labels, known)
         if best is not None and self.uses_features_:
             keep_trace(self, best.trace)
@@ -304,6 +316,7 @@ class DawidSkeneClassifier(LabelAggregator):
         gold = pd.Series(labels.classes[known[known >= 0]], index=labels.items[known >= 0])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnannotatedWarning)  # the features answer for such items
+            warnings.filterwarnings("ignore", ".* no item has two labels", AnnotationWarning)  # features may tell
             return consensus.fit(labels, gold=gold)
 
     def _fit_features(
@@ -416,11 +429,11 @@ class DawidSkeneClassifier(LabelAggregator):
             self.labels_apart_ = self.labels_.copy()
             return
         consensus = clone(self.consensus_).set_params(copies=None)
-        apart = clone(self).set_params(consensus=consensus, random_state=seed)
+        apart = clone(self).set_params(consensus=consensus)
         apart._column_of_class = self._column_of_class
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of this one gave them
-            apart._fit(labels, features, known)
+            apart._fit(labels, features, known, seed)
         self.labels_apart_ = apart.labels_
 
     def predict(self, X: FeaturesLike) -> np.ndarray:  # type: ignore[override]
@@ -439,8 +452,8 @@ class DawidSkeneClassifier(LabelAggregator):
         InputError
             Features that are not finite, or are no probabilities if those were fitted.
         """
-        named: np.ndarray = self.classes_[most_probable(self.predict_proba(X))]
-        return named
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[most_probable(probabilities)])
 
     def predict_proba(self, X: FeaturesLike) -> Float[np.ndarray, "items classes"]:  # type: ignore[override]
         """Probability of each class of items by their features alone.

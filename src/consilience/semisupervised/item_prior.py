@@ -147,7 +147,7 @@ def prior_and_slopes(
     return (1 - weight) * of_crowd + weight * shares, by_sharpness, by_weight
 
 
-def _climb_with_prior(objective: Objective, further: Place) -> Place:
+def _climb_with_prior(objective: Objective, further: Float[np.ndarray, " further"]) -> Place:
     """Maximise an objective of ln a, logit w and perhaps ln t, with the priors of the first two."""
     means, deviations = np.array([SHARPNESS_PRIOR, WEIGHT_PRIOR]).T
 
@@ -165,5 +165,5 @@ def _climb(objective: Objective, start: Place, limits: list[tuple[float, float]]
         value, slope = objective(place)
         return -value, -slope
 
-    found = minimize(falling, start, jac=True, method="L-BFGS-B", bounds=limits, options={"ftol": 1e-12, "gtol": 1e-7})
+    found = minimize(falling, start, jac=True, method="L-BFGS-B", bounds=limits, options={"ftol": 0.0, "gtol": 1e-9})
     return np.asarray(found.x)
