@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.analysis import findings
 from consilience.annotations import concat
-from consilience.consensus import KCC
+from consilience.consensus import KCC, DawidSkene
 from consilience.errors import InputError
 from consilience.persistence import load, save
 from consilience.workflows.result_folder import possible_files
@@ -31,7 +31,7 @@ QUICK = {
     "MPCKMeans": {"n_clusters": 2, "n_init": 2, "random_state": 0},
     "ITMLClustering": {"n_clusters": 2, "n_init": 2, "random_state": 0},
     "SemiCrowd": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "DawidSkeneClassifier": {"random_state": 0},
+    "DawidSkeneClassifier": {"consensus": DawidSkene(tol=1e-4), "random_state": 0},
     "InductiveConsensus": {"consensus": KCC(2, n_init=2), "random_state": 0},
     "CorrelationClustering": {"n_init": 1, "random_state": 0},
     "Crowdclustering": {"n_init": 1, "max_iter": 5, "max_clusters": 2, "n_components": 2, "random_state": 0},

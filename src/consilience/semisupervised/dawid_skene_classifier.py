@@ -204,7 +204,7 @@ def init_features(
     return FeatureState(state, evidence, np.inf)
 
 
-def sweep_round(state: FeatureState, temperature: float) -> FeatureState:
+def sweep_round(state: FeatureState, temperature: float, tol: float) -> FeatureState:
     """Update a and w, then sweep."""
     labels, before = state.labels, lower_bound(state.dawid_skene)
     log_weights = state.dawid_skene.log_weights
@@ -213,7 +213,7 @@ def sweep_round(state: FeatureState, temperature: float) -> FeatureState:
     evidence = replace(state.evidence, onehot=labels)
     learned = labels.items.learned
     renewed = replace(state.dawid_skene, expected=labels.expectation(log_weights, state.log_table))
-    swept = iterate(renewed, lambda one: step(one, evidence, learned=learned), lower_bound, max_iter=SWEEPS)
+    swept = iterate(renewed, lambda one: step(one, evidence, learned=learned), lower_bound, max_iter=SWEEPS, tol=tol)
     return FeatureState(swept.state, evidence, lower_bound(swept.state) - before)
 
 
@@ -221,7 +221,7 @@ def run_features(start: FeatureState, temperature: float, *, max_iter: int, tol:
     """Repeat rounds until the bound stands still; a new a and w may lower it."""
     return iterate(
         start,
-        lambda state: sweep_round(state, temperature),
+        lambda state: sweep_round(state, temperature, tol),
         lambda state: lower_bound(state.dawid_skene),
         max_iter=max(max_iter // SWEEPS, 1),
         settled=lambda state: abs(state.change) <= SWEEPS * tol * abs(lower_bound(state.dawid_skene)),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
 from scipy.special import expit, log_softmax, softmax
 
 from consilience.consensus.labels.calibration import HIGHEST, PENALTY
@@ -29,6 +29,8 @@ FLOOR = 1e-3  # ε
 SHARPNESS_PRIOR = (0.0, 1.5)  # mean and standard deviation of ln a
 WEIGHT_PRIOR = (2.0, 2.0)  # of logit w
 LIMIT = 8.0  # of |ln a| and |logit w|
+ROUNDING = 1e-13  # of places where a slope is zero
+NEAR = 0.1  # of such a place to the maximum
 FIRST_TEMPERATURE = 2.0  # from which t and T are sought: at 1, the lowest, a search may not leave the limit
 
 Probabilities = Float[np.ndarray, "items classes"]
@@ -165,5 +167,19 @@ def _climb(objective: Objective, start: Place, limits: list[tuple[float, float]]
         value, slope = objective(place)
         return -value, -slope
 
-    found = minimize(falling, start, jac=True, method="L-BFGS-B", bounds=limits, options={"ftol": 0.0, "gtol": 1e-9})
-    return np.asarray(found.x)
+    found = minimize(falling, start, jac=True, method="L-BFGS-B", bounds=limits)
+    low, high = np.array(limits).T
+    free = (found.x > low) & (found.x < high)
+    if not free.any():
+        return np.asarray(found.x)
+
+    def with_free(places: Place) -> Place:
+        there = found.x.copy()
+        there[free] = places
+        return there
+
+    # where the slope is zero; values of the objective tell it from other places to 1e-7 only
+    exact = root(lambda places: objective(with_free(places))[1][free], found.x[free], tol=ROUNDING)
+    there = with_free(exact.x)
+    is_of_it = np.abs(there - found.x).max() < NEAR and ((there >= low) & (there <= high)).all()
+    return there if is_of_it else np.asarray(found.x)
