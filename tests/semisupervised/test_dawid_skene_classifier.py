@@ -302,6 +302,7 @@ def test_default_classifier_of_all_items_gives_the_prediction(model, told):
     assert np.abs(model.pred_probs_[where] - p[where]).max() > 0.01  # out of fold
     assert model.classifier_[-1].coef_.shape == (3, 10)
     assert repr(model.classifier_[0]) == repr(default_classifier()[0])
+    assert model.classifier_[1].C == 0.1
 
 
 # ---- the estimator

@@ -34,8 +34,10 @@ p comes from `cross_fitting`, at depth 1, 2 and 3 as long as the bound rises by 
 
 Decided here
 ------------
-If the bound is less than `GATE` nats above that of Dawid-Skene alone, the features tell nothing of the classes, and its
-fit is the result. Classes have one subtype; if Dawid-Skene alone has more, its bound with these is the one to exceed.
+If the bound is less than `GATE` nats above that of Dawid-Skene alone, and above that of this model with p the same for
+all items, the features tell nothing of the classes, and the fit of Dawid-Skene is the result. Classes have one subtype;
+if Dawid-Skene alone has more, its bound with these is the one to exceed. (With p flat, the bound may rise by several
+nats: proportions of the classes that are known to be equal need not be learned.)
 If no item has two labels, EM would take each label as right: S, and the first q(z), are then those of annotators who
 are right with the assumed probability, see `calibration`. The class of a gold item is known, as in Dawid-Skene. Items
 without labels are no part of the sums.

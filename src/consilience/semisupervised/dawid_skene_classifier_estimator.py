@@ -63,6 +63,7 @@ from consilience.semisupervised.dawid_skene_classifier import (
 )
 from consilience.semisupervised.item_prior import Mixing, Probabilities
 from consilience.semisupervised.learning_classifiers import (
+    FOR_SOFT_TARGETS,
     FittedClassifier,
     default_classifier,
     learn_classifiers,
@@ -94,9 +95,9 @@ class DawidSkeneClassifier(LabelAggregator):
     ----------
     classifier : estimator or "probabilities", optional
         Any scikit-learn classifier with `predict_proba`, or a `Pipeline` that ends with one. It learns soft targets if
-        it takes weights of rows, else the most probable classes. Default: logistic regression on standardised features.
-        "probabilities": the features are probabilities of the classes by a classifier of yours, one column for each
-        class; they must not come from labels of the same item, as those of cross-validation do not.
+        it takes weights of rows, else the most probable classes. Default: logistic regression with C=0.1 on
+        standardised features. "probabilities": the features are probabilities of the classes by a classifier of yours,
+        one column for each class; they must not come from labels of the same item, as those of cross-validation do not.
     consensus : DawidSkene, optional
         The model of the labels, with settings of yours. Default: ``DawidSkene()``. With ``calibrate=False``,
         `responsibilities_` are the posterior.
@@ -123,7 +124,8 @@ class DawidSkeneClassifier(LabelAggregator):
     uses_features_ : bool
         Whether the features tell something of the classes.
     gain_ : float
-        By which they raise the bound of `DawidSkene`, nats; below 10 it may be by chance.
+        By which they raise the bound, nats, over that of `DawidSkene`, or of this model with equal probabilities for
+        all items; below 10 it may be by chance.
     temperature_ : float
         By which the evidence of an item's labels is divided, at least 1; 1 if annotators err independently.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -295,8 +297,7 @@ class DawidSkeneClassifier(LabelAggregator):
     ) -> None:
         self.consensus_ = self._fit_consensus(labels, known)
         crowd = CrowdAlone.of(self.consensus_, labels, known)
-        best, self.pred_probs_ = self._fit_features(crowd, features, np.random.RandomState(seed))
-        self.gain_ = 0.0 if best is None else best.trace.lower_bound - crowd.lower_bound
+        best, self.pred_probs_, self.gain_ = self._fit_features(crowd, features, np.random.RandomState(seed))
         self.uses_features_ = best is not None and self.gain_ >= GATE
         self.notes_ = [self._say_whether_used()]
         if crowd.items.is_single and not self.uses_features_:
@@ -321,34 +322,37 @@ class DawidSkeneClassifier(LabelAggregator):
 
     def _fit_features(
         self, crowd: CrowdAlone, features: Float[np.ndarray, "items features"], rng: np.random.RandomState
-    ) -> tuple[Depth | None, Probabilities]:
-        """Fit with features; return the best fit, if there are items for folds, and p of all items."""
-        alone, items = (crowd.scores / crowd.temperature, crowd.log_weights), crowd.items
+    ) -> tuple[Depth | None, Probabilities, float]:
+        """Fit with features; return the best fit, if there are items for folds, p of all items, and the gain."""
+        alone, n_classes = (crowd.scores / crowd.temperature, crowd.log_weights), len(crowd.log_weights)
         limits = {"max_iter": self.consensus_.max_iter, "tol": self.consensus_.tol}
 
         def fit_to(probabilities: Probabilities, predict: Predict | None) -> Depth:
-            start = init_features(items, crowd.scores, crowd.log_weights, probabilities, crowd.temperature)
+            start = init_features(crowd.items, crowd.scores, crowd.log_weights, probabilities, crowd.temperature)
             return Depth(run_features(start, crowd.temperature, **limits), probabilities, predict)
 
+        flat = np.full_like(crowd.scores, 1 / n_classes)
+        bound = max(crowd.lower_bound, fit_to(flat, None).trace.lower_bound)
         if self.reads_probabilities:
             self.classifier_ = None
-            return fit_to(features[crowd.labelled], None), features
-        n_folds = min(N_FOLDS, len(items.known))
-        classifier = default_classifier() if self.classifier is None else clone(self.classifier)
-        fold = divide_folds(most_probable(softmax(alone[0] + alone[1], axis=1)), rng, n_folds)
+            best = fit_to(features[crowd.labelled], None)
+            return best, features, best.trace.lower_bound - bound
+        classifier = default_classifier(FOR_SOFT_TARGETS) if self.classifier is None else clone(self.classifier)
+        target, n_folds = np.asarray(softmax(alone[0] + alone[1], axis=1)), min(N_FOLDS, len(flat))
+        fold = divide_folds(most_probable(target), rng, n_folds)
         set_seeds(classifier, rng)
         learn = learn_classifiers(classifier, features[crowd.labelled], self.n_jobs)
-        if n_folds == 1:
-            (final,) = learn([(np.arange(1), softmax(alone[0] + alone[1], axis=1))])
-            best, found = None, np.full((1, len(alone[1])), 1 / len(alone[1]))
+        if n_folds == 1:  # nothing is out of fold
+            (final,) = learn([(np.arange(1), target)])
+            deepest = None
         else:
             depths = [depth for depth in DEPTHS if depth < n_folds]
-            best = deepen(lambda depth: fit_to(*cross_fit(learn, *alone, fold, depth)), depths, crowd.lower_bound)
-            final, found = best.predict, best.probabilities
+            deepest = deepen(lambda depth: fit_to(*cross_fit(learn, *alone, fold, depth)), depths, bound)
+            final = deepest.predict
         self.classifier_ = cast(FittedClassifier, final).classifier
-        told = predict_classes(self.classifier_, features, len(alone[1]))
-        told[crowd.labelled] = found
-        return best, told
+        told = predict_classes(self.classifier_, features, n_classes)
+        told[crowd.labelled] = flat if deepest is None else deepest.probabilities
+        return deepest, told, 0.0 if deepest is None else deepest.trace.lower_bound - bound
 
     def _keep_classes(self, labels: Labels, known: Int[np.ndarray, " items"]) -> None:
         """Set what does not depend on whether the features are used."""

@@ -20,13 +20,14 @@ from consilience.semisupervised.cross_fitting import LearnAll, Predict, Rows
 from consilience.semisupervised.item_prior import Probabilities
 
 LEAST = 1e-3  # weight of a row that is learned
+FOR_SOFT_TARGETS = 0.1  # inverse penalty: noisy targets bear less than certain ones
 
 Features = Float[np.ndarray, "items features"]
 
 
-def default_classifier() -> Any:
+def default_classifier(inverse_penalty: float = 1.0) -> Any:
     """Logistic regression on standardised features."""
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    return make_pipeline(StandardScaler(), LogisticRegression(C=inverse_penalty, max_iter=1000))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,9 @@ class Choice:
 CHOICES = {  # by the kind of the annotations, and whether there are features
     ("groupings", True): Choice("PartitionLabelModel", "the file holds groupings, and there are features"),
     ("groupings", False): Choice("SubsetFusion", "the file holds groupings, and there are no features"),
-    ("labels", True): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
+    ("labels", True): Choice(
+        "DawidSkeneClassifier", "the file holds labels, whose names all annotators share, and there are features"
+    ),
     ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("pairs", True): Choice("MECC", "the file holds judgements of pairs, and there are features"),
     ("pairs", False): Choice("CorrelationClustering", "the file holds judgements of pairs, and there are no features"),
