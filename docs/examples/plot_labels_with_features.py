@@ -19,7 +19,8 @@ from consilience.semisupervised import DawidSkeneClassifier
 from consilience.simulation import noisy_crowd, simulate_labels
 
 images, digits = load_digits(return_X_y=True)
-images, digits = images[:500], digits[:500]
+chosen = np.random.default_rng(0).permutation(len(digits))[:500]
+images, digits = images[chosen], digits[chosen]
 crowd = noisy_crowd(20, 10, low=0.35, high=0.65, random_state=0)
 labels = simulate_labels(digits, confusion=crowd, annotators_per_item=3, random_state=0)
 labelled = np.arange(400)
@@ -72,5 +73,4 @@ plt.show()
 
 noise = np.random.default_rng(0).normal(size=(500, 20))
 useless = DawidSkeneClassifier(random_state=0).fit(noise, partial)
-print(useless.notes_[0])
-print(bool((useless.labels_[labelled] == alone.labels_).all()))
+print(useless.uses_features_, bool((useless.labels_[labelled] == alone.labels_).all()))
