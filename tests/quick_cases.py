@@ -15,6 +15,7 @@ REPRESENTATIVES = {
     "MPCKMeans",
     "MECC",
     *("DawidSkene", "PartitionLabelModel", "InductiveConsensus", "CorrelationClustering", "Crowdclustering"),
+    "DawidSkeneClassifier",
 }
 """One for each base; and those with a `fit` of their own."""
 COMPILED = ("BayesSCDC", "SCDC", "DeepMCVC")

@@ -32,6 +32,7 @@ PARAMETERS = {
     "MPCKMeans": SMALL,
     "ITMLClustering": SMALL | {"n_init": 3},
     "SemiCrowd": SMALL | {"n_init": 3},
+    "DawidSkeneClassifier": {"random_state": 0},
     "InductiveConsensus": {"consensus": KCC(3, n_init=3), "random_state": 0},
     "BayesSCDC": SMALL | DEEP,
     "SCDC": SMALL | DEEP,

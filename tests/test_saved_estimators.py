@@ -132,7 +132,7 @@ REFUSED = {
     },  # no pair, or none to compare
     "one annotator": {"SpectralEM"},
     "two annotators": {"SpectralEM"},
-    "no features": {"MPCKMeans", "ITMLClustering", "SemiCrowd", "InductiveConsensus"},
+    "no features": {"MPCKMeans", "ITMLClustering", "SemiCrowd", "InductiveConsensus", "DawidSkeneClassifier"},
 }
 """Estimators that a study tells nothing."""
 
@@ -297,6 +297,11 @@ CONFIGURED = {
     ],
     "ITMLClustering": [*OF_PAIRS, {"prior": "identity"}, {"prior": "covariance", "slack": 100.0}],
     "SemiCrowd": [*OF_PAIRS, {"d0": 0.2, "d1": 0.6, "error_weight": 0.5}, {"ridge": 100.0}, {"d0": 0.45, "d1": 0.5}],
+    "DawidSkeneClassifier": [
+        {"consensus": DawidSkene(confusion="one-coin", calibrate=False)},
+        {"classifier": LogisticRegression(C=0.1), "random_state": np.random.default_rng(0)},
+        {"classifier": make_pipeline(MinMaxScaler(), LogisticRegression()), "consensus": DawidSkene(prior=None)},
+    ],
     "InductiveConsensus": [
         {"consensus": CSPA(n_clusters=1)},
         {"consensus": SubsetFusion(n_clusters=4)},

@@ -22,7 +22,7 @@ from tests.test_persistence import same
 
 CONFIGURATIONS = configurations()
 VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
-WITH_SKLEARN = ("InductiveConsensus", "Pipeline", "SubsetClustering")
+WITH_SKLEARN = ("InductiveConsensus", "DawidSkeneClassifier", "Pipeline", "SubsetClustering")
 """Models with parts of scikit-learn, which only loads what the same or an earlier version of it wrote."""
 
 

@@ -347,7 +347,7 @@ FEATURES = {
 @in_turn(WITH_FEATURES, FEATURES, "way")
 def test_features_beside_annotations_with_names_are_read(name, way):
     make, is_read = FEATURES[way]
-    said = Groupings.from_matrix(WIDE)
+    said = kind_of(name).from_matrix(WIDE)
     read = or_one_sentence(lambda: reading(name, lambda: fitted(name, make(), said)))
     assert (read is not None) == is_read
     if read is not None:
@@ -356,7 +356,7 @@ def test_features_beside_annotations_with_names_are_read(name, way):
 
 @in_each_way(WITH_FEATURES, [way for way, (_, is_read) in FEATURES.items() if is_read])
 def test_features_beside_annotations_with_names(name, way):
-    model = fitted(name, FEATURES[way][0](), Groupings.from_matrix(WIDE))
+    model = fitted(name, FEATURES[way][0](), kind_of(name).from_matrix(WIDE))
     require_same(name, model, model.items_, reference(name))
 
 
@@ -371,20 +371,20 @@ BARE = {
 
 @in_turn(WITH_FEATURES, BARE, "way")
 def test_features_beside_numbered_rows_are_read(name, way):
-    read = reading(name, lambda: fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position()))
+    read = reading(name, lambda: fitted(name, BARE[way](), kind_of(name).from_matrix(WIDE).by_position()))
     require_same_content(name, read, ITEMS)
 
 
 @in_each_way(WITH_FEATURES, BARE)
 def test_features_beside_numbered_rows(name, way):
-    model = fitted(name, BARE[way](), Groupings.from_matrix(WIDE).by_position())
+    model = fitted(name, BARE[way](), kind_of(name).from_matrix(WIDE).by_position())
     require_same(name, model, pd.Index(ITEMS), reference(name))
 
 
 @with_features
 def test_an_array_beside_reordered_rows_is_refused(name):
     frame = X.reset_index(drop=True).iloc[ORDER]
-    for said in (WIDE.to_numpy(), Groupings.from_matrix(WIDE.to_numpy())):
+    for said in (WIDE.to_numpy(), kind_of(name).from_matrix(WIDE.to_numpy())):
         assert or_one_sentence(lambda said=said: fitted(name, frame, said)) is None
 
 
@@ -398,7 +398,7 @@ KEPT = {
 
 def pipelines(name, rows):
     """A pipeline that keeps names with what it is fitted to, and one that does not, with rows by position."""
-    said = Groupings.from_matrix(WIDE)
+    said = kind_of(name).from_matrix(WIDE)
     bare = make_pipeline(StandardScaler(), unfitted(name))
     assert or_one_sentence(lambda: clone(bare).fit(rows, said)) is None
     return (
@@ -411,7 +411,7 @@ def pipelines(name, rows):
 def test_pipelines(name):
     scaled = X.sub(X.mean()).div(X.std(ddof=0))
     expected, expected_features = content(
-        name, reading(name, lambda: fitted(name, scaled, Groupings.from_matrix(WIDE)))
+        name, reading(name, lambda: fitted(name, scaled, kind_of(name).from_matrix(WIDE)))
     )
     for rows in (X, X.iloc[ORDER], X.sort_values("b")):
         for pipeline, said, items in pipelines(name, rows):
@@ -424,7 +424,7 @@ def test_pipelines(name):
 @pytest.mark.slow
 @with_features
 def test_pipelines_fit_alike(name):
-    scaled = fitted(name, X.sub(X.mean()).div(X.std(ddof=0)), Groupings.from_matrix(WIDE))
+    scaled = fitted(name, X.sub(X.mean()).div(X.std(ddof=0)), kind_of(name).from_matrix(WIDE))
     for rows in (X, X.iloc[ORDER], X.sort_values("b")):
         for pipeline, said, items in pipelines(name, rows):
             final = pipeline.fit(rows, said)[-1]

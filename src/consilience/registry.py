@@ -193,6 +193,14 @@ ESTIMATORS: dict[str, Entry] = {
             clusters="n_clusters",
         ),
         Entry(
+            name="DawidSkeneClassifier",
+            module="consilience.semisupervised",
+            kind="semisupervised",
+            reads=("labels",),
+            description="DawidSkene with a classifier: features take part in the classes of labelled items, and "
+            "predict those of others.",
+        ),
+        Entry(
             name="InductiveConsensus",
             module="consilience.semisupervised",
             kind="semisupervised",

@@ -9,7 +9,7 @@ import pytest
 
 from consilience import Labels, load, read_annotations, save
 from consilience.consensus import DawidSkene, MajorityVote
-from consilience.simulation import simulate_copies, simulate_labels
+from consilience.simulation import simulate_copies, simulate_labels, simulate_labels_with_features
 from tests.cli.conftest import further
 
 FIT = ("fit", "labels.csv", "--model", "DawidSkene", "--out", "out")
@@ -215,13 +215,38 @@ def test_features_are_only_shown_in_the_report(judged, run, cells, quick_report)
     result = run(*FIT, "--features", "features.csv", "--scores", "features.csv")
     assert (
         "Note: DawidSkene does not use features; those of features.csv are only shown in the report. --model "
-        "PartitionLabelModel would use them.\n"
+        "DawidSkeneClassifier would use them.\n"
     ) in result.stderr
     assert "Note: Rows of features.csv about other items, left out: 1.\n" in result.stderr
     ((model, _, X, scores),) = quick_report
     assert type(model) is DawidSkene
     pd.testing.assert_frame_equal(X, features[:12])
     assert scores["size"].tolist() == X["size"].tolist()
+
+
+def test_features_take_part_in_the_classes(tmp_path, run, quick_report):
+    """Of items that nobody labelled, too; with known classes, and with probabilities instead, which are not scaled."""
+    drawn = simulate_labels_with_features(90, n_features=5, n_classes=2, shift=1.5, n_labelled=60, random_state=0)
+    names, classes = [f"i{i}" for i in range(90)], np.array(["cat", "dog"])
+    labels = drawn.annotations.to_frame()
+    said = labels.assign(item="i" + labels["item"].astype(str), label=classes[labels["label"].astype(int)])
+    said.to_csv(tmp_path / "labels.csv", index=False)
+    drawn.data.set_axis(names).rename_axis("item").to_csv(tmp_path / "features.csv")
+    (tmp_path / "gold.csv").write_text(f"item,label\ni0,{classes[1 - drawn.target[0]]}\n")
+    result = run("fit", "labels.csv", "--features", "features.csv", "--gold", "gold.csv", "-o", "out")
+    assert "Chose DawidSkeneClassifier, since the file holds labels" in result.stderr
+    assert "Features take part in the classes" in result.stdout
+    found = table(tmp_path / "out" / "labels.csv", index_col="item")
+    assert found.loc["i0", "label"] == classes[1 - drawn.target[0]]
+    assert (found.loc[names[1:], "label"] == classes[drawn.target[1:]]).mean() > 0.95
+    run("predict", "out/model.zip", "features.csv", "--out", "new.csv")
+    assert (table(tmp_path / "new.csv")["label"] == classes[drawn.target]).mean() > 0.95
+    shares = np.where(np.eye(2)[drawn.target] == 1, 0.9, 0.1)
+    pd.DataFrame(shares, names, classes).rename_axis("item").to_csv(tmp_path / "shares.csv")
+    given = ("--model", "DawidSkeneClassifier", "--set", "classifier=probabilities")
+    run("fit", "labels.csv", "--features", "shares.csv", *given, "-o", "by-shares")
+    found = table(tmp_path / "by-shares" / "labels.csv", index_col="item")
+    assert (found["label"] == classes[drawn.target]).all()
 
 
 def test_predict_reads_labels_of_new_items(judged, run):
@@ -305,8 +330,8 @@ def test_report_of_other_labels(judged, fails):
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
         (
             ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
-            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, ProductMixture, SpectralEM and StagewiseEM "
-            "can use it.",
+            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, ProductMixture, SpectralEM, StagewiseEM "
+            "and DawidSkeneClassifier can use it.",
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),

@@ -66,8 +66,6 @@ def test_the_kind_of_file_chooses_the_model_with_a_reason(kind, with_features, f
     found = clusters.iloc[:, 0].loc[NAMES].to_numpy()
     assert all(len(set(found[k == KINDS])) == 1 for k in range(3))
     assert len(set(found)) == 3
-    if kind == "labels" and with_features:
-        assert "--model PartitionLabelModel would use them." in result.stderr
 
 
 def test_fuse_is_the_same_as_fit_of_groupings_alone(files, run, is_drawn):

@@ -42,6 +42,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "MPCKMeans": {"n_clusters": 3, "random_state": 0},
     "ITMLClustering": {"n_clusters": 3, "random_state": 0},
     "SemiCrowd": {"n_clusters": 3, "random_state": 0},
+    "DawidSkeneClassifier": {"random_state": 0},
     "InductiveConsensus": {"consensus": KCC(3, n_init=2), "random_state": 0},
     "CorrelationClustering": {"n_init": 1, "random_state": 0},
     "Crowdclustering": {"n_init": 1, "max_iter": 5, "max_clusters": 2, "n_components": 2, "random_state": 0},

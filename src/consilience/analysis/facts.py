@@ -138,6 +138,7 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "agreement": _average(quality["agreement"], quality["n_labels"]),
         "information": _average(quality["information"], quality["n_labels"]),
         "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
+        "caveats": found.told(found.can.notes),
     }
 
 

@@ -175,7 +175,7 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
         accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
         tells = f"{accuracy}{row['information']:.2f} bits per label"
         lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {quantify(row['n_labels'], 'label')}")
-    return lines
+    return lines + found["caveats"]
 
 
 def _counts(found: Mapping[str, Any], *things: str) -> list[str]:

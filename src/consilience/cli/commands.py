@@ -166,8 +166,9 @@ def fit(
     --categorical says so. Items without annotations are clustered by their features.
 
     Without --model, the kind of ANNOTATIONS decides: groupings with features are fitted by PartitionLabelModel,
-    groupings alone by SubsetFusion; labels by DawidSkene; ratings (--kind ratings: labels that are numbers, such as 1
-    to 5) by OrdinalRatings; judgements of pairs with features by MECC, without by CorrelationClustering.
+    groupings alone by SubsetFusion; labels with features by DawidSkeneClassifier, without by DawidSkene; ratings (--kind
+    ratings: labels that are numbers, such as 1 to 5) by OrdinalRatings; judgements of pairs with features by MECC,
+    without by CorrelationClustering.
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
@@ -175,10 +176,10 @@ def fit(
     put each item under each), model.zip and summary.json.
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
-    table of labels. They do not use features, which are then shown in the report only. They write report.html,
-    labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv, confusion.csv, counts.csv
-    (if the model counts), placements.csv (if annotators labelled most of the items: how many gave each label),
-    given-labels.csv (of --given-labels), model.zip and summary.json.
+    table of labels. Only DawidSkeneClassifier uses features; with other models they are shown in the report only. They
+    write report.html, labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv,
+    confusion.csv, counts.csv (if the model counts), placements.csv (if annotators labelled most of the items: how many
+    gave each label), given-labels.csv (of --given-labels), model.zip and summary.json.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.

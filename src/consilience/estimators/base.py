@@ -382,8 +382,9 @@ class CrowdEstimator(BaseEstimator):
         if annotations is not None:
             annotations = read_beside(annotations, X, "labels", type(self).__name__, missing)
         if not isinstance(annotations, Labels):
+            who = "" if self._name_of_labels == "label" else "The consensus model of "
             raise InputError(
-                f"The consensus model of {type(self).__name__} reads Labels, whose names mean the same to all "
+                f"{who}{type(self).__name__} reads Labels, whose names mean the same to all "
                 f"annotators. Got {'None' if annotations is None else type(annotations).__name__}."
             )
         return match_items(annotations, X)

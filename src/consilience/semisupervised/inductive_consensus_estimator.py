@@ -24,9 +24,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,6 +41,7 @@ from consilience.estimators.nested import set_seeds
 from consilience.estimators.scoring import rates, score_of_clusters
 from consilience.estimators.user_order import Axes
 from consilience.inference.randomness import check_random_state
+from consilience.semisupervised.learning_classifiers import default_classifier, predict_classes, predicts_codes
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -289,12 +287,9 @@ class InductiveConsensus(CrowdEstimator):
 
     def _probabilities(self, features: Float[np.ndarray, "items features"]) -> Float[np.ndarray, "items clusters"]:
         """Probabilities of the classifier, a column for each cluster; 0 for those it was not trained on."""
-        found = np.zeros((len(features), self.n_clusters_))
         if hasattr(self.classifier_, "predict_proba"):
-            found[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
-        else:
-            found[np.arange(len(features)), self.classifier_.predict(features)] = 1.0
-        return found
+            return predict_classes(self.classifier_, features, self.n_clusters_)
+        return np.eye(self.n_clusters_)[self.classifier_.predict(features)]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -316,7 +311,7 @@ class InductiveConsensus(CrowdEstimator):
         """Unfitted copies of the consensus model and the classifier."""
         classifier = self.classifier
         if classifier is None:
-            classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+            classifier = default_classifier()
         copies = clone(self.consensus), clone(classifier)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
@@ -336,17 +331,10 @@ class InductiveConsensus(CrowdEstimator):
             yield "n_clusters_"
         if len(self._rates) != len(self._rated) + 1:
             yield "_rates"
-        if not (hasattr(self.classifier_, "predict") and _predicts_codes(self.classifier_, self.n_clusters_)):
+        if not (hasattr(self.classifier_, "predict") and predicts_codes(self.classifier_, self.n_clusters_)):
             yield "classifier_"
 
 
 def _reads_features(estimator: CrowdEstimator) -> bool:
     """Whether `fit` needs annotations in addition to its first argument."""
     return bool(estimator.__sklearn_tags__().target_tags.required)
-
-
-def _predicts_codes(classifier: Any, n_clusters: int) -> bool:
-    classes = getattr(classifier, "classes_", None)
-    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.dtype.kind in "iu" and len(classes)):
-        return False
-    return 0 <= int(classes.min()) <= int(classes.max()) < n_clusters

@@ -4,7 +4,8 @@ from consilience.simulation.agents import CooccurrenceAgent, ReplayAgent
 from consilience.simulation.clustering_agents import ClusteringAgent, ClusteringPopulation
 from consilience.simulation.clusters import gaussian_clusters
 from consilience.simulation.experts import simulate_crowd, simulate_experts
-from consilience.simulation.labels import simulate_copies, simulate_labels, sparse_crowd
+from consilience.simulation.features import simulate_labels_with_features
+from consilience.simulation.labels import noisy_crowd, simulate_copies, simulate_labels, sparse_crowd
 from consilience.simulation.map_population import MapPopulation
 from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
@@ -18,12 +19,14 @@ __all__ = [
     "ReplayAgent",
     "complete",
     "gaussian_clusters",
+    "noisy_crowd",
     "present",
     "random_subsets",
     "simulate_copies",
     "simulate_crowd",
     "simulate_experts",
     "simulate_labels",
+    "simulate_labels_with_features",
     "simulate_pairs",
     "simulate_ratings",
     "sparse_crowd",

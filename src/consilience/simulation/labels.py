@@ -30,7 +30,7 @@ from consilience.simulation._checks import (
     require_size,
 )
 
-__all__ = ["simulate_copies", "simulate_labels", "sparse_crowd"]
+__all__ = ["noisy_crowd", "simulate_copies", "simulate_labels", "sparse_crowd"]
 
 
 def simulate_labels(
@@ -230,6 +230,59 @@ def sparse_crowd(
     experts = np.where(np.eye(n_classes, dtype=bool), right if n_classes > 1 else 1.0, wrong)
     habits = generator(random_state).dirichlet(np.ones(n_classes), n_annotators - n_experts)
     return np.concatenate([experts, np.repeat(habits[:, None], n_classes, axis=1)])
+
+
+def noisy_crowd(
+    n_annotators: int = 20,
+    n_classes: int = 4,
+    *,
+    low: float = 0.5,
+    high: float = 0.9,
+    random_state: RandomSource = None,
+) -> np.ndarray:
+    """Return confusion matrices of a crowd in which everybody has an accuracy and errors of their own.
+
+    Parameters
+    ----------
+    n_annotators : int, default=20
+    n_classes : int, default=4
+    low, high : float, default=0.5, 0.9
+        The probability of a right label, the same for all classes, is drawn for each annotator from a uniform
+        distribution between these; the shares of the wrong labels for each annotator and class from a
+        Dirichlet(1, ..., 1).
+    random_state : int, RandomState, Generator or None
+        Source of the randomness; an int gives the same crowd each time.
+
+    Returns
+    -------
+    ndarray, shape (n_annotators, n_classes, n_classes)
+        Probability of each label (last axis) by each annotator for items of each class, for `simulate_labels`.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range.
+
+    Examples
+    --------
+    >>> from consilience.simulation import noisy_crowd
+    >>> noisy_crowd(2, 3, random_state=0)[0].round(2).tolist()
+    [[0.75, 0.17, 0.08], [0.03, 0.75, 0.21], [0.2, 0.04, 0.75]]
+    """
+    require_count("n_annotators", n_annotators, "noisy_crowd")
+    require_count("n_classes", n_classes, "noisy_crowd")
+    require_size(n_annotators, n_classes**2, "probabilities", "noisy_crowd")
+    require_share("low", low, "noisy_crowd")
+    require_share("high", high, "noisy_crowd")
+    rng = generator(random_state)
+    right = rng.uniform(min(low, high), max(low, high), n_annotators)[:, None]
+    if n_classes == 1:
+        return np.ones((n_annotators, 1, 1))
+    matrices = np.empty((n_annotators, n_classes, n_classes))
+    for k in range(n_classes):
+        matrices[:, k, np.arange(n_classes) != k] = (1 - right) * rng.dirichlet(np.ones(n_classes - 1), n_annotators)
+        matrices[:, k, k] = right[:, 0]
+    return matrices
 
 
 def distinct_choices(n_rows: int, n: int, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -26,7 +26,7 @@ from consilience.workflows.jobs import ComparisonRequest, FeatureOptions, Result
 from consilience.workflows.model_choice import make_estimator
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import require_outputs, write_table
-from consilience.workflows.preprocessing import behind, steps_for
+from consilience.workflows.preprocessing import behind, reads_probabilities, steps_for
 
 MOST_NUMBERS = 5  # of clusters, between the lowest and the highest
 
@@ -200,7 +200,7 @@ def prepend_preparation(
     if table is None:
         return dict(models)
     return {
-        name: behind(steps_for(table, options, standardize=standardize), model)
+        name: behind(steps_for(table, options, standardize=standardize and not reads_probabilities(model)), model)
         if registry.entry(type(model).__name__).kind == "semisupervised"
         else model
         for name, model in models.items()

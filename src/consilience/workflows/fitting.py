@@ -32,7 +32,7 @@ from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encode_summary, require_no_input
-from consilience.workflows.preprocessing import as_shown, behind, legible, steps_for
+from consilience.workflows.preprocessing import as_shown, behind, legible, reads_probabilities, steps_for
 from consilience.workflows.result_folder import (
     MODEL,
     REPORT,
@@ -328,11 +328,14 @@ class Made:
 def fit_model(chosen: Chosen, evidence: ModelInputs, request: FitRequest) -> Made:
     """Fit a model after the steps that prepare its features."""
     table, estimator = evidence.features, chosen.estimator
-    steps = [] if table is None else steps_for(table, request.feature_options, standardize=request.standardize)
+    standardize = request.standardize and not reads_probabilities(estimator)
+    steps = [] if table is None else steps_for(table, request.feature_options, standardize=standardize)
     if registry.entry(chosen.name).kind == "consensus":
         estimator.fit(evidence.annotations, **evidence.known)
         return Made(estimator, estimator, legible(steps, table))
-    estimator = behind(steps, estimator).fit(table, evidence.annotations)
+    step = f"{type(estimator).__name__.lower()}__" if steps else ""
+    known = {f"{step}{name}": value for name, value in evidence.known.items()}
+    estimator = behind(steps, estimator).fit(table, evidence.annotations, **known)
     return Made(estimator, *as_shown(estimator, table))
 
 

@@ -144,7 +144,7 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
     notes += _of_nobody(annotations)
     if isinstance(annotations, Groupings):
         notes += _of_one_label(annotations)
-    if isinstance(annotations, Labels) or registry.entry(model).kind == "consensus":
+    if registry.entry(model).kind == "consensus":
         return _without_features(annotations, notes, material, known, model)
     read, source = material.features, material.features_source
     if read is None or source is None:
@@ -152,7 +152,8 @@ def evidence_for(model: str, material: Material, known: dict[str, Path | None]) 
             annotations, None, notes + _say_unannotated(annotations, "annotations", "their clusters are unknown")
         )
     annotations, more = _over(annotations, read.table.index, material.source, source)
-    return ModelInputs(annotations, read.table, notes + read.notes + more)
+    told = read_known(known, annotations) if isinstance(annotations, Labels) else {}
+    return ModelInputs(annotations, read.table, notes + read.notes + more, told)
 
 
 def read_for_model(
@@ -218,7 +219,9 @@ def _without_features(
 
 def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
     """Name a model that uses features."""
-    return "MECC" if isinstance(annotations, Pairs) else "PartitionLabelModel"
+    if isinstance(annotations, Pairs):
+        return "MECC"
+    return "DawidSkeneClassifier" if isinstance(annotations, Labels) else "PartitionLabelModel"
 
 
 def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
@@ -345,8 +348,8 @@ def _of_one_label(groupings: Groupings) -> list[str]:
 
 
 def _over(
-    loaded: Groupings | Pairs, items: pd.Index, annotations: str, features: TableSource
-) -> tuple[Groupings | Pairs, list[str]]:
+    loaded: Groupings | Labels | Pairs, items: pd.Index, annotations: str, features: TableSource
+) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Return annotations over the items that have features, and notes on the change."""
     per_item = loaded.summary().annotators_per_item
     absent = ~loaded.items.isin(items)

@@ -26,7 +26,9 @@ class Choice:
 CHOICES = {  # by the kind of the annotations, and whether there are features
     ("groupings", True): Choice("PartitionLabelModel", "the file holds groupings, and there are features"),
     ("groupings", False): Choice("SubsetFusion", "the file holds groupings, and there are no features"),
-    ("labels", True): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
+    ("labels", True): Choice(
+        "DawidSkeneClassifier", "the file holds labels, whose names all annotators share, and there are features"
+    ),
     ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("ratings", True): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),
     ("ratings", False): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),

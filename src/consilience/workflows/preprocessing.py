@@ -87,6 +87,11 @@ def behind(steps: list[tuple[str, Any]], model: Any) -> Any:
     return Pipeline([*steps, (type(model).__name__.lower(), model)]) if steps else model
 
 
+def reads_probabilities(model: Any) -> bool:
+    """Whether the features of a model are probabilities, which must not be scaled."""
+    return bool(getattr(model, "reads_probabilities", False))
+
+
 def legible(steps: list[tuple[str, Any]], table: pd.DataFrame | None) -> pd.DataFrame | None:
     """Return features as numbers, filled and encoded, for the report of a model that does not use them."""
     encode = dict(steps).get(COLUMNS)

@@ -154,7 +154,7 @@ def calibration(
 
     target = softmax(without / _least(of_labels) + log_weights, axis=1)
     temperature = _least(of_scores)
-    return Calibration(temperature, 1 - 1 / temperature, _of_good_annotators(model, log_weights))
+    return Calibration(temperature, 1 - 1 / temperature, confusion_of_good_annotators(model, log_weights))
 
 
 def _least(objective: Callable[[float], ValueAndSlope]) -> float:
@@ -168,7 +168,7 @@ def _least(objective: Callable[[float], ValueAndSlope]) -> float:
     return float(np.exp(brentq(lambda place: objective(float(np.exp(place)))[1], places[best], places[other])))
 
 
-def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
+def confusion_of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
     """Mean confusion matrix of the best annotators, weighted by their labels."""
     matrices = model.matrices()
     accuracy = accuracy_of(matrices, softmax(log_weights))

@@ -94,6 +94,7 @@ def key_findings(subject: Subject) -> list[str]:
             *(certainty_sections.in_short(subject) if subject.certainty else []),
             *label_sections.certainty_in_short(subject),
             label_sections.annotators_in_short(subject),
+            *subject.told(subject.can.notes),
         ]
     else:
         findings = _clusters_in_short(subject)

@@ -1,0 +1,94 @@
+"""Probabilities of classes that users give in place of features: columns that are classes, rows that sum to 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from consilience.annotations import Labels
+from consilience.annotations.fit_arguments import first_named
+from consilience.annotations.labels import sorted_names
+from consilience.annotations.names import name_index, plain
+from consilience.errors import InputError
+
+ROUNDING = 1e-3  # largest deviation of a row from 1
+HINT = "Give a DataFrame with a column for each class, named by the class."
+
+
+def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " classes"]]:
+    """Return labels with the classes of all columns, and the column of each class.
+
+    Columns are matched with classes by name, in whatever form a file gave it; those of an array by position.
+
+    Raises
+    ------
+    InputError
+        A class has no column, or an array has another number of columns than there are classes.
+    """
+    names = _names_of(X)
+    texts = None if names is None else names.astype(str)
+    classes = labels.classes.astype(str)
+    if names is None or texts is None or (isinstance(names, pd.RangeIndex) and not classes.isin(texts).any()):
+        n_columns = np.shape(X)[1]
+        if n_columns != labels.n_classes:
+            raise InputError(
+                f"There are {n_columns} columns of probabilities, and the labels have {labels.n_classes} classes: "
+                f"{first_named(labels.classes)}. {HINT}"
+            )
+        return labels, np.arange(n_columns)
+    absent = ~classes.isin(texts)
+    if absent.any():
+        name = plain(labels.classes[absent][0])
+        raise InputError(
+            f"There is no column of probabilities for the class {name!r}, but {first_named(names)}. {HINT}"
+        )
+    labels = _with_further(labels, names[~texts.isin(classes)])
+    return labels, texts.get_indexer(labels.classes.astype(str))
+
+
+def _names_of(X: Any) -> pd.Index | None:
+    if isinstance(X, pd.DataFrame):
+        return X.columns
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return pd.Index(frame.columns) if isinstance(frame, nw.DataFrame) else None
+
+
+def _with_further(labels: Labels, names: pd.Index) -> Labels:
+    """Return labels over further classes too, sorted if the others are."""
+    if names.empty:
+        return labels
+    together = name_index([*labels.classes, *names])
+    if labels.classes.equals(sorted_names(labels.classes)):
+        together = sorted_names(together)
+    place = together.get_indexer(labels.classes)
+    return replace(labels, classes=together, label=place[labels.label]).in_order()
+
+
+def require_probabilities(
+    values: Float[np.ndarray, "items columns"], items: pd.Index | None
+) -> Float[np.ndarray, "items columns"]:
+    """Return rows that sum to 1.
+
+    items : names, for the message; by default numbers of rows.
+
+    Raises
+    ------
+    InputError
+        A value is negative, or a row does not sum to 1.
+    """
+    total = values.sum(1)
+    wrong = (values < 0).any(1) | (np.abs(total - 1) > ROUNDING)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        name = row if items is None else plain(items[row])
+        raise InputError(
+            f"With classifier='probabilities', features are probabilities of the classes. The row of item {name!r} has "
+            f"values from {values[row].min():g} to {values[row].max():g} that sum to {total[row]:g}. Expected numbers "
+            "from 0 that sum to 1."
+        )
+    return values / total[:, None]

@@ -1,0 +1,332 @@
+"""Dawid-Skene with a classifier: features of the items take part in what their labels mean.
+
+Aggregating labels first and learning from the result later cannot mend the class of a labelled item. Here the
+probabilities of a classifier are a prior of each item's class, under which the labels are read, and the classifier
+learns from what comes of it.
+
+Model
+-----
+    c_n  ~ Bernoulli(w)                           whether the classifier tells the class of item n
+    z_n  ~ s_n if c_n, else π                     class
+    s_n  = softmax(a ln p̃_n)                      see `item_prior`; p_n by a classifier that never saw a label of n
+    y_nj | z_n=k ~ Categorical(θ_jk)              label of item n by annotator j
+    π, θ                                          see `consensus.labels.dawid_skene`, the model with w = 0
+
+Symbols
+-------
+    here                                 shape
+    z       responsibilities             (items, classes)                q(z_n = k)
+    r       mixing.prior(…)              (items, classes)                (1 - w) exp(E ln π) + w s_n
+    p       probabilities                (items, classes)
+    a, w    mixing                       numbers
+    θ, π    dawid_skene                  a `DawidSkeneState`
+    S       scores                       (items, classes)                Σ_j E ln θ_j,k,y_nj of Dawid-Skene alone
+    T       temperature                  number                          of Dawid-Skene alone, see `calibration`
+
+Updates
+-------
+    q(z_n = k)           ∝ r_nk exp(Σ_j E ln θ_j,k,y_nj)
+    q(z_n = k, c_n = 0)  ∝ (1 - w) exp(E ln π_k) exp(Σ_j E ln θ_j,k,y_nj)
+    q(θ) from q(z), q(π) from q(z, c = 0), as in Dawid-Skene
+    a, w  every few sweeps: see `item_prior`, of the scores under the present θ
+
+p comes from `cross_fitting`, at depth 1, 2 and 3 as long as the bound rises by `DEEPER`.
+
+Decided here
+------------
+If the bound is less than `GATE` nats above that of Dawid-Skene alone, and above that of this model with p the same for
+all items, the features tell nothing of the classes, and the fit of Dawid-Skene is the result. Classes have one subtype;
+if Dawid-Skene alone has more, its bound with these is the one to exceed. (With p flat, the bound may rise by several
+nats: proportions of the classes that are known to be equal need not be learned.)
+If no item has two labels, EM would take each label as right: S, and the first q(z), are then those of annotators who
+are right with the assumed probability, see `calibration`. The class of a gold item is known, as in Dawid-Skene. Items
+without labels are no part of the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
+from scipy.special import logsumexp, softmax
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.annotator_models import AnnotatorModel
+from consilience.consensus.labels.calibration import ASSUMED, confusion_of_good_annotators, with_best, with_ties
+from consilience.consensus.labels.dawid_skene import (
+    DawidSkeneEvidence,
+    DawidSkeneState,
+    init,
+    lower_bound,
+    step,
+)
+from consilience.consensus.labels.samples import sampled_items
+from consilience.inference import Trace, iterate
+from consilience.inference.clusters import most_probable
+from consilience.inference.product_distributions import Expectation, LogTable, Weights
+from consilience.semisupervised.item_prior import (
+    LabelsToPredict,
+    Mixing,
+    Probabilities,
+    mixing_of_labels,
+    mixing_of_scores,
+    temperature_of_scores,
+)
+
+GATE = 10.0  # nats
+DEEPER = 2.0  # nats
+DEPTHS = (1, 2, 3)
+SWEEPS = 5  # between updates of a and w
+
+
+@dataclass(frozen=True)
+class LabelledItems:
+    """What the crowd says of the items that have labels, or a known class.
+
+    labels : of these items, without annotators who are not heard; of copies, one label for each item.
+    onehot : (items, annotators × labels) weights of all labels.
+    known : class of each gold item, -1 elsewhere.
+    sizes : imagined items of each class in the prior of π, or 0.
+    one_coin, learned : see `DawidSkene`.
+    """
+
+    labels: Labels
+    onehot: csr_array
+    known: Int[np.ndarray, " items"]
+    sizes: Float[np.ndarray, " classes"] | float
+    one_coin: bool
+    learned: bool
+
+    @property
+    def free(self) -> Bool[np.ndarray, " items"]:
+        """Items whose class is not known."""
+        return self.known < 0
+
+    @property
+    def is_single(self) -> bool:
+        """Whether nothing but features tells how often a label is right."""
+        return not (self.known >= 0).any() and not (np.diff(self.labels.indptr) > 1).any()
+
+    def scores(self, log_table: LogTable) -> Float[np.ndarray, "items components"]:
+        """Σ_j E ln θ_j,k,y_nj; minus infinity for other classes than the known one of a gold item."""
+        found = np.asarray(self.onehot @ log_table)
+        n_subtypes = found.shape[1] // self.labels.n_classes
+        is_other = np.arange(found.shape[1]) // n_subtypes != self.known[:, None]
+        found[~self.free[:, None] & is_other] = -np.inf
+        return found
+
+    def scores_alone(self, log_table: LogTable) -> Float[np.ndarray, "items components"]:
+        """S; if no item has two labels, that of annotators who are right with the assumed probability."""
+        if not self.is_single:
+            return self.scores(log_table)
+        n_classes = self.labels.n_classes
+        assumed = np.full((n_classes, n_classes), np.log((1 - ASSUMED) / max(n_classes - 1, 1)))
+        np.fill_diagonal(assumed, np.log(ASSUMED))
+        assumed = np.repeat(assumed, log_table.shape[1] // n_classes, axis=1)
+        return self.scores(np.tile(assumed, (len(log_table) // n_classes, 1)))
+
+
+@dataclass(frozen=True)
+class LabelsWithPrior:
+    """The labels with a prior of each item, for the sweeps of Dawid-Skene.
+
+    probabilities : p.
+    """
+
+    items: LabelledItems
+    probabilities: Probabilities
+    mixing: Mixing
+
+    @property
+    def n_components(self) -> int:
+        return self.probabilities.shape[1]
+
+    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+        """E-step, summed over items; the sizes are of q(z, c = 0)."""
+        q, prior, log_likelihood = self._posterior(log_weights, log_table)
+        by_crowd = (q / prior).sum(0) * (1 - self.mixing.weight) * np.exp(log_weights)
+        return Expectation(log_likelihood, by_crowd, np.asarray(self.items.onehot.T @ q))
+
+    def posterior(self, log_weights: Weights, log_table: LogTable) -> Probabilities:
+        """q(z)."""
+        return self._posterior(log_weights, log_table)[0]
+
+    def _posterior(self, log_weights: Weights, log_table: LogTable) -> tuple[Probabilities, Probabilities, float]:
+        prior = self.mixing.prior(log_weights, self.probabilities)
+        joint = self.items.scores(log_table) + np.log(prior)
+        total = logsumexp(joint, axis=1, keepdims=True)
+        return np.exp(joint - total), prior, float(total.sum())
+
+
+@dataclass(frozen=True)
+class FeatureState:
+    """Dawid-Skene under a prior of each item.
+
+    dawid_skene : its state.
+    evidence : with the labels and this prior.
+    change : of the bound in the last round, nats.
+    """
+
+    dawid_skene: DawidSkeneState
+    evidence: DawidSkeneEvidence
+    change: float
+
+    @property
+    def labels(self) -> LabelsWithPrior:
+        """The labels and the prior."""
+        return self.evidence.onehot  # type: ignore[return-value]
+
+    @property
+    def log_table(self) -> LogTable:
+        """E ln θ, a row for each annotator and label."""
+        return self.dawid_skene.model.log_table.reshape(-1, self.labels.n_components)
+
+    def responsibilities(self) -> Probabilities:
+        """q(z)."""
+        return self.labels.posterior(self.dawid_skene.log_weights, self.log_table)
+
+
+def init_features(
+    items: LabelledItems, scores: Probabilities, log_weights: Weights, probabilities: Probabilities, temperature: float
+) -> FeatureState:
+    """M-step from q(z) under S and a prior with a and w of S / T.
+
+    scores, log_weights, temperature : of Dawid-Skene alone.
+    """
+    mixing = mixing_of_scores(scores / temperature, log_weights, probabilities)
+    labels = LabelsWithPrior(items, probabilities, mixing)
+    evidence = DawidSkeneEvidence(labels, 0.0, items.sizes)
+    q = softmax(scores + np.log(mixing.prior(log_weights, probabilities)), axis=1)
+    sums = Expectation(np.nan, (1 - mixing.weight) * q.sum(0), np.asarray(items.onehot.T @ q))
+    state = init(evidence, sums, one_coin=items.one_coin, learned=items.learned)
+    return FeatureState(state, evidence, np.inf)
+
+
+def sweep_round(state: FeatureState, temperature: float, tol: float) -> FeatureState:
+    """Update a and w, then sweep."""
+    labels, before = state.labels, lower_bound(state.dawid_skene)
+    log_weights = state.dawid_skene.log_weights
+    scores = labels.items.scores(state.log_table) / temperature
+    labels = replace(labels, mixing=mixing_of_scores(scores, log_weights, labels.probabilities))
+    evidence = replace(state.evidence, onehot=labels)
+    learned = labels.items.learned
+    renewed = replace(state.dawid_skene, expected=labels.expectation(log_weights, state.log_table))
+    swept = iterate(renewed, lambda one: step(one, evidence, learned=learned), lower_bound, max_iter=SWEEPS, tol=tol)
+    return FeatureState(swept.state, evidence, lower_bound(swept.state) - before)
+
+
+def run_features(start: FeatureState, temperature: float, *, max_iter: int, tol: float) -> Trace[FeatureState]:
+    """Repeat rounds until the bound stands still; a new a and w may lower it."""
+    return iterate(
+        start,
+        lambda state: sweep_round(state, temperature, tol),
+        lambda state: lower_bound(state.dawid_skene),
+        max_iter=max(max_iter // SWEEPS, 1),
+        settled=lambda state: abs(state.change) <= SWEEPS * tol * abs(lower_bound(state.dawid_skene)),
+    )
+
+
+@dataclass(frozen=True)
+class Depth:
+    """A fit with classifiers of some depth.
+
+    probabilities : p.
+    predict : the classifier of all items, or None.
+    """
+
+    trace: Trace[FeatureState]
+    probabilities: Probabilities
+    predict: Any
+
+
+def deepen(fit_at: Callable[[int], Depth], depths: Sequence[int], lower_bound_alone: float) -> Depth:
+    """Go deeper as long as the bound rises; it is compared with that of Dawid-Skene alone at first."""
+    best, bound = fit_at(depths[0]), lower_bound_alone
+    for depth in depths[1:]:
+        if best.trace.lower_bound - bound < DEEPER:
+            break
+        deeper = fit_at(depth)
+        bound = best.trace.lower_bound
+        if deeper.trace.lower_bound > bound:
+            best = deeper
+    return best
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far probabilities are to be trusted.
+
+    labelled : a and w for items with labels.
+    temperature : T of these.
+    unlabelled : a and w for items without labels.
+    """
+
+    labelled: Mixing
+    temperature: float
+    unlabelled: Mixing
+
+
+def calibrate_features(
+    items: LabelledItems,
+    model: AnnotatorModel,
+    log_weights: Weights,
+    responsibilities: Probabilities,
+    probabilities: Probabilities,
+) -> Trust:
+    """Find a, w and T that predict labels from features and the other labels of their item, or from features alone.
+
+    model, log_weights, responsibilities : after the last sweep.
+    """
+    labels = items.labels
+    labelled = items.free & (np.diff(labels.indptr) > 0)
+    if not labelled.any():
+        scores = items.scores(model.log_table.reshape(-1, len(log_weights)))
+        of_gold = mixing_of_scores(scores, log_weights, probabilities)
+        return Trust(of_gold, 1.0, of_gold)
+    chosen = sampled_items(labels, labelled)
+    some = labels[chosen]
+    told = probabilities[chosen]
+    probability = model.left_out(some.annotator, some.label, responsibilities[chosen][some.item])
+    logs, starts = np.log(probability), some.indptr[:-1]
+    score, without = (np.add.reduceat(table, starts) for table in (model.log_table[some.annotator, some.label], logs))
+    to_predict = LabelsToPredict(some.item, probability, without[some.item] - logs)
+    mixing, temperature = mixing_of_labels(to_predict, log_weights, told)
+    log_prior = np.log(mixing.prior(log_weights, told))
+    target = softmax(without / temperature + log_prior, axis=1)
+    alone, _ = mixing_of_labels(replace(to_predict, others=None), log_weights, told)
+    return Trust(mixing, temperature_of_scores(score, target, log_prior), alone)
+
+
+def calibrated_probabilities(state: FeatureState, trust: Trust) -> Probabilities:
+    """P of items with labels: tempered, with the share of what good annotators would say; the classes stay."""
+    items, log_weights = state.labels.items, state.dawid_skene.log_weights
+    n_classes, q = state.labels.n_components, state.responsibilities()
+    log_prior = np.log(trust.labelled.prior(log_weights, state.labels.probabilities))
+    tempered = softmax(items.scores(state.log_table) / trust.temperature + log_prior, axis=1)
+    shared = 1 - 1 / trust.temperature
+    good = confusion_of_good_annotators(state.dawid_skene.model, log_weights)
+    mixed = tempered @ ((1 - shared) * np.eye(n_classes) + shared * good)
+    mixed[~items.free] = tempered[~items.free]
+    return with_ties(with_best(mixed, most_probable(q)), q)
+
+
+def fit_annotators(items: LabelledItems, responsibilities: Probabilities) -> AnnotatorModel:
+    """Estimate the annotators' matrices from q(z) of Dawid-Skene alone."""
+    labels = LabelsWithPrior(items, np.full_like(responsibilities, 1 / responsibilities.shape[1]), Mixing(1.0, 0.0))
+    sums = Expectation(np.nan, responsibilities.sum(0), np.asarray(items.onehot.T @ responsibilities))
+    evidence = DawidSkeneEvidence(labels, 0.0, items.sizes)
+    return init(evidence, sums, one_coin=items.one_coin, learned=items.learned).model
+
+
+def add_up_subtypes(
+    scores: Float[np.ndarray, "items components"], log_weights: Weights, n_classes: int
+) -> tuple[Probabilities, Float[np.ndarray, " classes"]]:
+    """S and E ln π of classes from those of their subtypes."""
+    of_subtypes = log_weights.reshape(n_classes, -1)
+    of_classes = logsumexp(of_subtypes, axis=1)
+    joint = (scores + (of_subtypes - of_classes[:, None]).ravel()).reshape(len(scores), n_classes, -1)
+    return logsumexp(joint, axis=2), of_classes
