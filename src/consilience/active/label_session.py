@@ -109,14 +109,14 @@ class LabelSession(Session):
         mean probability, before the answer, that the label would be the most probable class; observed: share of which
         that was true; standard_error of the difference, if the expectation is right.
 
-    See Also
-    --------
-    ActiveSession : For groupings of subsets.
-
     Raises
     ------
     InputError
         There are no items, or a missing or repeated one; a parameter is wrong, including those of the model.
+
+    See Also
+    --------
+    ActiveSession : For groupings of subsets.
 
     Examples
     --------
@@ -576,7 +576,7 @@ class LabelSession(Session):
 
     def _misleads(self) -> str:
         """Say whether labels of items drawn at random are less often as predicted than chance explains."""
-        n_labels, expected, observed, error = self.checks_.loc["at random"].tolist()
+        n_labels, expected, observed, error = self.checks_.to_numpy()[1]
         if not n_labels or observed >= expected - BEYOND_CHANCE * error:
             return ""
         return (
