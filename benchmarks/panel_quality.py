@@ -10,10 +10,10 @@ groups. They are of one school of thought, or of two, who sort by different prop
 
 careless, copies  flagged by the dashboard, of all
 wrong             careful people who are flagged, of all
-random            careless people who sort at random and are marked as probably random, of all; in parentheses careful
+random            careless people who sort at random and are flagged as probably random, of all; in parentheses careful
                   people who are
 school            mean agreement (adjusted mutual information) of the consensus with the groups of the larger school:
-                  of everybody, without those flagged, without those flagged or marked, and of the careful people alone
+                  of everybody, without those flagged, and of the careful people alone
 """
 
 import argparse
@@ -28,7 +28,6 @@ from consilience.collect.results.flags import flags_of
 from consilience.collect.store import Submitted
 from consilience.collect.store.results import groupings_of
 from consilience.consensus import SubsetFusion
-from consilience.inspection import random_sorters
 from consilience.simulation import simulate_crowd
 
 PANELS = {"one school": (22, 0), "schools of 15 and 7": (15, 7), "schools of 11 and 11": (11, 11)}
@@ -101,11 +100,9 @@ def line_of(name: str, sizes: tuple[int, int], n_items: int, seeds: range) -> st
     counts, schools = np.zeros((5, 2), dtype=int), []
     for seed in seeds:
         rows, kinds = panel(n_items, sizes, seed)
-        flagged = {one.participant for one in flags_of(rows, [], n_items=n_items)}
-        groupings = groupings_of(rows, [str(item) for item in range(n_items)])
-        found = random_sorters(groupings)
-        assert found is not None
-        marked = {str(person) for person in found.index[found["random"]]}
+        flags = flags_of(rows, [], n_items=n_items)
+        flagged = {one.participant for one in flags}
+        marked = {one.participant for one in flags if one.kind == "random"}
         counts += [
             counted(flagged, kinds, "random", "shape"),
             counted(flagged, kinds, "copy"),
@@ -114,7 +111,7 @@ def line_of(name: str, sizes: tuple[int, int], n_items: int, seeds: range) -> st
             counted(marked, kinds, "careful"),
         ]
         others = {person for person, kind in kinds.items() if kind != "careful"}
-        schools.append([agreement(rows, n_items, out) for out in (set(), flagged, flagged | marked, others)])
+        schools.append([agreement(rows, n_items, out) for out in (set(), flagged, others)])
     shares = [f"{found:>3} of {of:<3}" for found, of in counts[:4].tolist()]
     means = "  ".join(f"{mean:.2f}" for mean in np.mean(schools, axis=0))
     return f"{name:<20} {n_items:>5}  {'  '.join(shares)} ({counts[4, 0]})  {means}"

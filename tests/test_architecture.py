@@ -139,6 +139,7 @@ def test_at_most_two_bases_stand_above_a_model(entry):
 BUILT_ON = {  # stagewise and spectral EM end with the EM of these; deep models may start from the last
     "consilience.consensus.labels.product_mixture",
     "consilience.consensus.labels.dawid_skene",
+    "consilience.consensus.labels.ordinal_ratings",
     "consilience.deep.deep_mcvc",
 }
 PART_OF = {  # a step of a model in a file of its own

@@ -62,6 +62,7 @@ def test_a_change_of_a_model_concerns_its_tests_and_its_cases(change):
     assert not change.concerns(item("test_estimator_contract.py", "test_common_attributes", said=table))
 
 
+@pytest.mark.slow
 def test_a_change_concerns_tests_that_use_it_themselves_or_by_what_they_call(change):
     assert change.concerns(item("test_random_state.py", "test_a_generator_is_cloned_and_saved"))
     assert not change.concerns(item("test_random_state.py", "test_generators_go_on_and_states_repeat"))

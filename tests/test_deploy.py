@@ -55,6 +55,21 @@ def test_variables_are_explained_and_no_secret_is_committed():
     assert "deploy/.env" in (ROOT / ".gitignore").read_text().split()
 
 
+def test_the_public_address_is_that_of_the_proxy(compose):
+    services = compose["services"]
+    assert services["consilience"]["environment"]["CONSILIENCE_PUBLIC_URL"].startswith("https://${SITE:")
+    assert services["proxy"]["environment"]["SITE"].startswith("${SITE:")
+    unit = (DEPLOY / "consilience.service").read_text()
+    file = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
+    docs = (ROOT / "docs" / "collect" / "operating.rst").read_text()
+    assert f"echo CONSILIENCE_PUBLIC_URL=https://sort.example.org > {file}" in docs
+
+
+def test_the_source_does_not_stay_in_the_image():
+    last = re.split(r"^FROM ", (DEPLOY / "Dockerfile").read_text(), flags=re.MULTILINE)[-1]
+    assert not re.search(r"^(COPY|ADD)\b", last, re.MULTILINE)  # a layer keeps what a later one removes
+
+
 def test_commands_can_be_parsed():
     words = re.findall(r'^CMD \["consilience", (.*)\]$', (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
     assert parsed(re.findall(r'"([^"]*)"', words[0]))["port"] == 8000

@@ -23,6 +23,7 @@ QUICK = {
     "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
     "ProductMixture": {"max_iter": 30},
     "DawidSkene": {"max_iter": 30},
+    "OrdinalRatings": {"max_iter": 30},
     "SpectralEM": {"n_init": 2, "n_starts": 20, "max_iter": 30, "random_state": 0},
     "StagewiseEM": {"max_iter": 10, "refine": None},
     "SubsetFusion": {"max_clusters": 4, "random_state": 0},
@@ -207,7 +208,10 @@ def fit(name, X, annotations, **parameters):
 def said_to(name, annotations):
     """Return groupings, or labels of the same names, as a model reads them."""
     takes_labels = registry.ESTIMATORS[name].kind != "semisupervised" and answers_in_classes(name)
-    return Labels.from_matrix(annotations.to_matrix()) if takes_labels else annotations
+    if not takes_labels:
+        return annotations
+    labels = Labels.from_matrix(annotations.to_matrix())
+    return labels.as_ratings(labels.classes) if name == "OrdinalRatings" else labels
 
 
 @cache

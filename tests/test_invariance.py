@@ -23,6 +23,7 @@ PARAMETERS = {
     "MajorityVote": {},
     "DawidSkene": {},
     "ProductMixture": {"n_clusters": 4, "n_init": 3, "random_state": 0},
+    "OrdinalRatings": {"levels": list("pqrs")},
     "SpectralEM": {"n_init": 2, "n_starts": 20, "random_state": 0},
     "StagewiseEM": {},
     "SubsetFusion": {"max_clusters": 8, "random_state": 0},

@@ -25,6 +25,7 @@ from consilience.semisupervised import (
     SemiCrowd,
 )
 from consilience.simulation import simulate_pairs
+from tests.quick_cases import quick_in_turn
 
 KIND = np.random.default_rng(0).permutation(np.arange(90) % 3)
 NAMES = [f"item {i}" for i in range(90)]
@@ -109,7 +110,7 @@ FEATURES = {
 
 
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("name", quick_in_turn(FEATURES, 1))
 def test_a_search_finds_the_number_by_features(name):
     search = GridSearchCV(FEATURES[name], {"n_clusters": [2, 3, 5]}, cv=FOLDS).fit(X, GROUPINGS)
     assert search.best_params_ == {"n_clusters": 3}

@@ -18,6 +18,7 @@ from consilience.errors import InputError, SavedModelError, SavedModelWarning
 from consilience.estimators.learned import ANYTHING, attributes_of, codes
 from consilience.persistence import migrations
 from tests.fuzz.saved_models import COMPILED, SETTINGS, collecting, npy, pool, read, study, written
+from tests.quick_cases import quick_in_turn
 
 LONG = {"range": [0, 200_000_000, 1, None]}
 
@@ -59,7 +60,7 @@ def test_every_estimator_declares_what_it_learns(name):
     assert {"items_", "labels_", "n_clusters_", "annotators_", "responsibilities_"} <= declared(name).keys()
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", quick_in_turn(SETTINGS, 0))
 def test_an_attribute_of_another_type_is_refused_by_name(name, files, tmp_path):
     """The name of a colour instead of an array, a table or a number."""
     attributes = document_of(files[name])["model"]["estimator"]["attributes"]
@@ -72,7 +73,7 @@ def test_an_attribute_of_another_type_is_refused_by_name(name, files, tmp_path):
         assert f"{key!r}" in refusal(written(members), tmp_path / "model.zip")
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", quick_in_turn(SETTINGS, 1))
 def test_an_attribute_that_is_missing_is_named(name, files, tmp_path):
     for key in document_of(files[name])["model"]["estimator"]["attributes"]:
         document = document_of(files[name])

@@ -99,6 +99,14 @@ ESTIMATORS: dict[str, Entry] = {
             over_partitions={"subtypes": 1},
         ),
         Entry(
+            name="OrdinalRatings",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Level of each item from ratings, such as 1 to 5, by raters who each have a bias, a slope, a "
+            "noise and lapses; the mean where they cannot be told.",
+        ),
+        Entry(
             name="ProductMixture",
             module="consilience.consensus",
             kind="consensus",

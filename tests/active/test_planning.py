@@ -118,6 +118,7 @@ def test_subsets_need_as_many_more_people_as_they_are_smaller_or_more():
     assert part.table["covered"].iloc[0] < 1
 
 
+@pytest.mark.slow
 def test_the_table_holds_what_was_simulated_up_to_the_target():
     found = plan(**GUESS, target=0.8, n_draws=3, model=FAST, random_state=0)
     table = found.table

@@ -722,6 +722,7 @@ def test_subsets_of_a_call_have_samples_of_their_own(n_subsets, expected):
     assert same(session._samples, drawn[-1])
 
 
+@pytest.mark.slow
 def test_samples_continue_in_proportion_to_the_groupings_added(monkeypatch):
     """Three sweeps for each grouping since the last samples, at least three and at most thirty."""
     session, sweeps = begun(), []
@@ -749,6 +750,7 @@ def learned(strategy, seed):
     return nmi(list(kind.values()), session.consensus().labels_)
 
 
+@pytest.mark.slow
 def test_informative_learns_faster_than_random():
     """Each item is seen four times and each pair 0.7 times, so Random leaves some pairs uncertain; Informative presents
     those. Over eight seeds the means were .942 and .988: here two seeds, and two thirds of that difference.

@@ -45,6 +45,7 @@ def evidence(session):
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(told, st.sampled_from(PEOPLE))
 def test_the_evidence_is_that_of_a_session_that_never_heard_them(rows, dropped):

@@ -79,7 +79,7 @@ def test_every_model_that_can_be_weighed_is_tested():
     assert set(BUILDERS) == set(OF_GROUPINGS) | set(OF_LABELS)
 
 
-@pytest.mark.parametrize("name", [*OF_GROUPINGS, *OF_LABELS])
+@pytest.mark.parametrize("name", quick_in_turn([*OF_GROUPINGS, *OF_LABELS], 0))
 def test_a_unanimous_crowd_is_repeated(name):
     model, annotations = fitted(name, 1.0)
     found = certainty(model, annotations, n_draws=20, random_state=0)
@@ -113,7 +113,7 @@ def test_noise_is_repeated_by_chance(name):
     assert beyond < 0.5  # that of a sharp model's own probabilities is near 1, of an ideal one 0
 
 
-@pytest.mark.parametrize("name", [*OF_GROUPINGS, *OF_LABELS])
+@pytest.mark.parametrize("name", quick_in_turn([*OF_GROUPINGS, *OF_LABELS], 1))
 def test_shapes_names_and_determinism(name):
     model, annotations = fitted(name, 0.6)
     found = certainty(model, annotations, n_draws=5, random_state=3)
@@ -270,6 +270,7 @@ def test_a_report_makes_fewer_draws_of_large_annotations(monkeypatch):
     assert certainty_of_report(model, annotations, None, 0) == (None, "It was not asked for.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", some_quick([0.8, 0.4]))
 def test_what_is_stated_is_observed_of_another_group(right, thorough):
     stated, observed = [], []
@@ -341,7 +342,7 @@ def test_weights_of_next_to_nothing_leave_every_model_whole(name, monkeypatch):
     assert np.isfinite(found.items["repeats"].to_numpy()).all()
 
 
-@pytest.mark.parametrize("name", ["CorrelationClustering", "MECC", "MCVC"])
+@pytest.mark.parametrize("name", some_quick(["MECC", "CorrelationClustering", "MCVC"]))
 def test_judged_pairs_have_a_certainty(name):
     judged = sorts(0.9, n_items=12, n_people=5).to_pairs()
     pairs = Pairs.from_frame(judged.to_frame().iloc[::2], items=[*range(12), "unjudged"])

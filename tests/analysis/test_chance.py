@@ -9,6 +9,7 @@ import pytest
 from consilience import Groupings, Labels, Pairs
 from consilience.analysis.chance import chance_test, measure_of, permute_within_strata
 from consilience.simulation import simulate_pairs
+from tests.quick_cases import some_quick
 
 RNG = np.random.default_rng(0)
 
@@ -120,7 +121,7 @@ def test_annotators_who_swap_the_names_of_classes_still_agree():
 DRAWS = 12
 
 
-@pytest.mark.parametrize("kind", ["groupings", "labels", "pairs"])
+@pytest.mark.parametrize("kind", some_quick(["groupings", "labels", "pairs"]))
 def test_random_annotations_are_at_chance_as_often_as_the_level_says(kind):
     """At a level of .01, 3 or more false alarms in 12 have probability .0002."""
     rng = np.random.default_rng(20)

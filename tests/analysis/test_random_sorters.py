@@ -11,6 +11,7 @@ from consilience.inspection import random_sorters, report
 from consilience.inspection.report.participants import Representatives
 from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd
+from tests.quick_cases import some_quick
 
 
 def with_random(n_random, seed=0, n_items=40):
@@ -97,7 +98,7 @@ def test_few_people_cannot_be_judged():
     assert random_sorters(Groupings.from_matrix(np.zeros((5, 3), int))) is None
 
 
-@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("fused", some_quick([True, False]))
 def test_the_report_marks_them_and_nobody_of_them_represents_others(read, fused):
     groupings = with_random(3)
     names = groupings.annotators[:3].tolist()

@@ -283,6 +283,7 @@ def test_cross_validation_refuses_lost_names(wine):
         cross_val_score(pipeline, features, crowd, cv=KFold(2), error_score="raise")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_cross_validation_of_shuffled_rows(wine):
     features, crowd, _ = wine

@@ -21,6 +21,7 @@ def sorts(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_fit_states_it(sorts, run):
     arguments = ("fit", "sorts.csv", "--kind", "groupings", "--certainty-draws", "8", "-o", "out")
     result = run(*arguments)

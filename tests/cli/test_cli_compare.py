@@ -62,6 +62,7 @@ def test_json_and_out_contain_the_numbers(study, run):
     assert settings["chance"] == {}
 
 
+@pytest.mark.slow
 def test_features_are_standardised_or_not(study, run, features):
     plm = (
         "PartitionLabelModel.n_init=1",
@@ -99,6 +100,7 @@ def test_by_clusters_gives_different_losses(votes, run):
     assert (by_name["chance"], by_name["co-occurrence"]) == (other["chance"], other["co-occurrence"])
 
 
+@pytest.mark.slow
 def test_by_forecast_predicts_new_people(study, run):
     arguments = ("compare", "sorts.csv", "--models", "SubsetFusion", "--folds", "2", "--json", "--by", "forecast")
     found = json.loads(run(*arguments).stdout)["models"]

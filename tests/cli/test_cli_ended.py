@@ -17,6 +17,7 @@ import pytest
 
 from consilience.cli import main
 from tests.click_runner import invoke
+from tests.quick_cases import some_quick
 from tests.workflows.whole_folders import fit_of, leftovers
 
 FIT = (sys.executable, "-m", "consilience", "fit")
@@ -141,9 +142,7 @@ def finished(study):
     assert leftovers(study.folder) == []
 
 
-@pytest.mark.parametrize(
-    "how", ["killed", "interrupted", *(pytest.param(how, marks=pytest.mark.slow) for how in ("terminated", "hung up"))]
-)
+@pytest.mark.parametrize("how", some_quick(["killed", "interrupted", "terminated", "hung up"]))
 def test_fit_that_is_ended_while_it_writes(how, study, quick_report):
     assert ended(study, how, while_writing(study)) == "old"
     if how == "killed":

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from consilience import load, read_annotations
+from tests.quick_cases import some_quick
 
 TEXTS = ["Gift cards", "Vouchers", "Returns", "Refunds", "Opening hours", "Contact", "Careers"]
 FAST = ("--out", "out", "--certainty-draws", "0")
@@ -63,7 +64,7 @@ def test_features_scores_and_known_classes_go_by_ids(study, run, quick_report):
     assert labels[["item", "id", "label"]].iloc[0].tolist() == ["Gift cards", 11, "a"]
 
 
-@pytest.mark.parametrize("fitted_with_texts", [True, False])
+@pytest.mark.parametrize("fitted_with_texts", some_quick([True, False]))
 def test_a_report_written_again_has_the_texts(study, run, fitted_with_texts):
     run("fit", "sorts.csv", *(("--item-names", "cards.csv") if fitted_with_texts else ()), *FAST)
     run("report", "out/model.zip", "sorts.csv", "--item-names", "cards.csv", "--certainty-draws", "0")
@@ -71,6 +72,7 @@ def test_a_report_written_again_has_the_texts(study, run, fitted_with_texts):
     assert all(text in page for text in TEXTS)
 
 
+@pytest.mark.slow
 def test_a_report_says_that_the_texts_of_the_fit_are_missing(study, run):
     run("fit", "sorts.csv", "--item-names", "cards.csv", *FAST)
     result = run("report", "out/model.zip", "sorts.csv", code=2)
@@ -98,6 +100,7 @@ def test_predictions_conversions_and_differences_have_the_texts(study, run):
     assert set(pd.read_csv(study / "consilience-difference" / "items.csv")["item"]) == set(TEXTS)
 
 
+@pytest.mark.slow
 def test_pictures_of_the_table(study, run):
     Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
     Image.new("RGB", (64, 64), (200, 0, 0)).save(study / "red.png")

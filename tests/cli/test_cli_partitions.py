@@ -132,6 +132,7 @@ def test_items_without_groups_have_no_cluster(run, tmp_path, labels):
     assert found["cluster"].isna().sum() == found.loc[[1000, 1001], "cluster"].isna().sum() == 2
 
 
+@pytest.mark.slow
 def test_items_with_features_are_clustered(run, tmp_path):
     frame = items()
     (tmp_path / "items").mkdir()

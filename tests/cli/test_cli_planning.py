@@ -35,6 +35,7 @@ def test_the_answer_is_said_first_and_the_table_follows(run):
     assert len({len(line) for line in lines[4:]}) == 1
 
 
+@pytest.mark.slow
 def test_a_pilot_is_read_and_files_are_written(run, pilot, tmp_path):
     result = run("plan", pilot, *QUICK, "--json", "--out", "plan.csv", "--plot", "plan.svg")
     found = json.loads(result.stdout)

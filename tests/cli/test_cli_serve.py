@@ -39,7 +39,8 @@ def serve(database, monkeypatch):
     return run
 
 
-def test_a_first_start_is_served_until_it_is_interrupted(database):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_first_start_is_served_until_it_is_interrupted(database, number):
     source = str(Path(consilience.__file__).parent.parent)
     command = [sys.executable, "-m", "consilience", "serve", "--db", database, "--port", "0", "--demo"]
     environment = os.environ | {"PYTHONPATH": source}
@@ -53,11 +54,11 @@ def test_a_first_start_is_served_until_it_is_interrupted(database):
             browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
             with browser.open(link.rsplit(" ", 1)[1].strip(), timeout=300) as page:
                 assert "Choose a password" in page.read().decode()
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             log = process.communicate(timeout=300)[1]
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == 0
     assert "GET /admin/setup/{token} 303" in log
     assert link.rsplit("/", 1)[1].strip() not in log
     store = Store.open(database)
@@ -78,6 +79,26 @@ def test_a_password_can_be_typed_and_then_there_is_no_link(serve, database):
     store.close()
     result, _ = serve("--password", input="short\nshort\n")
     assert (result.exit_code, "10 to 200 characters" in result.stderr) == (2, True)
+
+
+def test_the_public_address_is_said_and_must_be_one(serve, monkeypatch):
+    result, app = serve("--public-url", "https://Sort.example.org/")
+    assert "Studies are served at https://sort.example.org/admin" in result.stdout
+    assert "https://sort.example.org/admin/setup/" in result.stdout
+    assert app.state.served.public.url == "https://sort.example.org"
+    monkeypatch.setenv("CONSILIENCE_PUBLIC_URL", "http://[::1]:81")
+    assert serve()[1].state.served.public.url == "http://[::1]:81"
+    monkeypatch.setenv("CONSILIENCE_PUBLIC_URL", "")
+    assert serve()[1].state.served.public is None
+    for wrong in (
+        "sort.example.org",
+        "ftp://a.example",
+        "https://a.example/path",
+        "https://u:p@a.example",
+        "https://:80",
+    ):
+        result, _ = serve("--public-url", wrong)
+        assert (result.exit_code, "such as https://sort.example.org" in result.stderr) == (2, True), wrong
 
 
 def test_the_demo_is_made_where_there_is_no_study(serve, database):

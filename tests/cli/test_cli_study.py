@@ -137,6 +137,19 @@ def test_from_a_draft_to_an_export(run, created, store, tmp_path):
     assert run("study", "close", number).stdout == "The study 'Fruit' is closed.\n"
 
 
+def test_a_study_is_copied_and_goes_through_a_file(run, fails, created, store, tmp_path):
+    study = created("--open")
+    takes_part(store(), store().study(study))
+    copied = json.loads(run("study", "copy", study, "--title", "Again", "--json").stdout)
+    assert (copied["title"], copied["status"], copied["submitted"]) == ("Again", "draft", 0)
+    run("study", "pack", study, "--out", "fruit.zip")
+    taken = json.loads(run("study", "unpack", "fruit.zip", "--json").stdout)
+    assert (taken["title"], taken["submitted"]) == ("Fruit", 0)
+    assert store().items(taken["id"]) == store().items(copied["id"]) == store().items(study)
+    assert "no study that was saved" in fails("study", "unpack", "cards.csv")
+    assert "cannot be read" in fails("study", "unpack", "nowhere.zip")
+
+
 def test_what_is_wrong_is_said_in_one_sentence(run, fails, created, tmp_path):
     number = created()
     assert fails("study", "create", "--title", "x") == (

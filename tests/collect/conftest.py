@@ -141,13 +141,13 @@ PASSWORD = "correct horse battery"
 
 
 @contextlib.contextmanager
-def visiting(store):
+def visiting(store, **options):
     """Open browsers at the application of a store: clients with cookies of their own, that follow nothing."""
     client = pytest.importorskip("starlette.testclient", reason="no client to test the application with")
     app_module = pytest.importorskip("consilience.collect.app", reason="FastAPI is not installed")
     many = Rate(100_000, 1)
-    limits = app_module.Limits(login=many, join=many, board=many, api=many, strangers=many)
-    app = app_module.create_app(store, setup_token="first", limits=limits, background=False)
+    limits = app_module.Limits(login=many, account=many, join=many, board=many, api=many, strangers=many)
+    app = app_module.create_app(store, setup_token="first", limits=limits, background=False, **options)
     opened = []
 
     def open_browser(**options):

@@ -289,6 +289,7 @@ def test_none_of_ten_thousand_requests_leads_to_a_failure(script, study):
     assert max(statuses) < 500
 
 
+@pytest.mark.slow
 def test_the_script_of_the_documentation_runs(address, sqlite_store):
     root = Path(__file__).parents[2]
     _, token = sqlite_store.create_token("crowd")

@@ -116,6 +116,7 @@ def test_few_people(admin, sqlite_store, kind, n_people):
     assert page.count("<svg") >= len(content["figures"]) > 0
 
 
+@pytest.mark.slow
 def test_drawings_are_asked_for_by_those_who_look(admin, sqlite_store):
     study = study_of(sqlite_store)
     Worker(sqlite_store).run()
@@ -147,6 +148,7 @@ def test_the_page_says_what_is_out_of_date_until_it_is_not(admin, sqlite_store):
     assert sqlite_store.overview(study.id).answers == first.answers
 
 
+@pytest.mark.slow
 @slow_with_postgresql
 def test_an_overview_is_of_the_same_answers_as_the_consensus(store):
     """Answers that came between the two are in both."""
@@ -187,6 +189,7 @@ def test_strangers_see_no_part(visit, sqlite_store):
         assert visit().get(f"/admin/studies/{study.id}/dashboard/{part}").status_code == 401
 
 
+@pytest.mark.slow
 def test_a_drawing_that_fails_is_tried_again_when_the_page_is_opened(admin, sqlite_store, monkeypatch, caplog):
     study = study_of(sqlite_store)
     Worker(sqlite_store).run()

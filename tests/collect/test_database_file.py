@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import text
 
 from consilience.collect.settings.model import Item
 from consilience.collect.store import Store, new_picture
@@ -70,3 +71,24 @@ def test_what_was_deleted_is_not_in_the_file(tmp_path):
     store.close()
     assert b"5f0c1a9e-somebody" not in file.read_bytes()
     assert b"many pages of a picture" not in file.read_bytes()
+
+
+def test_who_is_deleted_leaves_the_log_of_writes_too(admin, sqlite_store, tmp_path):
+    study = begun(sqlite_store, parameters=("PROLIFIC_PID",))
+    people = [joined(sqlite_store, study, parameters={"PROLIFIC_PID": f"5f0c-some{number}"}) for number in range(2)]
+
+    def files_with(words):
+        return [path.name for path in tmp_path.iterdir() if words in path.read_bytes()]
+
+    def delete(person):
+        admin.post(f"/admin/studies/{study.id}/participants/{person.id}/delete")
+
+    assert files_with(b"5f0c-some0") == ["studies.db-wal"]
+    delete(people[0])
+    assert files_with(b"5f0c-some0") == []
+    with sqlite_store.read() as reader:  # somebody reads meanwhile
+        reader.execute(text("SELECT count(*) FROM participants")).all()
+        delete(people[1])
+        assert "studies.db-wal" in files_with(b"5f0c-some1") or files_with(b"5f0c-some1") == ["studies.db"]
+    sqlite_store.tidy()
+    assert files_with(b"5f0c-some1") == []

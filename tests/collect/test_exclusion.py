@@ -1,8 +1,10 @@
 """Leaving people out of a study and taking them in again, on the pages and by the API."""
 
+import numpy as np
 import pytest
 
 from consilience.collect.worker import Worker
+from consilience.inspection import random_sorters
 
 from .collecting import begun, takes_part
 
@@ -95,6 +97,23 @@ def test_the_dashboard_shows_flags_and_both_consensuses(admin, script, sqlite_st
     table = admin.get(f"/admin/studies/{study.id}/flags.csv").text
     assert "Put all 12 sorted cards" in table
     assert "All but those flagged" in page
+
+
+def test_the_dashboard_looks_at_everybody_whom_its_test_calls_random(admin, script, sqlite_store):
+    study = begun(sqlite_store, [f"card {number}" for number in range(24)])
+    for seed in range(6):
+        takes_part(sqlite_store, study, seed)
+    drawn = np.random.default_rng(0).integers(3, size=(2, 24))
+    anywhere = [takes_part(sqlite_store, study, rule=groups.__getitem__)[0] for groups in drawn]
+    tested = random_sorters(sqlite_store.groupings(study.id))
+    marked = set(tested.index[tested["random"]])
+    assert marked == {person.id for person in anywhere}
+    Worker(sqlite_store).run()
+    page = admin.get(f"/admin/studies/{study.id}/dashboard").text
+    table = page.split('id="flagged-table"')[1].split("</table>")[0]
+    assert {person for person in marked if person in table} == marked
+    sent = script.get(f"/api/v1/studies/{study.id}/flags").json()["flags"]
+    assert {one["participant"] for one in sent if one["kind"] == "random"} == marked
 
 
 def test_the_part_of_the_dashboard_that_changes_has_a_tag(admin, sqlite_store, study):

@@ -176,6 +176,7 @@ def test_a_participant_returns_on_another_browser_to_what_they_sorted(page, sqli
     other.close()
 
 
+@pytest.mark.slow
 def test_who_declines_can_think_again(page, sqlite_store):
     come(page, sqlite_store)
     page.get_by_role("button", name="I do not agree").click()

@@ -4,13 +4,14 @@ import asyncio
 import logging
 from datetime import timedelta
 
+import httpx
 import pytest
 
 from consilience.collect import security
-from consilience.collect.security import Rate, RateLimit, RefusedError, require_own_page
+from consilience.collect.security import PublicAddress, Rate, RateLimit, RefusedError, require_own_page
 from consilience.errors import InputError
 
-from .conftest import PASSWORD
+from .conftest import PASSWORD, visiting
 
 PAGES = ["/admin", "/admin/new", "/admin/tokens", "/admin/studies/x", "/admin/studies/x/export/csv"]
 ACTIONS = ["/admin/demo", "/admin/new", "/admin/tokens", "/admin/tokens/1/revoke", "/admin/studies/x/open"]
@@ -228,6 +229,59 @@ def test_forms_of_own_pages_are_accepted(headers):
     require_own_page("POST", {"host": "testserver"} | headers, "http")
 
 
+PUBLIC = PublicAddress.of("https://sort.example.org", "inside.example")
+
+
+def request_to(host, scheme="http"):
+    """A request by a name, as it comes from a proxy."""
+    return {"base_url": f"{scheme}://{host}", "headers": {"Origin": f"https://{host}"}}
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("sort.example.org", 200),
+        ("SORT.example.org:443", 200),
+        ("inside.example:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("evil.example", 421),
+        ("sort.example.org.evil.example", 421),
+        ("sort.example.org:8000", 421),
+        ("localhost", 421),
+        ("[", 421),
+    ],
+)
+def test_only_the_public_name_numbers_and_where_the_server_listens_are_answered(sqlite_store, host, status):
+    with visiting(sqlite_store, public=PUBLIC) as open_browser:
+        answer = open_browser().get("/admin/login", headers={"Host": host})
+    assert answer.status_code == status
+    assert ("This server is reached at https://sort.example.org" in answer.text) == (status == 421)
+
+
+def test_links_have_the_public_address_and_forms_come_from_it(sqlite_store, study, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+    _, token = sqlite_store.create_token("tests")
+    with visiting(sqlite_store, public=PUBLIC) as open_browser:
+        admin = open_browser(**request_to("sort.example.org"))  # the proxy does not say that the browser used https
+        cookie = admin.post("/admin/login", data={"password": PASSWORD}).headers["set-cookie"]
+        assert "Secure" in cookie
+        admin.cookies.set("session", cookie.split("session=")[1].split(";")[0])
+        page = admin.get(f"/admin/studies/{study.id}")
+        assert f'value="https://sort.example.org/join/{study.join_token}"' in page.text
+        assert "at which your browser reached this page" not in page.text
+        assert "strict-transport-security" in page.headers
+        script = open_browser(**request_to("127.0.0.1"))
+        shown = script.get(f"/api/v1/studies/{study.id}", headers={"Authorization": f"Bearer {token}"}).json()
+        assert shown["link"] == f"https://sort.example.org/join/{study.join_token}"
+
+
+def test_links_say_that_they_follow_the_browser_where_there_is_no_public_address(admin, study):
+    page = admin.get(f"/admin/studies/{study.id}", headers={"Host": "anything.example"}).text
+    assert f'value="http://anything.example/join/{study.join_token}"' in page
+    assert "This link has the address at which your browser reached this page." in page
+
+
 def test_a_forged_form_changes_nothing(admin, participant, study, sqlite_store):
     evil = {"Origin": "http://evil.example"}
     for browser, path in [
@@ -364,3 +418,21 @@ def test_logging_in_joining_and_wrong_tokens_are_limited(visit, sqlite_store, st
         assert first.status_code in (401, 403, 404), name
         assert second.status_code == 429, name
         assert 500 < int(second.headers["retry-after"]) <= 600
+
+
+def test_passwords_are_slowed_whatever_address_a_proxy_names(address, sqlite_store, password_hash):
+    sqlite_store.set_password_hash(password_hash)
+
+    def log_in(number, password="wrong", cookies=""):
+        return httpx.post(
+            f"{address}/admin/login",
+            data={"password": password},
+            headers={"X-Forwarded-For": f"192.0.2.{number}", "Origin": address, "Cookie": cookies},
+        )
+
+    known = log_in(0, PASSWORD).cookies["device"]
+    statuses = [log_in(number).status_code for number in range(1, 16)]
+    assert (statuses[0], statuses[-1]) == (403, 429)
+    assert log_in(16, PASSWORD).status_code == 429
+    assert log_in(17, PASSWORD, f"device={known[:-1]}x").status_code == 429  # made up
+    assert log_in(18, PASSWORD, f"device={known}").status_code == 303  # nobody shuts out who logged in before

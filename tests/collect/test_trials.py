@@ -72,6 +72,7 @@ def test_a_way_through_practice_and_admission(store):
         store.see_answer(practice.id, joined(store, study).id)
 
 
+@pytest.mark.slow
 @slow_with_postgresql
 def test_practice_with_cards_of_its_own_leaves_the_consensus_alone(store, nobody_is_fast):
     study = begun(store, training=Training(practice=FRUIT))

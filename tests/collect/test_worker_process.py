@@ -25,6 +25,7 @@ def until(condition):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_it_works_and_is_started_again(sqlite_store, monkeypatch):
     monkeypatch.setattr(worker_process, "PAUSE", 0.0)
     study = begun(sqlite_store, subset_size=4)

@@ -32,6 +32,7 @@ def fitted():
     return DeepMCVC(2, max_views=1, **QUICK).fit(X, said), X, z
 
 
+@pytest.mark.slow
 def test_finds_nonlinear_clusters_and_predicts_the_rest(fitted):
     model, X, z = fitted
     assert nmi(z, model.labels_) > 0.9

@@ -386,6 +386,7 @@ class TestSteps:
         for name, array in plain.state_.items():
             np.testing.assert_array_equal(other.state_[name], array, err_msg=name)
 
+    @pytest.mark.slow
     def test_are_cloned_saved_and_loaded(self, driven, study, tmp_path):
         X, _, _ = study
         assert clone(driven).get_params() == driven.get_params()
@@ -781,6 +782,7 @@ def test_compiled_code_is_cached_if_requested(settings_of_jax, cache_folder):
     assert settings_of_jax[1] == str(cache_folder / "consilience" / "jax")
 
 
+@pytest.mark.slow
 def test_compiled_code_stays_in_another_cache():
     before = jax.config.jax_compilation_cache_dir
     assert before  # of the tests

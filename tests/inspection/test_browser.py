@@ -23,6 +23,7 @@ from consilience.consensus import SubsetFusion
 from consilience.inspection import report
 from consilience.inspection.report.page import Page
 from tests.inspection.conftest import draw
+from tests.quick_cases import some_quick
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -634,7 +635,7 @@ def require_all_to_be_seen(page, selector):
     assert found.filter(visible=True).count() == found.count() > 0
 
 
-@pytest.mark.parametrize("kind", ["cards", "labels", "features"])
+@pytest.mark.parametrize("kind", some_quick(["cards", "labels", "features"]))
 def test_without_scripts_everything_is_there(opened, kind):
     page = opened(kind, java_script_enabled=False)
     assert page.locator("#explorer").count() == (kind == "cards" or kind == "features")

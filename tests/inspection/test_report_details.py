@@ -71,6 +71,7 @@ def test_no_number_is_minus_zero():
     assert number(-0.4, 0) == "0"
 
 
+@pytest.mark.slow
 def test_the_best_cut_is_nothing_below_itself(page):
     head, *rows = page.table("cuts")
     below, how = head.index("Below the best"), head.index("How good")

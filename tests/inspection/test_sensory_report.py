@@ -115,6 +115,7 @@ def test_a_file_of_words_that_would_be_too_large_has_those_that_were_said(sorts,
     assert "The full table has those that anybody said" in table.reading
 
 
+@pytest.mark.slow
 def test_segments_are_described(page, sorts, fitted):
     expected = panel_segments(sorts, n_simulations=panels.N_SIMULATIONS, clusters=fitted[0].labels_, random_state=0)
     assert expected.segments["n_annotators"].tolist() == [11, 5]

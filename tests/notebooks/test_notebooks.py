@@ -112,6 +112,7 @@ def tour():
     return run(of_cells(*TOUR.values()))
 
 
+@pytest.mark.slow
 def test_a_tour_shows_pictures_tables_and_nothing_else(tour):
     assert printed(tour, "stderr") == ""
     assert printed(tour, "stdout") == ""

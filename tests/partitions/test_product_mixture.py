@@ -87,6 +87,7 @@ def test_a_large_table_starts_from_a_sample(monkeypatch):
     assert model.lower_bounds_.tolist() != here.lower_bounds_.tolist()
 
 
+@pytest.mark.slow
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch):
     table, path = PartitionedTable(made.cut(made.crowd(), 3)), tmp_path / "fit.npz"
     whole = fit(ProductMixture(**RANDOM), table)

@@ -141,6 +141,7 @@ def test_late_annotators_second_labels_and_items_without_labels_count_as_in_memo
     assert there.annotators_.index[-1] == "a late one"
 
 
+@pytest.mark.slow
 def test_a_crowd_without_a_set_falls_back_as_in_memory(double):
     """One annotator is constant, and is not heard by all either."""
     frame = sparse(300, 24, seed=3, alpha=1.0, per_item=3)
@@ -241,6 +242,7 @@ def test_a_cluster_fits_as_one_thread_does_and_survives_a_killed_worker(client, 
 # ---- copies
 
 
+@pytest.mark.slow
 def test_copies_weigh_together_as_in_memory(double):
     """The original has most labels, and stands for the group in both."""
     crowd = made.whole([sparse(alpha=0.8)])

@@ -228,6 +228,7 @@ def test_a_large_table_begins_with_a_sample(monkeypatch):
     assert ami(*found) > 0.97
 
 
+@pytest.mark.slow
 def test_threads_change_no_digit():
     table = PartitionedTable(made.cut(groups(), 5))
     one, several = fit(SubsetFusion(**SETTINGS), table), fit(SubsetFusion(**SETTINGS), table, n_jobs=3)
@@ -255,6 +256,7 @@ def test_items_of_a_fit_in_memory_have_their_labels_there(tmp_path):
     assert not hasattr(fit(model, table), "labels_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", some_quick([200, 1000]))
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, sample):
     monkeypatch.setattr(subset_fusion, "SAMPLE", sample)

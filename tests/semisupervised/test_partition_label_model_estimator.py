@@ -63,6 +63,7 @@ def test_recovers_clusters_mapping_and_accuracy():
     np.testing.assert_allclose(model.annotators_["accuracy"], [0.95, 0.95, 0.933, 0.95], atol=0.03)
 
 
+@pytest.mark.slow
 def test_finds_iris_species(iris, fitted):
     _, species, _ = iris
     assert nmi(species, fitted.labels_) > 0.9
@@ -283,6 +284,7 @@ def test_features_that_few_labels_do_not_show_are_found_by_the_clusters():
     assert of_scores == pytest.approx(grid[(grid - of_scores).abs().idxmin()])
 
 
+@pytest.mark.slow
 def test_without_associated_features_the_annotations_determine_the_clusters(with_noise):
     _, species, _ = with_noise
     rng = np.random.default_rng(0)
@@ -294,6 +296,7 @@ def test_without_associated_features_the_annotations_determine_the_clusters(with
     assert model.notes_[0].startswith("None of the 150 features is associated with the annotations")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setting", some_quick([{"select_features": False}, {"prior_variance": 0.1}, {"rich_get_richer": 1e-6}])
 )

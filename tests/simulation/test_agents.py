@@ -98,6 +98,7 @@ def test_two_items_are_together_with_their_probability(p):
     assert together(agent, [1, 0], 0, 1, 2000) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 2000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", some_quick([0.3, 0.7]))
 def test_two_of_three_items_of_equal_probability(p):
     # of three pairs two are drawn with probability 3 p² (1 - p); the groups found are then at half, and are joined:

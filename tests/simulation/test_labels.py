@@ -112,6 +112,7 @@ def test_a_single_class_leaves_no_wrong_label():
     np.testing.assert_array_equal(simulate_labels([5], confusion=[[[1]]], random_state=0).label, [0])
 
 
+@pytest.mark.slow
 def test_nobody_labels_an_item_of_a_large_crowd_twice():
     labels = simulate_labels(np.arange(200_000) % 10, n_annotators=10_000, annotators_per_item=5, random_state=0)
     assert len(np.unique(labels.item * 10_000 + labels.annotator)) == 1_000_000

@@ -274,6 +274,7 @@ def settled(out, user=""):
     assert set(os.listdir(out)) == {*OLD, "summary.json", *filter(None, [user])}
 
 
+@pytest.mark.slow
 def test_a_killed_fit_leaves_no_folder_or_the_whole(tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path):
@@ -293,6 +294,7 @@ def test_a_killed_fit_leaves_the_old_or_the_new(tmp_path):
     assert set(found) == {"old", "new"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [OLD, pytest.param((), marks=pytest.mark.slow)], ids=["a fit", "no fit"])
 def test_a_killed_fit_in_a_mixed_folder_is_recognised_by_its_missing_summary(old, tmp_path):
     found = []

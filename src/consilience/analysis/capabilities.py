@@ -15,7 +15,6 @@ ATTRIBUTES = (
     "annotators_",
     "co_occurrence",
     "coef_",
-    "confusion_matrices_",
     "converged_",
     "covariances_",
     "embedding_",
@@ -30,6 +29,7 @@ ATTRIBUTES = (
     "responsibilities_",
     "restart_bounds_",
     "undecided_",
+    "values_",
     "views_",
 )
 
@@ -45,6 +45,7 @@ class Capabilities:
     fuses : it fuses groupings, and keeps how often items were put together.
     rates_annotators : it has figures of every annotator.
     counts_votes : it has the share of votes for each cluster instead of a probability.
+    has_values : it has a value of each item on a scale of levels.
     has_probabilities : it has the probability of each item's cluster.
     is_probabilistic : its probabilities can lie between 0 and 1, even if those of this fit do not.
     has_latent_space : clusters are Gaussians in a space that a network decodes.
@@ -66,6 +67,7 @@ class Capabilities:
     fuses: bool
     rates_annotators: bool
     counts_votes: bool
+    has_values: bool
     has_probabilities: bool
     is_probabilistic: bool
     has_latent_space: bool
@@ -86,14 +88,16 @@ class Capabilities:
         """Read the capabilities off a fitted estimator."""
         has = attributes(estimator, ATTRIBUTES)
         kept, embedding = has.get("groupings_"), has.get("embedding_")
+        names_classes = hasattr(type(estimator), "confusion_matrices_")  # without making those that are not made yet
         return cls(
-            names_classes="confusion_matrices_" in has,
+            names_classes=names_classes,
             maps_groups="annotator_mapping_" in has,
             fuses="co_occurrence" in has,
             rates_annotators="annotators_" in has,
             counts_votes="n_ties_" in has,
+            has_values="values_" in has,
             has_probabilities="responsibilities_" in has and bool(has.get("refined_", True)),
-            is_probabilistic=not has.keys().isdisjoint(("confusion_matrices_", "refined_", "lower_bound_")),
+            is_probabilistic=names_classes or not has.keys().isdisjoint(("refined_", "lower_bound_")),
             has_latent_space="covariances_" in has,
             has_boundaries="coef_" in has and has["coef_"].shape[1] > 0,
             has_epochs="losses_" in has,

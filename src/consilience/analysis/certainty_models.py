@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -179,11 +179,13 @@ def _majority_vote(fitted: Fitted) -> Reweighted:
 
 def _dawid_skene(fitted: Fitted) -> Reweighted:
     estimator, given = fitted.estimator, fitted.labels
-    if estimator.confusion_counts_.to_numpy().sum() > (1 + ROUNDING) * given.n_rows:
+    counts = vars(estimator).get("confusion_counts_")  # those that are made when asked for have no history
+    if counts is not None and counts.to_numpy().sum() > (1 + ROUNDING) * given.n_rows:
         raise InputError("The people of a DawidSkene with a history cannot be weighed: it does not keep their labels.")
     labels = without(given, estimator.are_silent(given))
     n_subtypes, learned = int(estimator.n_subtypes_), estimator.prior is not None
     encoded = _encode_heard(fitted, labels, labels.n_classes * n_subtypes, _merge_labels(labels, fitted.group))
+    encoded = replace(encoded, counts_right="_sparse_counts" in vars(estimator))
     q = fitted.responsibilities
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)

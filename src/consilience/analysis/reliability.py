@@ -14,6 +14,7 @@ MOST_ANNOTATORS = 20  # all pairs of whom are compared by Cohen's kappa
 N_DRAWS = 200
 NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
+    "ordinal_alpha": "Krippendorff's alpha of levels with an order",
     "fleiss_kappa": "Fleiss' kappa",
     "cohen_kappa": "Cohen's kappa",
 }
@@ -29,6 +30,9 @@ def reliability_of(annotations: Labels | Groupings) -> dict[str, Reliability]:
         "krippendorff_alpha": krippendorff_alpha(annotations, n_draws=N_DRAWS),
         "fleiss_kappa": fleiss_kappa(annotations, n_draws=N_DRAWS),
     }
+    if annotations.ordered:
+        ordinal = krippendorff_alpha(annotations, level="ordinal", n_draws=N_DRAWS)
+        found = {"ordinal_alpha": ordinal, **found}
     if annotations.n_annotators <= MOST_ANNOTATORS:
         found["cohen_kappa"] = cohen_kappa(annotations, n_draws=N_DRAWS)
     return found

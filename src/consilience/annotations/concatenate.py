@@ -123,6 +123,7 @@ def _join_labels(parts: list[Labels]) -> Labels:
         item=np.concatenate([items.get_indexer(part.items)[part.item] for part in parts]),
         annotator=np.concatenate([annotators.get_indexer(part.annotators)[part.annotator] for part in parts]),
         label=np.concatenate([classes.get_indexer(part.classes)[part.label] for part in parts]),
+        ordered=all(part.ordered and part.classes.equals(classes) for part in parts),
     ).in_order(_row_of_part(parts))
 
 

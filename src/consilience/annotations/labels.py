@@ -15,6 +15,7 @@ from consilience.annotations.base import Annotations, distinct_cells
 from consilience.annotations.files.frames import in_frame, require_matrix, without_missing
 from consilience.annotations.further_labels import is_further, occasions
 from consilience.annotations.groupings import Groupings
+from consilience.annotations.levels import order_levels, ordered_categories
 from consilience.annotations.memberships import vocabulary_of
 from consilience.annotations.name_lists import require_list
 from consilience.annotations.names import (
@@ -58,6 +59,9 @@ class Labels(Annotations):
         Unique names of the classes; sorted if they can be compared and were not given.
     item, annotator, label : int arrays, shape (n_rows,)
         Sorted by item, then by annotator, then by label; each (item, annotator, label) occurs once.
+    ordered : bool
+        Whether the classes are levels of ratings, in rising order: see `as_ratings`. Those of an ordered categorical
+        are.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class Labels(Annotations):
     item: Int[np.ndarray, " rows"]
     annotator: Int[np.ndarray, " rows"]
     label: Int[np.ndarray, " rows"]
+    ordered: bool = False
 
     _row: ClassVar[str] = "labels"
 
@@ -147,7 +152,7 @@ class Labels(Annotations):
         classes = None if classes is None else list(require_list(classes, "classes"))
         options = {"ignore": ignore, "transpose": transpose, "missing": missing, "classes": classes, "exact": exact}
         found = in_frame(frame, "labels", columns, caller="Labels.from_frame", **options)
-        return cls._from_statements(found, items, classes=classes)
+        return cls._from_statements(found, items, classes=classes).with_order_of(frame)
 
     @classmethod
     def _from_columns(
@@ -231,7 +236,7 @@ class Labels(Annotations):
             require_matrix(matrix, "labels", "Labels.from_matrix", missing)
         cells = wide_cells(matrix, items, annotators, "Labels.from_matrix")
         cell = without_missing(cells.cell, cells.columns, missing, "label", classes=classes or (), **options)
-        return cls._from_cells(replace(cells, cell=cell), classes)
+        return cls._from_cells(replace(cells, cell=cell), classes).with_order_of(matrix)
 
     @classmethod
     def _from_cells(cls, cells: WideCells, classes: Iterable[Any] | None = None) -> Labels:
@@ -240,6 +245,43 @@ class Labels(Annotations):
         if own is not None:
             warn_of([own.note("Groupings.from_matrix")])
         return _assemble(Coded(item, cells.rows), annotator, label, classes, cells.named, frame_row)
+
+    def as_ratings(self, levels: Iterable[Any] | None = None) -> Labels:
+        """Return the labels as ratings, whose classes are levels in rising order.
+
+        Parameters
+        ----------
+        levels : iterable of names, optional
+            All levels from the lowest to the highest, including those that nobody gave. By default the classes if they
+            are ordered; else they must be numbers, and whole numbers between them are levels, too.
+
+        Returns
+        -------
+        Labels
+            Their attribute `ordered` is True.
+
+        Raises
+        ------
+        AnnotationError
+            The classes are not numbers and there are no `levels`, a label is not among these, or there are more than
+            101.
+
+        Examples
+        --------
+        >>> from consilience import Labels
+        >>> Labels.from_matrix([[1, 2], [4, 5]]).as_ratings().classes.tolist()
+        [1, 2, 3, 4, 5]
+        """
+        if self.ordered and levels is None:
+            return self
+        found = order_levels(self.classes[np.unique(self.label)], levels)
+        label = found.get_indexer(self.classes)[self.label]
+        return replace(self, classes=found, label=label, ordered=True).in_order()
+
+    def with_order_of(self, frame: Any) -> Labels:
+        """Return the labels as ratings if they come from an ordered categorical column of a frame, else unchanged."""
+        levels = ordered_categories(frame, self.classes)
+        return self if levels is None or self.ordered else self.as_ratings(levels)
 
     @property
     def n_rows(self) -> int:

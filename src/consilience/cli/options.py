@@ -31,6 +31,7 @@ class FilePath(click.Path):
 FILE = FilePath(path_type=Path)
 SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 KINDS = click.Choice(["groupings", "pairs", "labels"])
+READABLE_KINDS = click.Choice([*KINDS.choices, "ratings"])  # labels that are numbers, with an order
 MOST = 2**31 - 1
 SEEDS = 2**32 - 1  # the largest that NumPy's RandomState takes
 LONGEST = 40  # digits of an integer, letters of a value in a message
@@ -216,7 +217,7 @@ def _column(name: str, text: str) -> Callable[[Any], Any]:
 
 
 READING: dict[str, Callable[[Any], Any]] = {  # by keyword of read_annotations
-    "kind": click.option("--kind", cls=ReadingOption, type=KINDS, help="Kind of annotations."),
+    "kind": click.option("--kind", cls=ReadingOption, type=READABLE_KINDS, help="Kind of annotations."),
     "item": _column("item", "Column of items; for pairs, of the first item."),
     "item_b": _column("item-b", "Column of the second item of a pair."),
     "annotator": _column("annotator", "Column of annotators."),

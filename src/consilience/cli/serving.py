@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import secrets
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,24 +17,38 @@ from consilience.errors import InputError, MissingDependencyError
 WAITING = 128  # connections that may wait to be accepted
 
 
-def serve(*, db: str, host: str, port: int, password: bool, demo: bool) -> None:
+def serve(*, db: str, host: str, port: int, public_url: str | None, password: bool, demo: bool) -> None:
     """Open the database and serve it."""
     with require_server():
         import uvicorn
 
         from consilience.collect import Store, create_app
         from consilience.collect.log import log_to_standard_error
+        from consilience.collect.security import PublicAddress
         from consilience.collect.worker.process import WorkerProcess
+    public = PublicAddress.of(public_url, host) if public_url else None
     store = Store.open(db)
     with closing(store):
         setup_token = _first_password(store, password)
         _make_demo(store, demo)
         with _listening(host, port) as listening:
-            app = create_app(store, setup_token=setup_token, background=WorkerProcess(store))
+            app = create_app(store, setup_token=setup_token, background=WorkerProcess(store), public=public)
             config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
-            _say_where(host, listening.getsockname()[1], setup_token)
+            _say_where(public.url if public else _address_of(host, listening.getsockname()[1]), setup_token)
             log_to_standard_error()
-            uvicorn.Server(config).run(sockets=[listening])
+            with _forget_signals():
+                uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _forget_signals() -> Iterator[None]:
+    """Let SIGINT and SIGTERM be no failure: uvicorn raises again, once it has ended, what asked it to."""
+    earlier = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -91,11 +106,14 @@ def _listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def _say_where(host: str, port: int, setup_token: str | None) -> None:
+def _address_of(host: str, port: int) -> str:
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(
         host, host
     )  # by this machine, where all addresses are listened at
-    address = f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
+    return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
+
+
+def _say_where(address: str, setup_token: str | None) -> None:
     click.echo(f"Studies are served at {address}/admin")
     if setup_token is not None:
         click.echo(f"Choose the password first, at this address, which works once: {address}/admin/setup/{setup_token}")

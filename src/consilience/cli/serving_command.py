@@ -18,7 +18,7 @@ DATABASE = "sqlite:///consilience.db"
     short_help="Collect groupings in the browser: a sort board for people, pages and an API for you.",
     epilog=example(
         "consilience serve --demo",
-        "consilience serve --db postgresql://sorter@localhost/studies --host 0.0.0.0 --port 80",
+        "consilience serve --db postgresql://sorter@localhost/studies --public-url https://sort.example.org",
     ),
 )
 @click.option(
@@ -39,9 +39,17 @@ DATABASE = "sqlite:///consilience.db"
 @click.option(
     "--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="Port to listen at; 0 for a free one."
 )
+@click.option(
+    "--public-url",
+    metavar="URL",
+    envvar="CONSILIENCE_PUBLIC_URL",
+    help="Address at which others reach the server, such as https://sort.example.org: that of links. Requests by other "
+    "names are refused, but for numbers and what --host names. By default, links have the address of the browser that "
+    "asks. The environment variable CONSILIENCE_PUBLIC_URL can hold it, too.",
+)
 @click.option("--password", is_flag=True, help="Ask for a new password of the administration before serving.")
 @click.option("--demo", is_flag=True, help="Make the demo study first, if there is no study.")
-def serve(db: str, host: str, port: int, password: bool, demo: bool) -> None:
+def serve(db: str, host: str, port: int, public_url: str | None, password: bool, demo: bool) -> None:
     """Serve studies: people sort cards in their browsers, and you watch clusters form.
 
     Open the address that is printed. The first start prints a link under which the password of the administration is
@@ -51,4 +59,4 @@ def serve(db: str, host: str, port: int, password: bool, demo: bool) -> None:
     """
     from consilience.cli.serving import serve as run
 
-    run(db=db, host=host, port=port, password=password, demo=demo)
+    run(db=db, host=host, port=port, public_url=public_url, password=password, demo=demo)

@@ -45,6 +45,36 @@ def create(
         _say_study(store, study, as_json=as_json)
 
 
+def copy(study_id: str, title: str, *, db: str, as_json: bool) -> None:
+    """Make a draft like a study; see `consilience.cli.study_commands.copy`."""
+    with opened_store(db) as store:
+        from consilience.collect.creation.study_file import copy_study
+
+        _say_study(store, copy_study(store, store.study(study_id), title), as_json=as_json)
+
+
+def pack(study_id: str, out: Path, *, db: str) -> None:
+    """Save a study as a file; see `consilience.cli.study_commands.pack`."""
+    require_outputs([out], [])
+    with opened_store(db) as store:
+        from consilience.collect.creation.study_file import pack_study
+
+        data = pack_study(store, store.study(study_id))
+    _write(out, data)
+
+
+def unpack(file: Path, *, db: str, as_json: bool) -> None:
+    """Make a draft of a file; see `consilience.cli.study_commands.unpack`."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+    with opened_store(db, new=True) as store:
+        from consilience.collect.creation.study_file import unpack_study
+
+        _say_study(store, unpack_study(store, data), as_json=as_json)
+
+
 def list_all(*, db: str, as_json: bool) -> None:
     """List all studies."""
     with opened_store(db) as store:
@@ -116,11 +146,15 @@ def export(study_id: str, out: Path, *, table: str | None, identifiers: bool, db
         require_outputs([out], [])
         data = export_study(store, store.study(study_id), kind, table, identifiers=identifiers).data
 
-        def write(file: IO[bytes]) -> None:
-            file.write(data)
+        _write(out, data)
 
-        write_files({out: write})
-        say(f"{out}: {len(data):,} bytes")
+
+def _write(out: Path, data: bytes) -> None:
+    def write(file: IO[bytes]) -> None:
+        file.write(data)
+
+    write_files({out: write})
+    say(f"{out}: {len(data):,} bytes")
 
 
 def _items(cards: Path | None, images: Path | None) -> tuple[list[Any], list[Any]]:

@@ -254,6 +254,49 @@ def panel(study_id: str, panel: Path, db: str) -> None:
 
 
 @study.command(
+    short_help="Make a draft like a study, without its people.",
+    epilog=example('consilience study copy k7m2pq4xzr --title "Fruit, second wave"'),
+)
+@click.argument("study_id", metavar="STUDY")
+@click.option("--title", default="", help="Title of the copy.  [default: Copy of …]")
+@json_option
+@db_option
+def copy(study_id: str, title: str, as_json: bool, db: str) -> None:
+    """Make a draft with the cards, pictures, settings, texts and questions of STUDY, and nobody in it."""
+    from consilience.cli.studies import copy as run
+
+    run(study_id, title, db=db, as_json=as_json)
+
+
+@study.command(
+    short_help="Save a study, without its people, as a file.",
+    epilog=example("consilience study pack k7m2pq4xzr --out fruit.zip"),
+)
+@click.argument("study_id", metavar="STUDY")
+@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="ZIP file to write.")
+@db_option
+def pack(study_id: str, out: Path, db: str) -> None:
+    """Write the cards, pictures, settings, texts and questions of STUDY to a file for 'consilience study unpack'."""
+    from consilience.cli.studies import pack as run
+
+    run(study_id, out, db=db)
+
+
+@study.command(
+    short_help="Make a draft of a study that was saved as a file.",
+    epilog=example("consilience study unpack fruit.zip"),
+)
+@click.argument("file", type=FILE, metavar="FILE")
+@json_option
+@db_option
+def unpack(file: Path, as_json: bool, db: str) -> None:
+    """Make a draft of FILE, which 'consilience study pack' or the page of a study wrote, here or on another server."""
+    from consilience.cli.studies import unpack as run
+
+    run(file, db=db, as_json=as_json)
+
+
+@study.command(
     "import",
     short_help="Take in groupings that were collected elsewhere.",
     epilog=example("consilience study import k7m2pq4xzr pilot.csv"),

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from consilience import __version__
 from consilience.collect import health
-from consilience.collect.admin import access, cards, dashboard, deletion, studies
+from consilience.collect.admin import access, cards, copying, dashboard, deletion, studies
 from consilience.collect.admin import judging as admin_judging
 from consilience.collect.admin import panel as admin_panel
 from consilience.collect.admin import people as admin_people
@@ -30,7 +30,7 @@ from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.middleware import Guarded, Message, refusal_in
 from consilience.collect.participant import panel_routes
 from consilience.collect.participant import routes as participant_routes
-from consilience.collect.security import RefusedError
+from consilience.collect.security import PublicAddress, RefusedError
 from consilience.collect.serving import STATIC, Limits, Served, refusal, see
 from consilience.collect.store import Store
 from consilience.errors import InputError
@@ -39,7 +39,7 @@ MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_API = 12_000_000  # a picture, or all items of a study
 MOST_BYTES_OF_UPLOADS = 120_000_000  # all pictures of a study
 PAGES = (
-    *(participant_routes, panel_routes, access, studies, cards, admin_panel, admin_training, admin_people),
+    *(participant_routes, panel_routes, access, copying, studies, cards, admin_panel, admin_training, admin_people),
     *(dashboard, deletion, admin_judging, health),
 )
 SENTENCES = {404: "There is no such page.", 405: "This address does not take requests of this kind."}
@@ -66,6 +66,7 @@ def create_app(
     setup_token: str | None = None,
     limits: Limits | None = None,
     background: bool | Background = True,
+    public: PublicAddress | None = None,
 ) -> FastAPI:
     """Return the application that serves a store: boards, administration, API, and the worker beside them.
 
@@ -82,6 +83,9 @@ def create_app(
         What composes subsets and computes the consensus while the application is served: a worker with ``start``,
         ``stop`` and ``state``, such as `~consilience.collect.worker.process.WorkerProcess`; True for a thread of
         this process, False for nothing.
+    public : `~consilience.collect.security.PublicAddress`, optional
+        The address that links have, and by which alone the server is reached. By default, links have the address by
+        which they were asked for.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def create_app(
         exception_handlers=HANDLERS,
     )
     app.state.worker = worker
-    app.state.served = Served(store, setup_token, limits or Limits())
+    app.state.served = Served(store, setup_token, limits or Limits(), public)
     app.add_route("/", lambda request: see("/admin"))
     app.mount("/static", StaticFiles(directory=str(STATIC)))
     for module in PAGES:
@@ -125,6 +129,7 @@ def create_app(
         most_bytes=_most_bytes,
         without_cookies=lambda path: path.startswith(API),
         admit=_admit,
+        public=public,
     )
     describe(app)
     return app
@@ -160,7 +165,7 @@ async def _admit(scope: Message, headers: dict[str, str]) -> None:
 
 def _most_bytes(path: str) -> int:
     """Return how large the body of a request may be."""
-    if path in ("/admin/new", "/admin/judging/new"):
+    if path in ("/admin/new", "/admin/new/file", "/admin/judging/new"):
         return MOST_BYTES_OF_UPLOADS
     return MOST_BYTES_OF_API if path.startswith(API) or path.endswith("/import") else MOST_BYTES
 

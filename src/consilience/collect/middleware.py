@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from consilience.collect.security import RefusedError, require_own_page
+from consilience.collect.security import PublicAddress, RefusedError, require_own_page
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -57,6 +57,8 @@ class Guarded:
         Whether a path never looks at cookies, so that no other site's page can use somebody's session there.
     admit : callable
         Refuses strangers by scope and headers, before any of a body is read.
+    public : PublicAddress, optional
+        By which alone the server is reached, and whose scheme is that of its requests.
     """
 
     def __init__(
@@ -67,15 +69,18 @@ class Guarded:
         most_bytes: Callable[[str], int],
         without_cookies: Callable[[str], bool],
         admit: Callable[[Message, dict[str, str]], Awaitable[None]],
+        public: PublicAddress | None = None,
     ) -> None:
         self.app, self.answer, self.most_bytes, self.without_cookies = app, answer, most_bytes, without_cookies
-        self.admit = admit
+        self.admit, self.public = admit, public
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request; other events pass."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if self.public is not None and self.public.is_named(headers_of(scope).get("host", "")):
+            scope["scheme"] = self.public.scheme  # whatever a proxy says of the connection to itself
         sent = Sent(scope, send)
         begun = time.perf_counter()
         number = secrets.token_hex(4)  # of the request, in the log and on the page of an error
@@ -88,6 +93,8 @@ class Guarded:
     async def _answered(self, scope: Message, receive: Receive, sent: Sent, number: str) -> None:
         try:
             headers = headers_of(scope)
+            if self.public is not None:
+                self.public.require_known(headers.get("host", ""))
             if not self.without_cookies(scope["path"]):
                 require_own_page(scope["method"], headers, scope.get("scheme", "http"))
             if has_body(headers):

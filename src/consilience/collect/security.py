@@ -15,6 +15,7 @@ from consilience.errors import InputError
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200  # characters
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+PORTS = {"http": 80, "https": 443}
 MOST_VISITORS = 20_000  # that a rate limit remembers
 
 
@@ -70,6 +71,23 @@ def equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
+def seal(value: str, key: str) -> str:
+    """Return a value with a code that only who has the key can make.
+
+    Examples
+    --------
+    >>> unseal(seal("d7", "key"), "key"), unseal(seal("d7", "key"), "another"), unseal("d7", "key")
+    ('d7', None, None)
+    """
+    return f"{value}.{hmac.new(key.encode(), value.encode('utf-8', 'surrogatepass'), 'sha256').hexdigest()}"
+
+
+def unseal(sealed: str, key: str) -> str | None:
+    """Return the value of `seal`, None if the code is not that of the key."""
+    value = sealed.rpartition(".")[0]
+    return value if equal(sealed, seal(value, key)) else None
+
+
 # ---- where a request comes from
 
 
@@ -111,11 +129,91 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
         raise RefusedError(403, "This request was sent by a page of another site, and was refused.")
 
 
+@dataclass(frozen=True)
+class PublicAddress:
+    """The address under which others reach the server, and the names by which it answers at all.
+
+    Requests by other names are refused: a page of another site, whose name leads here, could read the answers.
+    Addresses of numbers are no such names.
+
+    Attributes
+    ----------
+    url : str
+        Scheme, host and port, if it is not the usual one.
+    listening : str
+        The host at which the server listens.
+    """
+
+    url: str
+    listening: str = ""
+
+    @classmethod
+    def of(cls, url: str, listening: str = "") -> PublicAddress:
+        """Return a checked address.
+
+        Raises
+        ------
+        InputError
+            It is not a scheme and a host.
+
+        Examples
+        --------
+        >>> PublicAddress.of("https://Sort.example.org:443/").url
+        'https://sort.example.org'
+        """
+        try:
+            parts = urlsplit(url.strip())
+            host = (parts.hostname or "").encode("idna" if ":" not in (parts.hostname or "") else "ascii").decode()
+            port = parts.port
+        except ValueError:  # UnicodeError is one
+            parts, host, port = urlsplit(""), "", None
+        rest = (parts.username, parts.password, parts.path.strip("/"), parts.query, parts.fragment)
+        if parts.scheme not in PORTS or not host or any(rest):
+            raise InputError(
+                f"The public URL must be a scheme and a host, such as https://sort.example.org. Got {url[:100]!r}."
+            )
+        shown = f"[{host}]" if ":" in host else host
+        return cls(
+            f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, PORTS[parts.scheme]) else ""), listening
+        )
+
+    @property
+    def scheme(self) -> str:
+        """The scheme, "http" or "https"."""
+        return self.url.partition(":")[0]
+
+    def is_named(self, host: str) -> bool:
+        """Whether a request with this header ``Host`` was sent to the public address."""
+        return _place(f"{self.scheme}://{host}") == _place(self.url)
+
+    def require_known(self, host: str) -> None:
+        """Refuse a request with another header ``Host`` than the public one, where the server listens, or numbers.
+
+        Raises
+        ------
+        RefusedError
+            With status 421.
+        """
+        found = _place(f"http://{host}")
+        name = found[1] if found else None
+        if not (self.is_named(host) or (name and (name == self.listening.lower() or _is_number(name)))):
+            raise RefusedError(421, f"This server is reached at {self.url}, and not by the name that was asked for.")
+
+
+def _is_number(host: str) -> bool:
+    """Whether a host is an IP address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def _place(origin: str) -> tuple[str, str | None, int | None] | None:
     """Return scheme, host and port of an origin, None if it is malformed."""
     try:
         parts = urlsplit(origin)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        port = parts.port or PORTS.get(parts.scheme)
     except ValueError:
         return None
     return (parts.scheme, parts.hostname, port) if parts.hostname else None

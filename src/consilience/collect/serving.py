@@ -16,12 +16,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.collect.creation.pictures import CheckedPicture, small
 from consilience.collect.instructions import as_html
-from consilience.collect.security import Rate, RateLimit, RefusedError, visitor
+from consilience.collect.security import PublicAddress, Rate, RateLimit, RefusedError, visitor
 from consilience.collect.store import Store
 
 STATIC = files("consilience.collect") / "static"
-SESSION, PARTICIPANT, SETUP = "session", "participant", "setup"  # cookies
+SESSION, PARTICIPANT, SETUP, DEVICE = "session", "participant", "setup", "device"  # cookies
 MOST_SMALL = 1024  # pictures in the size of a card that are remembered
+TOO_MANY_LOGINS = "Too many attempts to log in. Wait some minutes, then try again."
 HEADINGS = {
     401: "Please log in",
     403: "Not allowed",
@@ -29,6 +30,7 @@ HEADINGS = {
     405: "Not possible here",
     409: "Not possible now",
     413: "Too large",
+    421: "Another address",
     429: "Too many requests",
     500: "Something went wrong",
 }
@@ -36,9 +38,14 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a visitor may ask: by address, those of the API by token, those of the board by participant."""
+    """How much a visitor may ask: by address, those of the API by token, those of the board by participant.
+
+    Passwords are counted by address and by ``account``, which all addresses share, since a proxy is believed whom it
+    speaks for; a browser that logged in before has a count of its own, so that nobody can shut it out.
+    """
 
     login: Rate = field(default=Rate(10, 600))
+    account: Rate = field(default=Rate(10, 600))
     join: Rate = field(default=Rate(120, 60))  # a class behind one address begins at the same time
     board: Rate = field(default=Rate(1200, 60))
     api: Rate = field(default=Rate(3000, 60))
@@ -55,6 +62,8 @@ class Served:
     setup_token : str or None
         The secret part of the link under which the first password is chosen; None where none is needed.
     limits : Limits
+    public : PublicAddress or None
+        The address of links; None for that of the browser that asks.
     notices : dict of str
         What the page of a study says once, when it is next shown, by the id of the study.
     small_picture : function of the id of a study and the hash of a picture
@@ -64,6 +73,7 @@ class Served:
     store: Store
     setup_token: str | None
     limits: Limits
+    public: PublicAddress | None = None
     notices: dict[str, str] = field(default_factory=dict)
     counters: dict[str, RateLimit] = field(init=False)
     pages: Environment = field(init=False)
@@ -71,7 +81,8 @@ class Served:
 
     def __post_init__(self) -> None:
         sentences = {
-            "login": "Too many attempts to log in. Wait some minutes, then try again.",
+            "login": TOO_MANY_LOGINS,
+            "account": TOO_MANY_LOGINS,
             "join": "Too many people begin from this place at once. Wait a moment, then open the link again.",
             "board": "Too many changes at once. Wait a moment.",
             "api": "Too many requests at once; 'Retry-After' says when to try again.",
@@ -99,6 +110,12 @@ def served_by(request: Request) -> Served:
 def address(request: Request) -> str:
     """Return by what the visitor is known to the rate limits."""
     return visitor(request.client.host if request.client else None)
+
+
+def link_to(request: Request, token: str) -> str:
+    """Return the whole address by which people join."""
+    public, found = served_by(request).public, request.url_for("join", token=token)
+    return str(found) if public is None else f"{public.url}{found.path}"
 
 
 def environment() -> Environment:

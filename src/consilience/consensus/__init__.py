@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from consilience.consensus.groupings.subset_fusion_estimator import SubsetFusion
     from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
     from consilience.consensus.labels.majority_vote_estimator import MajorityVote
+    from consilience.consensus.labels.ordinal_ratings_estimator import OrdinalRatings
     from consilience.consensus.labels.product_mixture_estimator import ProductMixture
     from consilience.consensus.labels.spectral_em_estimator import SpectralEM
     from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
@@ -24,6 +25,7 @@ __all__ = [
     "DawidSkene",
     "MajorityVote",
     "MetaClustering",
+    "OrdinalRatings",
     "ProductMixture",
     "SpectralEM",
     "StagewiseEM",
@@ -37,6 +39,7 @@ _HOME = {
     "SubsetFusion": "groupings.subset_fusion_estimator",
     "DawidSkene": "labels.dawid_skene_estimator",
     "MajorityVote": "labels.majority_vote_estimator",
+    "OrdinalRatings": "labels.ordinal_ratings_estimator",
     "ProductMixture": "labels.product_mixture_estimator",
     "SpectralEM": "labels.spectral_em_estimator",
     "StagewiseEM": "labels.stagewise_em_estimator",

@@ -28,16 +28,40 @@ from consilience.estimators.learned import Attributes
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import are_tied, most_probable
 from consilience.inference.product_distributions import (
-    LogTable,
+    AnyTable,
     OneHotLabels,
     Weights,
     one_of_each,
     posterior,
     shared_weights,
 )
+from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
+
+
+class TableWhenAsked:
+    """A table of annotators and classes that is made of a sparse one when it is asked for.
+
+    Of small tables the estimator has the table itself.
+    """
+
+    def __init__(self, source: str):
+        self.source = source
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        table = vars(estimator).get(self.source)
+        if table is None:
+            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.name!r}")
+        classes = pd.Index(estimator.classes_, tupleize_cols=False)
+        values = table.to_dense().transpose(0, 2, 1)
+        return tabulate_matrices(values, estimator.annotators_.index, classes, estimator._label_names)
 
 
 class LabelAggregator(CrowdEstimator):
@@ -51,8 +75,10 @@ class LabelAggregator(CrowdEstimator):
     _merges_copies: ClassVar[bool] = False
     """Whether one label of each group of copies is read, rather than all with a weight."""
     _reads_alone = True
+    confusion_matrices_: Any = TableWhenAsked("_sparse_matrices")
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
         "confusion_matrices_": ("annotators",),
+        "_sparse_matrices": ("annotators",),
         "_log_table": ("annotators",),
         "_copy_group": ("annotators",),
         "labels_apart_": ("items",),
@@ -68,7 +94,10 @@ class LabelAggregator(CrowdEstimator):
         "labels_": learned.array(None, "items"),
         "_label_names": learned.names("labels"),
         **learned.annotators(n_labels="c", agreement="p", accuracy="p", information="f"),
-        "confusion_matrices_": learned.table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p"),
+        "confusion_matrices_": learned.optional(
+            learned.table("annotators × clusters", "labels", keys=("annotator", "class"), dtype="p")
+        ),
+        "_sparse_matrices": learned.optional(learned.sparse_table("annotators", "labels", "clusters", low=0, high=1)),
         **learned.copies(agreement="p"),
         "labels_apart_": learned.array(None, "items"),
         "_copy_group": learned.array(int, "annotators", low=-1),
@@ -211,19 +240,25 @@ class LabelAggregator(CrowdEstimator):
         onehot, table = self._evidence(labels)
         return posterior(onehot, self._log_weights, table)
 
-    def _evidence(self, labels: Labels) -> tuple[OneHotLabels, LogTable]:
+    def _evidence(self, labels: Labels) -> tuple[OneHotLabels, AnyTable]:
         """Encode labels, and the evidence of each for each class; the last block is that of a newcomer."""
         annotator, label = self._fitted_codes(labels)
         n_labels = len(self._label_names)
-        newcomer = self._columns_of_newcomer(len(self._log_weights))
-        table = np.vstack([self._log_table, np.log(np.maximum(newcomer, np.finfo(float).tiny))])  # ln 0 is infinite
+        newcomer = _log(self._columns_of_newcomer(len(self._log_weights)))  # ln 0 is infinite
+        if isinstance(self._log_table, SparseTable):
+            table: AnyTable = self._log_table.followed_by(SparseTable.of_one(newcomer))
+        else:
+            table = np.vstack([self._log_table, newcomer])
         weight = self._weights_of(labels.item, annotator, label)
-        column, shape = annotator * n_labels + label, (len(labels), len(table))
+        column, shape = annotator * n_labels + label, (len(labels), (len(self.annotators_) + 1) * n_labels)
         return OneHotLabels.of(labels.item, column, shape, len(self._log_weights), weight=weight), table
 
     def are_silent(self, labels: Labels) -> Bool[np.ndarray, " annotators"]:
         """Whether the labels of each annotator have no influence on the items' classes; those of newcomers have."""
-        silent = ~self._log_table.reshape(len(self.annotators_), -1).any(1)
+        if isinstance(self._log_table, SparseTable):
+            silent = ~self._log_table.base.any(1)
+        else:
+            silent = ~self._log_table.reshape(len(self.annotators_), -1).any(1)
         return np.append(silent, False)[self.annotators_.index.get_indexer(labels.annotators)]
 
     def _weights_of(
@@ -244,6 +279,8 @@ class LabelAggregator(CrowdEstimator):
 
     def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
         """Confusion matrix of an annotator who was not fitted: the mean of the crowd, weighted by labels."""
+        if (sparse := vars(self).get("_sparse_matrices")) is not None:
+            return np.asarray(sparse.mean_of_annotators(self.annotators_["n_labels"].to_numpy(float)).T)
         matrices = self.confusion_matrices_.to_numpy().reshape(len(self.annotators_), self.n_clusters_, -1)
         return np.average(matrices, axis=0, weights=self.annotators_["n_labels"])
 
@@ -282,16 +319,23 @@ class LabelAggregator(CrowdEstimator):
         labels = self._labels(annotations, reset=False, missing=missing)
         annotator, label = self._fitted_codes(labels)
         shares, columns = self._mixture()
-        columns = np.concatenate([columns, self._columns_of_newcomer(len(shares))])
+        newcomer = self._columns_of_newcomer(len(shares))
         column = annotator * len(self._label_names) + label
-        onehot = OneHotLabels.of(labels.item, column, (len(labels), len(columns)), len(shares))
-        found = onehot.expectation(np.log(shares), np.log(np.maximum(columns, np.finfo(float).tiny)))
-        return found.log_likelihood / labels.n_rows
+        n_columns = (len(self.annotators_) + 1) * len(self._label_names)
+        onehot = OneHotLabels.of(labels.item, column, (len(labels), n_columns), len(shares))
+        logs: AnyTable
+        if isinstance(columns, SparseTable):
+            logs = columns.followed_by(SparseTable.of_one(newcomer)).map(_log)
+        else:
+            logs = _log(np.concatenate([columns, newcomer]))
+        return onehot.log_likelihood(np.log(shares), logs) / labels.n_rows
 
-    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+    def _mixture(self) -> tuple[Weights, AnyTable]:
         """Share of each class, and probability of each label of each annotator given the class."""
-        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
         size = self.responsibilities_.sum(0) + 1  # one imagined item of each class
+        if (sparse := vars(self).get("_sparse_matrices")) is not None:
+            return size / size.sum(), sparse
+        table = self.confusion_matrices_.to_numpy().reshape(-1, self.n_clusters_, len(self._label_names))
         return size / size.sum(), table.transpose(0, 2, 1).reshape(-1, self.n_clusters_)
 
     def _same(
@@ -300,8 +344,11 @@ class LabelAggregator(CrowdEstimator):
         """Of an annotator: that both items get the same label."""
         if annotator is None:
             return super()._same(a, b, None)
-        self._place_of_annotator(annotator)
-        matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+        place = self._place_of_annotator(annotator)
+        if (sparse := vars(self).get("_sparse_matrices")) is not None:
+            matrix = sparse.take(np.array([place])).to_dense()[0].T
+        else:
+            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
         return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
@@ -320,13 +367,22 @@ class LabelAggregator(CrowdEstimator):
             )
         if not labels.n_rows:
             raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
-        if reset and labels.n_annotators * labels.n_classes**2 > MAX_TABLE_ENTRIES:
-            raise InputError(
-                f"{model} keeps a probability for each annotator, class and label: {labels.n_annotators} × "
-                f"{labels.n_classes} × {labels.n_classes}, more than {MAX_TABLE_ENTRIES}. Are the labels "
-                "names of classes?"
-            )
+        if reset and not self._can_be_sparse():
+            self._require_few_cells(labels)
         return labels
+
+    def _require_few_cells(self, labels: Labels) -> None:
+        """Raise an error if a table of annotators, classes and labels is too large."""
+        if labels.n_annotators * labels.n_classes**2 > MAX_TABLE_ENTRIES:
+            raise InputError(
+                f"{type(self).__name__} keeps a probability for each annotator, class and label: "
+                f"{labels.n_annotators} × {labels.n_classes} × {labels.n_classes}, more than {MAX_TABLE_ENTRIES}. "
+                "Are the labels names of classes?"
+            )
+
+    def _can_be_sparse(self) -> bool:
+        """Whether tables of annotators, classes and labels that are mostly empty are not made."""
+        return False
 
     def _fitted_codes(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Codes of annotator and label in the fitted model; a newcomer's is the number of annotators."""
@@ -352,7 +408,7 @@ class LabelAggregator(CrowdEstimator):
         labels: Labels,
         responsibilities: Float[np.ndarray, "items classes"],
         classes: pd.Index,
-        confusion: Float[np.ndarray, "annotators classes labels"],
+        confusion: Confusion,
         *,
         annotators: pd.Index | None = None,
         known: Int[np.ndarray, " items"] | None = None,
@@ -375,7 +431,7 @@ class LabelAggregator(CrowdEstimator):
         self,
         classes: pd.Index,
         label_names: pd.Index,
-        confusion: Float[np.ndarray, "annotators classes labels"],
+        confusion: Confusion,
         quality: pd.DataFrame,
     ) -> None:
         """Set what is told of classes and annotators, none of which has an axis of items.
@@ -384,14 +440,24 @@ class LabelAggregator(CrowdEstimator):
         """
         self.classes_, self.n_clusters_ = classes.to_numpy(), len(classes)
         self._label_names = label_names
-        self.confusion_matrices_ = tabulate_matrices(confusion, quality.index, classes, label_names)
+        for name in ("confusion_matrices_", "_sparse_matrices"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if isinstance(confusion, SparseTable):
+            self._sparse_matrices = confusion
+        else:
+            self.confusion_matrices_ = tabulate_matrices(confusion, quality.index, classes, label_names)
         self.annotators_ = quality
 
     def _named(
         self, labels: Labels, responsibilities: Float[np.ndarray, "items classes"], labelled: Bool[np.ndarray, " items"]
     ) -> np.ndarray:
         """Name the most probable class of each item, of tied ones the first; missing, with a warning, if unknown."""
-        named: np.ndarray = self.classes_[most_probable(responsibilities)]
+        return self._name_codes(labels, most_probable(responsibilities), labelled)
+
+    def _name_codes(
+        self, labels: Labels, codes: Int[np.ndarray, " items"], labelled: Bool[np.ndarray, " items"]
+    ) -> np.ndarray:
+        named: np.ndarray = self.classes_[codes]
         if labelled.all():
             return named
         warn_of_unannotated(labels, labelled, "no annotations and no class (missing; probabilities as of any item)")
@@ -401,16 +467,22 @@ class LabelAggregator(CrowdEstimator):
         return named
 
     def _cluster_codes(self) -> Int[np.ndarray, " items"]:
-        return np.where(pd.isna(self.labels_), MISSING, most_probable(self.responsibilities_))
+        return np.where(pd.isna(self.labels_), MISSING, self._item_codes())
+
+    def _item_codes(self) -> Int[np.ndarray, " items"]:
+        """Return the code of each item's class, also of those without labels."""
+        return np.asarray(most_probable(self.responsibilities_))
 
     def _cluster_names(self) -> pd.Index:
         return pd.Index(self.classes_, tupleize_cols=False)
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
-        named, has_label = self.classes_[most_probable(self.responsibilities_)], ~pd.isna(self.labels_)
+        named, has_label = self.classes_[self._item_codes()], ~pd.isna(self.labels_)
         if not np.array_equal(self.labels_[has_label], named[has_label]):  # the others have no labels
             yield "labels_"
+        if ("confusion_matrices_" in vars(self)) == ("_sparse_matrices" in vars(self)):
+            yield "confusion_matrices_"
         levels: Any = [self.annotators_.index, pd.Index(self.classes_, tupleize_cols=False)]
         rows: Any = np.indices((len(levels[0]), len(levels[1]))).reshape(2, -1)
         keys = pd.MultiIndex(levels, rows)
@@ -428,7 +500,7 @@ def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
 def annotator_quality(
     labels: Labels,
     responsibilities: Float[np.ndarray, "items classes"],
-    confusion: Float[np.ndarray, "annotators classes labels"],
+    confusion: Confusion,
     annotators: pd.Index,
     *,
     named: bool,
@@ -461,7 +533,7 @@ def tabulate_quality(
     n_labels: Int[np.ndarray, " annotators"],
     right: Float[np.ndarray, " annotators"] | None,
     share: Float[np.ndarray, " classes"],
-    confusion: Float[np.ndarray, "annotators classes labels"],
+    confusion: Confusion,
     annotators: pd.Index,
 ) -> pd.DataFrame:
     """Tabulate annotators from sums over items; see `annotator_quality`.
@@ -475,7 +547,7 @@ def tabulate_quality(
     agreement = accuracy = np.full(len(n_labels), np.nan)
     if right is not None:
         agreement = np.divide(right, n_labels, out=np.full(len(n_labels), np.nan), where=n_labels > 0)
-        accuracy = np.einsum("akk,k->a", confusion, share)
+        accuracy = accuracy_of(confusion, share)
     return pd.DataFrame(
         {
             "n_labels": n_labels,
@@ -498,10 +570,15 @@ def tabulate_matrices(
     return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))
 
 
-def information(
-    share: Float[np.ndarray, " classes"], confusion: Float[np.ndarray, "annotators classes labels"]
-) -> Float[np.ndarray, " annotators"]:
+def information(share: Float[np.ndarray, " classes"], confusion: Confusion) -> Float[np.ndarray, " annotators"]:
     """Mutual information of an annotator's label and an item's class, bits."""
-    marginal = np.einsum("k,akl->al", share, confusion)
-    bits = (entr(marginal).sum(1) - entr(confusion).sum(2) @ share) / np.log(2)
+    if isinstance(confusion, SparseTable):
+        marginal, given = confusion.mean_of_components(share), confusion.entropy()
+    else:
+        marginal, given = np.einsum("k,akl->al", share, confusion), entr(confusion).sum(2)
+    bits = (entr(marginal).sum(1) - given @ share) / np.log(2)
     return np.maximum(bits, 0.0)  # below 0 by rounding alone
+
+
+def _log(probability: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(probability, np.finfo(float).tiny))

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations import Groupings, Pairs
+from consilience.inference.sparse_tables import SparseTable
 
 Sizes = dict[str, Any]
 """Sizes by name; and under "names of …" the names of the things, if a value gives them."""
@@ -177,6 +178,24 @@ def array(
         if kind is None and value.dtype.kind == "O" and not all(map(is_plain, value.ravel())):
             return False
         return not shares or bool(np.abs(value.sum(-1) - 1).max(initial=0) < ROUNDING)
+
+    return Check(words, holds)
+
+
+def sparse_table(
+    rows: Length, labels: Length, columns: Length, *, low: int | float = -np.inf, high: int | float = np.inf
+) -> Check:
+    """A sparse table of annotators × labels × components with values between bounds."""
+    words = f"a sparse table of numbers of shape ({rows}, {labels}, {columns})"
+
+    def holds(value: Any, sizes: Sizes) -> bool:
+        if type(value) is not SparseTable:
+            return False
+        fit = all(fits(length, n, sizes) for length, n in zip((rows, labels, columns), value.shape))
+        return fit and all(
+            _in_range(part, low - ROUNDING, high + ROUNDING, nan=False, inf=False)
+            for part in (value.base, value.exceptions())
+        )
 
     return Check(words, holds)
 

@@ -16,6 +16,7 @@ from jaxtyping import Int
 
 from consilience.annotations.canonical import Arrangement
 from consilience.annotations.names import inverse
+from consilience.inference.sparse_tables import SparseTable
 
 Axes = dict[str, tuple[str | None, ...]]
 """Kind of each axis of each attribute: "items", "annotators", "groupings", "groups", or None for any other."""
@@ -66,5 +67,7 @@ def _of_blocks(places: Int[np.ndarray, " places"], length: int) -> Int[np.ndarra
 
 
 def _take(value: Any, axis: int, rows: Int[np.ndarray, " rows"]) -> Any:
+    if isinstance(value, SparseTable):
+        return value.take(rows)
     tables = isinstance(value, pd.DataFrame | pd.Series)
     return value.take(rows, axis=axis) if tables else np.take(value, rows, axis=axis)

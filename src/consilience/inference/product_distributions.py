@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -24,12 +24,14 @@ from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
 from consilience.annotations import Labels
+from consilience.inference.sparse_tables import SparseTable
 
 CHUNK_ENTRIES = 1 << 18  # scores in memory at a time: two megabytes
 SAFE_EXPONENT = 600.0  # exp of scores up to this size neither overflows nor vanishes
 
 Weights = Float[np.ndarray, " components"]
 LogTable = Float[np.ndarray, "columns components"]
+AnyTable = LogTable | SparseTable
 Responsibilities = Float[np.ndarray, "items components"]
 
 
@@ -40,7 +42,7 @@ class LabelsOfItems(Protocol):
     @property
     def n_components(self) -> int: ...
 
-    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+    def expectation(self, log_weights: Weights, log_table: Any) -> Expectation:
         """E-step under ln ω and ln μ, summed over items."""
 
 
@@ -66,6 +68,7 @@ class OneHotLabels:
     """One-hot labels of all items, in chunks.
 
     n_items, n_columns, n_components : int
+    counts_right : whether only right labels are counted; components are then classes.
     n_jobs : number of threads that share the chunks, as in joblib.
     """
 
@@ -74,6 +77,7 @@ class OneHotLabels:
     n_columns: int
     n_components: int
     n_jobs: int | None = None
+    counts_right: bool = False
 
     @classmethod
     def of(
@@ -87,6 +91,7 @@ class OneHotLabels:
         n_classes: int | None = None,
         weight: Float[np.ndarray, " labels"] | None = None,
         n_jobs: int | None = None,
+        counts_right: bool = False,
     ) -> OneHotLabels:
         """Encode labels.
 
@@ -99,10 +104,12 @@ class OneHotLabels:
         n_classes : classes that the components stand for, those of a class adjacent; by default each is a class.
         weight : of each label; by default 1. A label of weight w counts as w labels.
         n_jobs : int, optional
+        counts_right : whether to count only right labels.
         """
         n_items, n_columns = shape
         # every chunk sums into a table of all columns: it has at least half as many labels, on average
-        n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(2 * len(item) // max(n_columns, 1), 1)))
+        most = len(item) if counts_right else 2 * len(item) // max(n_columns, 1)
+        n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(most, 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)
         rows = np.searchsorted(item, edges)
         ones = np.ones(int(np.diff(rows).max()))
@@ -118,14 +125,14 @@ class OneHotLabels:
                 by_column.data = values  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
             chunks.append(Chunk(int(first), by_column, given, known[first:last][given], n_classes or n_components))
-        return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs)
+        return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs, counts_right)
 
-    def expectation(self, log_weights: Weights, log_table: LogTable) -> Expectation:
+    def expectation(self, log_weights: Weights, log_table: AnyTable) -> Expectation:
         """E-step under ln ω and ln μ, summed over items."""
 
         def of_chunk(chunk: Chunk) -> Expectation:
             q, log_likelihood = _posterior(chunk, log_weights, log_table)
-            return Expectation(log_likelihood, _column_sums(q), chunk.onehot.T @ q)
+            return Expectation(log_likelihood, _column_sums(q), self._counts(chunk, q))
 
         return _sum(self, of_chunk)
 
@@ -134,9 +141,18 @@ class OneHotLabels:
 
         def of_chunk(chunk: Chunk) -> Expectation:
             q = responsibilities[chunk.start : chunk.start + chunk.onehot.shape[0]]
-            return Expectation(np.nan, _column_sums(q), chunk.onehot.T @ q)
+            return Expectation(np.nan, _column_sums(q), self._counts(chunk, q))
 
         return _sum(self, of_chunk)
+
+    def log_likelihood(self, log_weights: Weights, log_table: AnyTable) -> float:
+        """Σ_n ln Σ_k ω_k Π μ, nats."""
+        return float(sum(_posterior(chunk, log_weights, log_table)[1] for chunk in self.chunks))
+
+    def _counts(self, chunk: Chunk, q: Responsibilities) -> LogTable | RightLabels:
+        if self.counts_right:
+            return RightLabels.of(chunk.onehot, q)
+        return np.asarray(chunk.onehot.T @ q)
 
 
 def encode_labels(
@@ -148,6 +164,7 @@ def encode_labels(
     n_classes: int | None = None,
     weight: Float[np.ndarray, " labels"] | None = None,
     n_jobs: int | None = None,
+    counts_right: bool = False,
 ) -> OneHotLabels:
     """One-hot labels, with a column for each annotator and label; parameters as for `OneHotLabels.of`.
 
@@ -163,7 +180,41 @@ def encode_labels(
         n_classes=n_classes,
         weight=weight,
         n_jobs=n_jobs,
+        counts_right=counts_right,
     )
+
+
+@dataclass(frozen=True)
+class RightLabels:
+    """How many labels of each annotator are right, and wrong: all that a model of one accuracy needs.
+
+    counts : (annotators, 2)
+    n_labels : in use
+    """
+
+    counts: Float[np.ndarray, "annotators 2"]
+    n_labels: int
+
+    @classmethod
+    def of(cls, onehot: csc_array, q: Responsibilities) -> RightLabels:
+        """Count the labels of items with these probabilities of classes."""
+        n_labels, n_columns = q.shape[1], onehot.shape[1]
+        column = np.repeat(np.arange(n_columns), np.diff(onehot.indptr))
+        right = onehot.data * q[onehot.indices, column % n_labels]
+        sums = [np.bincount(column // n_labels, each, n_columns // n_labels) for each in (right, onehot.data)]
+        return cls(np.column_stack([sums[0], np.maximum(sums[1] - sums[0], 0.0)]), n_labels)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Annotators, labels, components."""
+        return len(self.counts), self.n_labels, self.n_labels
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __add__(self, other: RightLabels | float) -> RightLabels:
+        more = other.counts if isinstance(other, RightLabels) else other
+        return RightLabels(self.counts + more, self.n_labels)
 
 
 @dataclass(frozen=True)
@@ -172,12 +223,12 @@ class Expectation:
 
     log_likelihood : Σ_n ln Σ_k ω_k Π μ, nats; for items of known class, its terms alone.
     sizes : (components,) Σ_n q_nk.
-    counts : (columns, components) Σ_n q_nk over the items with the column's label.
+    counts : (columns, components) Σ_n q_nk over the items with the column's label, or of what `OneHotLabels` counts.
     """
 
     log_likelihood: float
     sizes: Weights
-    counts: LogTable
+    counts: Any
 
     def __add__(self, other: Expectation) -> Expectation:
         return Expectation(
@@ -190,7 +241,7 @@ def sums_of(start: Responsibilities | Expectation, labels: LabelsOfItems) -> Exp
     return start if isinstance(start, Expectation) else cast(OneHotLabels, labels).expectation_of(start)
 
 
-def posterior(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Responsibilities:
+def posterior(onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Responsibilities:
     """q_nk ∝ ω_k Π_i μ_k,i,x_ni for every item."""
     q = np.empty((onehot.n_items, len(log_weights)))
     for chunk in onehot.chunks:
@@ -198,10 +249,10 @@ def posterior(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -
     return q
 
 
-def log_scores(onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Iterator[Responsibilities]:
+def log_scores(onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Iterator[Responsibilities]:
     """ln ω_k + Σ_i ln μ_k,i,x_ni, chunk by chunk."""
     for chunk in onehot.chunks:
-        yield chunk.onehot @ log_table + log_weights
+        yield _scores(chunk, log_table) + log_weights
 
 
 def _sum(onehot: OneHotLabels, of_chunk: Callable[[Chunk], Expectation]) -> Expectation:
@@ -212,8 +263,12 @@ def _sum(onehot: OneHotLabels, of_chunk: Callable[[Chunk], Expectation]) -> Expe
         parts = map(of_chunk, onehot.chunks[first::n_threads])
         total = next(parts)
         for part in parts:
-            np.add(total.counts, part.counts, out=total.counts)  # in place: copies would take a tenth of a sweep
-            total = Expectation(total.log_likelihood + part.log_likelihood, total.sizes + part.sizes, total.counts)
+            if isinstance(total.counts, np.ndarray):
+                # in place: copies would take a tenth of a sweep
+                counts = np.add(total.counts, part.counts, out=total.counts)
+            else:
+                counts = total.counts + part.counts
+            total = Expectation(total.log_likelihood + part.log_likelihood, total.sizes + part.sizes, counts)
         return total
 
     if n_threads == 1:
@@ -222,9 +277,15 @@ def _sum(onehot: OneHotLabels, of_chunk: Callable[[Chunk], Expectation]) -> Expe
         return reduce(add, threads.map(of_share, range(n_threads)))
 
 
-def _posterior(chunk: Chunk, log_weights: Weights, log_table: LogTable) -> tuple[Responsibilities, float]:
+def _scores(chunk: Chunk, log_table: AnyTable) -> Responsibilities:
+    if isinstance(log_table, SparseTable):
+        return log_table.sums_of(chunk.onehot)
+    return np.asarray(chunk.onehot @ log_table)
+
+
+def _posterior(chunk: Chunk, log_weights: Weights, log_table: AnyTable) -> tuple[Responsibilities, float]:
     """Posteriors of a chunk's items, and the sum of their log likelihoods."""
-    score = chunk.onehot @ log_table
+    score = _scores(chunk, log_table)
     score += log_weights
     # before known rows are −inf, which must not count as large
     shift, largest_size = 0.0, max(-score.min(initial=0), score.max(initial=0))
@@ -297,7 +358,9 @@ def vote_shares(
 ) -> Float[np.ndarray, "items classes"]:
     """Share of the votes of each item for each class; equal shares for items without votes."""
     votes = np.bincount(labels.item * labels.n_classes + labels.label, weight, len(labels) * labels.n_classes)
-    shares = votes.reshape(len(labels), labels.n_classes).astype(float).round(9)  # three thirds are one vote
+    shares = votes.reshape(len(labels), labels.n_classes).astype(float)
+    if weight is not None:
+        shares = shares.round(9)  # three thirds are one vote
     shares[shares.sum(1) == 0] = 1.0
     shares /= shares.sum(1, keepdims=True)
     return shares

@@ -34,6 +34,7 @@ from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_c
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
 from consilience.inspection.plots.odd_one_out import plot_odd_one_out
 from consilience.inspection.plots.planning import plot_plan
+from consilience.inspection.plots.ratings import plot_raters, plot_values
 from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.word_map import plot_word_map
 from consilience.inspection.report import report
@@ -86,9 +87,11 @@ __all__ = [
     "plot_odd_one_out",
     "plot_plan",
     "plot_prior_variance",
+    "plot_raters",
     "plot_silhouette_curve",
     "plot_stability",
     "plot_training",
+    "plot_values",
     "plot_word_map",
     "random_sorters",
     "report",

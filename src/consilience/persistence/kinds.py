@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.table import Reading
 from consilience.estimators.learned import NOTES, array, codes, names
+from consilience.inference.sparse_tables import SparseTable
 from consilience.persistence.codec import Json, Kind, UnknownValueError, ValueDecoder, ValueEncoder, require
 
 NUMERIC = "biufcmM"  # kinds of dtype whose arrays contain no pointers; arrays may also be of kind U
@@ -356,6 +357,22 @@ def _decode_labels_of_items(content: Json, decode: ValueDecoder) -> Labels:
     )
 
 
+def _encode_sparse(value: SparseTable, encode: ValueEncoder) -> Json:
+    rest = value.rest
+    parts = [np.ascontiguousarray(value.base), rest.data, rest.indices, rest.indptr]
+    return [encode(part) for part in parts]
+
+
+def _decode_sparse(content: Json, decode: ValueDecoder) -> SparseTable:
+    base, data, indices, indptr = map(decode, content)
+    require(array(float, "annotators", "components").holds(base, {}) and array(float, "exceptions").holds(data, {}))
+    n_rows = len(indptr) - 1 if _is_plain_column(indptr) else -1
+    require(codes(len(data), of="components").holds(indices, {"components": base.shape[1]}))
+    require(indptr.dtype.kind in "iu" and n_rows >= 0 and n_rows % max(len(base), 1) == 0)
+    require(indptr[0] == 0 and indptr[-1] == len(data) and bool((np.diff(indptr.astype(np.int64)) >= 0).all()))
+    return SparseTable(base, csr_array((data, indices, indptr), shape=(n_rows, base.shape[1])))
+
+
 def _as_read(annotations: Groupings | Pairs | Labels) -> list[Any] | None:
     """How annotations were read."""
     reading = annotations.reading
@@ -472,4 +489,5 @@ KINDS: tuple[Kind, ...] = (
     Kind("groupings", _is(Groupings), _encode_groupings, _decode_groupings),
     Kind("pairs", _is(Pairs), _encode_pairs, _decode_pairs),
     Kind("labels", _is(Labels), _encode_labels_of_items, _decode_labels_of_items),
+    Kind("sparse_table", _is(SparseTable), _encode_sparse, _decode_sparse),
 )

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.base import clone
 
 from consilience import registry
-from consilience.annotations import Annotations, Groupings
+from consilience.annotations import Annotations, Groupings, Labels
 from consilience.annotations.name_lists import list_names
 from consilience.errors import InputError, MatchingError, UnannotatedWarning
 from consilience.estimators.parameters import is_whole
@@ -250,7 +250,8 @@ def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
 
 def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callable[..., Any]) -> bool:
     """Whether a model can be fitted to these annotations, with or without features."""
-    if _readable(annotations, known.reads) is None:
+    has_order = known.name != "OrdinalRatings" or (isinstance(annotations, Labels) and annotations.ordered)
+    if _readable(annotations, known.reads) is None or not has_order:
         return False
     return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
 

@@ -8,6 +8,7 @@ from consilience.simulation.labels import simulate_copies, simulate_labels, spar
 from consilience.simulation.map_population import MapPopulation
 from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
+from consilience.simulation.ratings import simulate_ratings
 
 __all__ = [
     "ClusteringAgent",
@@ -24,6 +25,7 @@ __all__ = [
     "simulate_experts",
     "simulate_labels",
     "simulate_pairs",
+    "simulate_ratings",
     "sparse_crowd",
 ]
 

@@ -36,12 +36,17 @@ def classes_and_items(classes: Any, items: Any) -> tuple[np.ndarray, np.ndarray,
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         raise InputError(f"'classes' must have no missing values. Got one at position {missing[0]}.")
+    return codes, names, names_of_items(items, classes, len(codes))
+
+
+def names_of_items(items: Any, values: Any, n_items: int) -> pd.Index:
+    """Return the names of the items; by default the index of a Series of their values, else their numbers."""
     if items is None:
-        items = classes.index if isinstance(classes, pd.Series) else pd.RangeIndex(len(codes))
+        items = values.index if isinstance(values, pd.Series) else pd.RangeIndex(n_items)
     index = name_index(items)
-    if len(index) != len(codes):
-        raise InputError(f"'items' must name each of the {len(codes)} items. Got {len(index)} names instead.")
-    return codes, names, index
+    if len(index) != n_items:
+        raise InputError(f"'items' must name each of the {n_items} items. Got {len(index)} names instead.")
+    return index
 
 
 def accuracies(accuracy: Any, n: int, function: str, *, of: str = "annotators") -> np.ndarray:

@@ -94,7 +94,7 @@ def simulate_labels(
     n = n_annotators if matrices is None else len(matrices)
     require_count("n_annotators", n, "simulate_labels")
     rng = generator(random_state)
-    item, annotator = _cells(len(true), n, labels_each, annotators_per_item, rng)
+    item, annotator = cells(len(true), n, labels_each, annotators_per_item, rng)
     if matrices is None:
         right = accuracies(accuracy, n, "simulate_labels")
         label = with_errors(true[item], right[annotator], len(class_names), rng)
@@ -264,7 +264,7 @@ def draw_labels(matrices: np.ndarray, annotator: np.ndarray, true: np.ndarray, r
     return label
 
 
-def _cells(
+def cells(
     n_items: int,
     n_annotators: int,
     labels_each: int | None,

@@ -205,7 +205,7 @@ def _choice(material: Material, request: FitRequest) -> tuple[str, Mapping[str, 
         )
     if request.model is not None:
         return request.model, settings, f"Chosen by {spell(model=None)}."
-    choice = choose(material.kind, features=material.features is not None)
+    choice = choose(material.kind_and_order, features=material.features is not None)
     takes = signature(registry.estimator(choice.model)).parameters
     for key in COMMON:
         if key in settings and key not in takes:

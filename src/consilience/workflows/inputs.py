@@ -78,6 +78,11 @@ class Material:
         return type(self.annotations).__name__.lower()
 
     @property
+    def kind_and_order(self) -> str:
+        """The same, but "ratings" for labels that are levels with an order."""
+        return "ratings" if isinstance(self.annotations, Labels) and self.annotations.ordered else self.kind
+
+    @property
     def read_as(self) -> str:
         """How the file of annotations was read."""
         return self.annotations.reading.how if self.annotations.reading is not None else ""

@@ -28,6 +28,8 @@ CHOICES = {  # by the kind of the annotations, and whether there are features
     ("groupings", False): Choice("SubsetFusion", "the file holds groupings, and there are no features"),
     ("labels", True): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
+    ("ratings", True): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),
+    ("ratings", False): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),
     ("pairs", True): Choice("MECC", "the file holds judgements of pairs, and there are features"),
     ("pairs", False): Choice("CorrelationClustering", "the file holds judgements of pairs, and there are no features"),
 }

@@ -123,6 +123,7 @@ def real(name):
     return pd.read_csv(Path(DATA) / "free-sort" / f"{name}.csv", index_col=0, dtype=str)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="CONSILIENCE_DATA does not name the folder of real data sets")
 def test_real_sorts_with_a_neutral_key_are_never_read_the_wrong_way(read):
     found = counts(read, [real(name) for name in REAL])
@@ -146,7 +147,7 @@ def test_real_card_sorts_as_wide_tables(read, site, own_numbers):
 
 @pytest.mark.parametrize(
     "labelling",
-    some_quick(["own numbers", "shared names", "own numbers from 0", "own names", "closed categories"], 2),
+    some_quick(["own numbers", "shared names", "own numbers from 0", "own names", "closed categories"]),
 )
 def test_simulated_sorts_with_a_neutral_key_are_never_read_the_wrong_way(read, labelling):
     rng = np.random.default_rng(7)

@@ -1,5 +1,7 @@
 """What fits where: the end of the sort in sight, few lines of groups on a phone, whole words, words for fingers."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -95,3 +97,29 @@ def test_fingers_are_told_nothing_of_mouse_and_keys(visit, board):
     page = visit(Sort(board=board, cards=texts()), **PHONE)
     page.locator("#instructions-button").tap()
     assert "keyboard" not in page.locator("#instructions-dialog").inner_text().lower()
+
+
+OVERLAPS = """() => [...document.querySelectorAll('#board .card')].flatMap((card) => {
+  const boxOf = (one) => one.getBoundingClientRect();
+  const covers = [...card.querySelectorAll(".zoom, .pick > .badge:not(.none)")].map(boxOf);
+  const range = document.createRange();
+  const boxes = [...card.querySelectorAll('img')].map((one) => one.getBoundingClientRect());
+  for (const text of card.querySelectorAll('.card-text')) {
+    range.selectNodeContents(text);
+    const { bottom } = text.getBoundingClientRect();
+    boxes.push(...[...range.getClientRects()].filter((box) => box.top < bottom - 1));
+  }
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return covers.flatMap((a) => boxes.filter((b) => meet(a, b))
+    .map((b) => `${card.textContent} ${a.left},${a.top} ${b.left},${b.top}`));
+})"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_neither_magnifier_nor_badge_covers_words_or_pictures(visit, board, width):
+    cards = [*pictures(4), *(replace(one, number=one.number + 10) for one in both(["Robin", "Owl"]))]
+    cards += [replace(one, number=one.number + 20) for one in texts(["A long text on opening hours " * 8, "x" * 150])]
+    page = visit(filled(Sort(board=board, cards=cards), "Birds", each=7), width, 844)
+    assert page.locator(".zoom").count() == 8
+    assert page.evaluate(OVERLAPS) == []

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 
 import pytest
 
@@ -156,6 +157,61 @@ def test_a_set_that_was_handed_in_elsewhere_takes_no_more_changes(visit):
     assert stored(page) == []
     page.get_by_role("link", name="Load the page again").click()
     page.get_by_role("heading", name="Thank you!").wait_for()
+
+
+def test_a_tab_that_is_left_behind_moves_nothing(visit):
+    sort = Sort(cards=texts())
+    page = visit(sort)
+    put(page, "Robin", 1)
+    settled(page)
+    sort.handed_in = True
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.get_by_role("link", name="Load the page again").wait_for()
+    page.evaluate("() => document.querySelector('.card[data-item=\"4\"] .pick').click()")  # a finger cannot any more
+    page.keyboard.press("1")
+    assert page.locator(".group .card-text").all_text_contents() == ["Robin"]
+    assert page.locator("#count").text_content() == "1 of 10 sorted"
+    assert stored(page) == []
+
+
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_a_name_that_is_being_typed_survives_a_reload_at_once(visit, board):
+    sort = filled(Sort(board=board, cards=pictures(4)), "")
+    page = visit(sort)
+    sort.failing = 10_000
+    type_name(page, board, "Bir")
+    assert [change["name"] for change in stored(page)][-1:] == ["Bir"]
+    sort.failing = 0
+    page.reload()
+    page.wait_for_function("() => Object.keys(localStorage).length === 0")
+    assert [group["name"] for group in sort.state["groups"]] == ["Bir"]
+
+
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_a_name_is_sent_while_it_is_typed_and_when_the_page_goes(visit, board):
+    sort = filled(Sort(board=board, cards=pictures(4)), "")
+    page = visit(sort)
+    with page.expect_request("**/sort/changes", timeout=800 + 2000):  # the browser itself takes its time
+        type_name(page, board, "Bi")
+    page.keyboard.type("rds")
+    page.goto("about:blank")
+    wait_until(lambda: [group["name"] for group in sort.state["groups"]] == ["Birds"])
+
+
+def type_name(page, board, name):
+    if board == "sheet":
+        page.locator("#names-button").click()
+        page.locator("#names-fields input").first.click()
+    else:
+        page.locator(".group-name").first.click()
+    page.keyboard.type(name)
+
+
+def wait_until(holds, seconds=10):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_a_browser_that_keeps_nothing_says_so_until_all_is_saved(visit):

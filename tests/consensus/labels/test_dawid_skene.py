@@ -299,6 +299,7 @@ def test_recovers_classes_and_accuracies(confusion, prior):
     assert len(model.lower_bounds_) == model.n_iter_
 
 
+@pytest.mark.slow
 def test_learned_prior_on_a_sparse_crowd():
     """500 labels per annotator for a hundred cells: single rows are noise, their common structure is not."""
     rng = np.random.default_rng(0)

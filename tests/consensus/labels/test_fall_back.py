@@ -44,6 +44,7 @@ def test_an_informed_crowd_of_few_labels_is_no_catastrophe(seed):
     assert (model.labels_ != true).mean() < 0.3
 
 
+@pytest.mark.slow
 def test_gold_counts_there_too():
     labels, _ = few_labels()
     with pytest.warns(AnnotationWarning, match=GAVE_UP):

@@ -209,6 +209,7 @@ def test_shared_errors_are_found_and_made_up_for(seed):
     assert model.score(labels) > one.score(labels)
 
 
+@pytest.mark.slow
 def test_independent_errors_have_one_subtype():
     number = []
     for seed in range(20):

@@ -158,6 +158,7 @@ def test_the_answer_for_some_items_more_is_the_best_of_all_partitions(n_items, s
         assert core.objective(core.best_of_all(problem), problem) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_more_items_than_are_enumerated_nearly_always_have_the_best_partition(monkeypatch):
     """115,975 partitions of 10 items; local optima remain."""
     (codes,), missed = core.all_partitions(10, 200_000), 0

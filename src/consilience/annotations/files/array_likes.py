@@ -101,6 +101,8 @@ def annotations_of(
         with written_by(of_frames(kind)):
             found, matrix = _statements(given, table, request, Wanted(kind, items, known))
             annotations = KINDS[found.kind]._from_statements(found, None)
+            if isinstance(annotations, Labels):
+                annotations = annotations.with_order_of(given)
     except (HoldsFeaturesError, HoldsGroupsError):
         raise
     except AnnotationError as error:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import PurePath
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 import narwhals.stable.v1 as nw
 
@@ -31,6 +31,7 @@ from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 COLUMNS = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
+RATINGS = "ratings"
 
 
 class Options(TypedDict, total=False):
@@ -58,7 +59,9 @@ def read_annotations(
     path: str | PathLike[str] | FrameLike, *, kind: Literal["groupings"], **options: Unpack[Options]
 ) -> Groupings: ...
 @overload
-def read_annotations(path: str | PathLike[str], *, kind: Literal["labels"], **options: Unpack[Options]) -> Labels: ...
+def read_annotations(
+    path: str | PathLike[str], *, kind: Literal["labels", "ratings"], **options: Unpack[Options]
+) -> Labels: ...
 @overload
 def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
 @overload
@@ -89,7 +92,7 @@ def read_annotations(
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
     - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
-    - item, annotator, label: `Labels`
+    - item, annotator, label: `Labels`; with ``kind="ratings"``, in rising order of their numbers
     - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` with
       ``kind="labels"``
     - exports of many tools; :doc:`/annotations` lists them
@@ -112,8 +115,8 @@ def read_annotations(
     path : path, or DataFrame of pandas, polars or another library that narwhals reads
         The file; ``"-"`` is standard input. If the kind is known, frames can also be read by `Groupings.from_frame`
         and `Labels.from_frame`.
-    kind : {"groupings", "pairs", "labels"}, optional
-        What the file must contain.
+    kind : {"groupings", "pairs", "labels", "ratings"}, optional
+        What the file must contain. Ratings are labels that are numbers, such as 1 to 5: see `Labels.as_ratings`.
     items : iterable of names, optional
         All items in order, including those without annotations. By default the rows of a wide table, else the
         items in order of first appearance.
@@ -193,8 +196,11 @@ def read_with_gold(
     **options: Any,
 ) -> Groupings | Labels | Pairs:
     """Read annotations as `read_annotations` does, but words of abstention that gold items have are classes."""
-    if kind is not None and kind not in KINDS:
-        raise InputError(f"The 'kind' parameter of read_annotations must be one of {', '.join(KINDS)}. Got {kind!r}.")
+    if kind is not None and kind not in (*KINDS, RATINGS):
+        known = ", ".join((*KINDS, RATINGS))
+        raise InputError(f"The 'kind' parameter of read_annotations must be one of {known}. Got {kind!r}.")
+    if kind == RATINGS:
+        return _read_ratings(path, items=items, encoding=encoding, sheet=sheet, **options)
     items = None if items is None else list_names(items, "items")
     columns = {role: options.pop(role) for role in COLUMNS if role in options}
     request = request_of(columns, kind=kind, gold_classes=gold_classes, **options)
@@ -202,7 +208,7 @@ def read_with_gold(
         found = _of_frame(path, request, encoding, sheet)
         annotations: Groupings | Labels | Pairs = KINDS[found.kind]._from_statements(found, items)
         warn_of(found.reading.warnings)
-        return annotations
+        return annotations.with_order_of(path) if isinstance(annotations, Labels) else annotations
     source = Source.of(path)
     try:
         found = _statements(source, request, encoding, sheet)
@@ -213,6 +219,15 @@ def read_with_gold(
     for text in found.reading.warnings:
         warnings.warn(f"{source.name}: {text}.", AnnotationWarning, stacklevel=outside())
     return annotations
+
+
+def _read_ratings(path: Any, **options: Any) -> Labels:
+    labels = read_with_gold(path, (), kind="labels", **options)
+    try:
+        return cast(Labels, labels).as_ratings()
+    except AnnotationError as error:
+        source = Source.of(path).name if isinstance(path, str | PathLike) else "The frame"
+        raise AnnotationError(f"{source}: {error}") from error
 
 
 def _of_frame(frame: Any, request: ReadingRequest, encoding: str | None, sheet: str | None) -> Statements:

@@ -11,10 +11,13 @@ from starlette.datastructures import FormData
 from consilience.collect import security
 from consilience.collect.forms import sent_form, text_of
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import SESSION, SETUP, address, page, see, served_by, set_cookie
+from consilience.collect.serving import DEVICE, SESSION, SETUP, address, page, see, served_by, set_cookie
+from consilience.collect.store.secret import new_id
 from consilience.errors import InputError
 
 HOURS = 12  # of a session
+DAYS = 365  # for which a browser that logged in is known
+ANY_DEVICE = "any"  # that is not known
 LENGTHS = {"shortest": security.SHORTEST_PASSWORD, "longest": security.LONGEST_PASSWORD}
 LONGEST_TOKEN_NAME = 100
 
@@ -93,6 +96,7 @@ def show_login(request: Request) -> Response:
 def log_in(request: Request, form: Form) -> Response:
     """Begin a session."""
     served_by(request).count("login", address(request))
+    served_by(request).count("account", _device_of(request) or ANY_DEVICE)
     if not security.matches(served_by(request).store.password_hash(), _secret(form, "password")):
         error = "This is not the password."
         return page(request, "login", status=403, error=error, longest=security.LONGEST_PASSWORD)
@@ -113,7 +117,19 @@ def _begin_session(request: Request) -> Response:
     set_cookie(
         request, answer, SESSION, served_by(request).store.new_session(timedelta(hours=HOURS)), seconds=HOURS * 3600
     )
+    device = security.seal(_device_of(request) or new_id(), _key_of_devices(request))
+    set_cookie(request, answer, DEVICE, device, seconds=DAYS * 86400)
     return answer
+
+
+def _device_of(request: Request) -> str | None:
+    """Return the id of a browser in which somebody logged in with the password of today; None for others."""
+    return security.unseal(request.cookies.get(DEVICE, ""), _key_of_devices(request))
+
+
+def _key_of_devices(request: Request) -> str:
+    """Return the key of the cookies of known browsers: the hash of the password, which has a random salt."""
+    return served_by(request).store.password_hash() or ""
 
 
 def _secret(form: FormData, name: str) -> str:

@@ -102,7 +102,12 @@ def _find_outdated(store: Store, study: Study) -> str:
 def _progress(store: Store, study: Study) -> dict[str, Any]:
     progress = progress_of(store, study)
     quotas = quotas_of(store, study) if progress["n_groupings"] > progress["counts"]["imported"] else None
-    return {"study": study, "progress": progress, "quotas": quotas, "outdated": _find_outdated(store, study)}
+    return {"study": study, "progress": progress, "quotas": quotas} | _say_outdated(store, study)
+
+
+def _say_outdated(store: Store, study: Study) -> dict[str, Any]:
+    """Return what is out of date, and whether the worker is asked to draw it."""
+    return {"outdated": _find_outdated(store, study), "is_drawing": "overview" in store.at_work(study.id)}
 
 
 def _findings(store: Store, study: Study) -> dict[str, Any]:
@@ -115,6 +120,7 @@ def _findings(store: Store, study: Study) -> dict[str, Any]:
         "clusters": clusters_of(study, content["consensus"], items) if content else [],
         "pictured": pictured,
         "has_answers": store.consensus_number(study.id) is not None,
+        "is_drawing": bool({"consensus", "overview"} & set(store.at_work(study.id))),
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 
 from consilience.collect.admin.access import Form, SignedIn
@@ -18,6 +18,8 @@ from consilience.collect.store.scoring import measure_of
 from consilience.collect.store.standing import READY, REFUSED
 
 PAGES = ("people", "dashboard", "judging")  # that have the buttons, and to which these lead back
+AT_ONCE = 50  # people on a page
+LONGEST_SEARCH = 200
 VERDICTS = {READY: ": admitted", REFUSED: ": not admitted"}
 SCORES = {"practice": "Practice", "admission": "Admission", "gold": "Gold", "repeats": "Repeats"}
 
@@ -25,16 +27,37 @@ router = APIRouter(dependencies=[SignedIn])
 
 
 @router.get("/admin/studies/{study}/people")
-def list_people(request: Request, study: str) -> Response:
-    """List the participants."""
+def list_people(
+    request: Request, study: str, q: str = "", start: Annotated[int, Query(ge=1, le=10**6)] = 1
+) -> Response:
+    """List the participants, some at a time: all, or those whose name, id or parameters hold what is searched for."""
     store = served_by(request).store
     found = store.study(study)
     notice = served_by(request).notices.pop(found.id, "")
     rows = people_of(store, found)
     columns = [(name, words) for name, words in SCORES.items() if any(row["scores"].get(name) for row in rows)]
+    wanted = q.strip()[:LONGEST_SEARCH]
+    shown = [row for row in rows if wanted.casefold() in words_of(row["person"])]
+    first = start - 1 if start <= len(shown) else 0
     return page(
-        request, "people", study=found, rows=rows, columns=columns, measure=measure_of(found.kind), notice=notice
+        request,
+        "people",
+        study=found,
+        rows=shown[first : first + AT_ONCE],
+        columns=columns,
+        measure=measure_of(found.kind),
+        notice=notice,
+        searched=wanted,
+        first=first + 1,
+        at_once=AT_ONCE,
+        count=len(shown),
+        total=len(rows),
     )
+
+
+def words_of(person: Participant) -> str:
+    """Return what a search looks at, in one case."""
+    return "\n".join([person.name or "", person.id, *map("=".join, person.parameters.items())]).casefold()
 
 
 @router.post("/admin/studies/{study}/participants/{participant}/exclude")

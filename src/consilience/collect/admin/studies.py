@@ -16,17 +16,19 @@ from consilience.collect.admin.access import Form, SignedIn
 from consilience.collect.admin.judging import answers_of, judging_context
 from consilience.collect.admin.setting_forms import fields_of, given_again, settings_of
 from consilience.collect.creation import cards, demo
+from consilience.collect.creation.templates import TEMPLATES
 from consilience.collect.errors import FieldsError
 from consilience.collect.forms import files_of, text_of, whole_of
 from consilience.collect.participant.routes import begin_preview
 from consilience.collect.results.exporting import export_study
-from consilience.collect.results.progress import progress_of
-from consilience.collect.serving import page, see, served_by, tag_answer
+from consilience.collect.results.progress import next_step_of, progress_of
+from consilience.collect.serving import link_to, page, see, served_by, tag_answer
 from consilience.collect.settings.checks import checked_settings, checked_title
 from consilience.collect.settings.model import CLOSED, JUDGING, OF_SORTS, Item, Picture, Study, StudySettings
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.study_checks import checked_study
 from consilience.collect.settings.texts import TEXTS, texts_of
+from consilience.collect.store import Store
 from consilience.errors import InputError
 
 MOST_LINKS = 500  # made at once
@@ -59,7 +61,7 @@ def make_demo(request: Request) -> Response:
 @router.get("/admin/new")
 def show_new(request: Request) -> Response:
     """Show the form of a new study."""
-    return page(request, "new", here="new", given=fields_of(), declared=OF_SORTS)
+    return page(request, "new", here="new", given=fields_of(), declared=OF_SORTS, templates=TEMPLATES)
 
 
 @router.post("/admin/new")
@@ -69,9 +71,8 @@ def make_study(request: Request, form: Form) -> Response:
         study, notes = _make_study(request, form)
     except InputError as error:
         problems = error.problems if isinstance(error, FieldsError) else {"kind": str(error)}
-        return page(
-            request, "new", status=422, here="new", problems=problems, given=given_again(form), declared=OF_SORTS
-        )
+        context = {"given": given_again(form), "declared": OF_SORTS, "templates": TEMPLATES, "problems": problems}
+        return page(request, "new", status=422, here="new", **context)
     served_by(request).notices[study.id] = " ".join(notes)
     return see(f"/admin/studies/{study.id}")
 
@@ -118,18 +119,26 @@ def _study_page(
     use = served_by(request)
     study = use.store.study(study_id)
     judged = study.kind == JUDGING
+    context = judging_context(use.store, study) if judged else _context_of_sorts(use.store, study)
     return page(
         request,
         "judging" if judged else "study",
         status=status,
         error=error,
         study=study,
-        link=str(request.url_for("join", token=study.join_token)),
+        link=link_to(request, study.join_token),
+        has_public_address=use.public is not None,
         personal=list(personal),
         formats=FORMATS,
         notice=use.notices.pop(study.id, ""),
-        **(judging_context(use.store, study) if judged else {"progress": progress_of(use.store, study)}),
+        **context,
     )
+
+
+def _context_of_sorts(store: Store, study: Study) -> dict[str, Any]:
+    progress = progress_of(store, study)
+    previewed = any(one.preview for one in store.participants(study.id))
+    return {"progress": progress, "next_step": next_step_of(study, progress, previewed=previewed)}
 
 
 @router.get("/admin/studies/{study}/progress")
@@ -168,7 +177,7 @@ def make_personal_links(request: Request, study: str, form: Form) -> Response:
         raise InputError(f"From 1 to {MOST_LINKS} links can be made at once.")
     store = served_by(request).store
     tokens = [store.new_participant(study)[1] for _ in range(count)]
-    return _study_page(request, study, [str(request.url_for("join", token=token)) for token in tokens])
+    return _study_page(request, study, [link_to(request, token) for token in tokens])
 
 
 @router.post("/admin/studies/{study}/import")

@@ -16,7 +16,7 @@ from consilience.collect.creation import pictures
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.results import exporting
 from consilience.collect.security import RefusedError
-from consilience.collect.serving import address, served_by
+from consilience.collect.serving import address, link_to, served_by
 from consilience.collect.settings import model
 from consilience.collect.store import Store
 from consilience.collect.store.access import Token
@@ -158,7 +158,7 @@ def create_participant(
     """Let somebody take part; they can use their link, or a script can sort for them."""
     found, token = store.new_participant(study, sent.parameters, sent.preview)
     return models.Participant(
-        id=found.id, parameters=dict(found.parameters), preview=found.preview, link=_link(request, token)
+        id=found.id, parameters=dict(found.parameters), preview=found.preview, link=link_to(request, token)
     )
 
 
@@ -271,12 +271,8 @@ def export(
 def study_as_json(request: Request, study: model.Study) -> models.Study:
     """Return a study as the API shows it."""
     plain = {name: value for name, value in vars(study).items() if name in models.Study.model_fields}
-    shown = {"settings": study.settings.as_json(), "link": _link(request, study.join_token)}
+    shown = {"settings": study.settings.as_json(), "link": link_to(request, study.join_token)}
     return models.Study(**(plain | shown))
-
-
-def _link(request: Request, token: str) -> str:
-    return str(request.url_for("join", token=token))
 
 
 def _item(item: model.Item) -> models.Item:

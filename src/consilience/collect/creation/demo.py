@@ -33,13 +33,18 @@ def make(store: Store) -> Study:
     >>> study.status, study.n_items, names[:2]
     ('open', 120, ['digit 1', 'digit 2'])
     """
+    return store.open_study(make_draft(store, TITLE).id)
+
+
+def make_draft(store: Store, title: str) -> Study:
+    """Make the study under a title, as a draft."""
     pictures = [picture(image) for image in images()]
     items = [
         Item(number, f"digit {number + 1}", picture=one.hash, alt=f"handwritten digit {number + 1}")
         for number, one in enumerate(pictures)
     ]
     settings = StudySettings(instructions=INSTRUCTIONS, subset_size=SIZE, per_participant=N_ITEMS // SIZE)
-    return store.open_study(store.create_study(TITLE, items, settings=settings, pictures=pictures).id)
+    return store.create_study(title, items, settings=settings, pictures=pictures)
 
 
 def images() -> Any:

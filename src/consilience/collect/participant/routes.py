@@ -174,8 +174,9 @@ def record(request: Request, participant: Known, sent: Changes) -> Response:
 
 @router.get("/sort/state")
 def state(request: Request, participant: Known, assignment: Annotated[int, Query(ge=1, le=2**31 - 1)]) -> Response:
-    """Return the groups of an assignment, of all tabs together."""
-    return JSONResponse(served_by(request).store.board_state(assignment, participant.id).as_json())
+    """Return the groups of an assignment, of all tabs together, unless one of them handed it in."""
+    found = served_by(request).store.board_state(assignment, participant.id, to_change=True)
+    return JSONResponse(found.as_json())
 
 
 @router.post("/sort/move")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 from sklearn.metrics import adjusted_rand_score
 
+from consilience.analysis.random_sorters import random_sorters
 from consilience.collect.settings.model import CLOSED, Assignment
 from consilience.collect.settings.training import ROLES
 from consilience.collect.store import Submitted
+from consilience.collect.store.results import groupings_of
 
 FAST = 0.3  # of the median time of a card, below which somebody is too fast
 FEWEST_PEOPLE = 5  # others with whom somebody is compared
@@ -32,7 +34,7 @@ class Flag:
     participant : str
     annotator : str
         What results call the participant.
-    kind : {"fast", "one pile", "all alone", "left over", "copy", "inconsistent", "unfinished"}
+    kind : {"fast", "one pile", "all alone", "left over", "random", "copy", "inconsistent", "unfinished"}
     sentence : str
         The evidence.
     """
@@ -71,6 +73,7 @@ def flags_of(
     found = [
         *_fast(sorts),
         *_shapes(sorts, kind),
+        *([] if kind == CLOSED else _flag_random(rows, n_items)),
         *_copies(sorts, labels),
         *_inconsistent(shown, n_items),
         *_flag_unfinished(shown, assignments),
@@ -125,6 +128,45 @@ def _shapes(sorts: Sequence[Submitted], kind: str) -> list[Flag]:
         elif max(sizes) == 1 and kind != CLOSED:
             found.append(_flag(one, "all alone", f"Put each of {n_sorted} cards into a group of its own."))
     return found
+
+
+def _flag_random(rows: Sequence[Submitted], n_items: int) -> list[Flag]:
+    """Return the flags of those whom the test of random sorters marks, which the dashboard and the report show, too.
+
+    The answers tested are those that count, as there; people who are left out are tested among all.
+    """
+    counted = [one for one in rows if one.counts]
+    left_out = [replace(one, excluded=False) for one in rows if one.excluded]
+    found = _mark_random(counted, n_items)
+    if any(one.counts for one in left_out):
+        outside = {one.participant for one in left_out}
+        among_all = _mark_random([one for one in (*counted, *left_out) if one.counts], n_items)
+        found += [flag for flag in among_all if flag.participant in outside]
+    return found
+
+
+def _mark_random(rows: Sequence[Submitted], n_items: int) -> list[Flag]:
+    if not any(one.groups for one in rows):
+        return []
+    tested = random_sorters(groupings_of(rows, [str(number) for number in range(n_items)]))
+    if tested is None:
+        return []
+    first = {one.annotator: one for one in reversed(rows)}
+    marked = tested[tested["random"]]
+    said = zip(marked.index, marked["probability"], marked["p_value"], strict=True)
+    return [
+        _flag(
+            first[name],
+            "random",
+            f"Probably sorted at random ({_percent(probability)}): of random sorts into groups of the same "
+            f"sizes, {_percent(p_value)} agree with the others as well.",
+        )
+        for name, probability, p_value in said
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _is_sort(labels: Int[np.ndarray, " items"]) -> bool:

@@ -36,6 +36,27 @@ def progress_of(store: Store, study: Study) -> dict[str, Any]:
     }
 
 
+def next_step_of(study: Study, progress: Mapping[str, Any], *, previewed: bool) -> str:
+    """Return what to do next: "preview", "open", "link", "watch", "close" or "results".
+
+    Parameters
+    ----------
+    study : Study
+    progress : dict
+        See `progress_of`.
+    previewed : bool
+        Whether somebody looked at the preview.
+    """
+    if study.status == "draft":
+        return "open" if previewed else "preview"
+    if study.status == "closed":
+        return "results"
+    wanted, advice = progress["wanted"], (progress["found"] or {}).get("advice")
+    if (wanted and progress["n_of_wanted"] >= wanted) or (advice and advice["stop"]):
+        return "close"
+    return "watch" if progress["counts"]["participants"] else "link"
+
+
 def clusters_of(study: Study, found: Mapping[str, Any], items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return title, items and names of each cluster, or of each category of a closed sort that is given to an item."""
     if study.kind == CLOSED:

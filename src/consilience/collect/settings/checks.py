@@ -87,7 +87,7 @@ def _checked_item(item: Any, number: int) -> Item:
         name,
         text or ("" if item.picture else name),
         item.picture,
-        alt or text or ("" if item.picture else name),
+        alt or clean_text(text, "The text", LONGEST_TEXT, one_line=True) or ("" if item.picture else name),
     )
 
 

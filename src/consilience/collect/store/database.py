@@ -27,6 +27,7 @@ from consilience.errors import InputError, MissingDependencyError
 
 BUSY = 30_000  # milliseconds that a write waits for that of another process
 RETRY = 0.01  # seconds
+PATIENCE = 2_000  # milliseconds that emptying the log waits for those who read
 # synchronous FULL: in WAL, NORMAL may lose the last commits when the power fails
 PRAGMAS = {"busy_timeout": BUSY, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
 MAKING = threading.Lock()
@@ -140,6 +141,24 @@ class Database:
         """Begin a transaction that writes: all of it is kept once the block ends, or nothing if it raises."""
         with self._grouped.write() if self._grouped else self._writing.begin() as db:
             yield db
+
+    def empty_log(self) -> bool:
+        """Take what was deleted out of SQLite's log of writes, the file ``-wal``, too; whether nobody stood in the way.
+
+        What somebody reads at the moment stays in it, until the worker tidies up.
+        """
+        if not self.is_file:
+            return True
+        connection = self._reading.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
+            is_busy: int = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            cursor.execute(f"PRAGMA busy_timeout = {BUSY}")
+            cursor.close()
+        finally:
+            connection.close()
+        return not is_busy
 
     def close(self) -> None:
         """Close all connections."""

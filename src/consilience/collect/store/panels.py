@@ -191,6 +191,7 @@ class Panels(Database):
                 db.execute(mine.values(parameters={}, excluded=True, name=None))
                 if not has_withdrawn_in(db, participant.id):
                     db.execute(insert(tables.withdrawals).values(participant=participant.id, withdrawn=now()))
+        self.empty_log()
 
     def delete_participant(self, participant_id: str) -> None:
         """Delete a participant and all that they gave, earlier starts included; their link leads nowhere from now on.
@@ -204,9 +205,12 @@ class Panels(Database):
             for participant in _selves(db, participant_id):
                 _forget(db, participant)
                 db.execute(delete(tables.participants).where(tables.participants.c.id == participant.id))
+        self.empty_log()
 
     def tidy(self) -> int:
         """Release subsets that nobody touched within a study's time limit, and erase parameters that are old enough.
+
+        The log of writes is emptied, of what was deleted while somebody read, too.
 
         Returns
         -------
@@ -222,6 +226,7 @@ class Panels(Database):
                 if withdraw_idle(db, study) and study.status == "open":
                     request(db, study.id, "subsets", now())
                 count += _erase_old(db, study)
+        self.empty_log()
         return count
 
 

@@ -215,6 +215,7 @@ class Studies(Database):
             study_in(db, study_id, lock=True)
             db.execute(delete(tables.items).where(tables.items.c.study == study_id))
             db.execute(delete(tables.studies).where(tables.studies.c.id == study_id))
+        self.empty_log()
 
     def join_link(self, study_id: str) -> str:
         """Return the secret part of the link by which people join; it can be read again at any time.

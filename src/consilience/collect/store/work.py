@@ -117,7 +117,9 @@ class Work(Database):
         with self.read() as db:
             return [_assignment_of(row) for row in db.execute(query)]
 
-    def board_state(self, assignment_id: int, participant_id: str | None = None) -> BoardState:
+    def board_state(
+        self, assignment_id: int, participant_id: str | None = None, *, to_change: bool = False
+    ) -> BoardState:
         """Return the groups of an assignment.
 
         Parameters
@@ -125,14 +127,21 @@ class Work(Database):
         assignment_id : int
         participant_id : str, optional
             Whose it must be.
+        to_change : bool, default=False
+            Whether it must be open to changes.
 
         Raises
         ------
         NotFoundError
             There is no such assignment, or it is somebody else's.
+        NotOpenError
+            It was submitted, and is to be changed.
         """
         with self.read() as db:
-            return _state_of(_row(db, assignment_id, participant_id))
+            row = _row(db, assignment_id, participant_id)
+            if to_change:
+                _require_open(row)
+            return _state_of(row)
 
     def record_changes(self, assignment_id: int, participant_id: str, client: Any, changes: Any) -> BoardState:
         """Apply changes in their order; those that were recorded before, by client and sequence number, are skipped.

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -49,6 +50,8 @@ from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
 from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
+from consilience.inference.product_distributions import RightLabels
+from consilience.inference.sparse_tables import SparseTable
 
 Counts = Float[np.ndarray, "annotators labels components"]
 Matrices = Float[np.ndarray, "annotators components labels"]
@@ -266,29 +269,29 @@ class OneCoin:
     crowd : (2,) α, β.
     """
 
-    log_table: Counts
+    log_table: Counts | SparseTable
     right_wrong: Float[np.ndarray, "annotators 2"]
     accuracy: Float[np.ndarray, "annotators 2"]
     crowd: Float[np.ndarray, "2"]
     learned: bool
 
     @classmethod
-    def of(cls, counts: Counts, smoothing: float | None) -> OneCoin:
+    def of(cls, counts: Counts | RightLabels, smoothing: float | None) -> OneCoin:
         """Initialise from counts; the prior is learned, or is `smoothing` right and wrong labels per annotator."""
-        crowd = IMAGINED if smoothing is None else np.full(2, 1 + smoothing)
-        start = cls(counts, np.zeros((len(counts), 2)), np.tile(crowd, (len(counts), 1)), crowd, smoothing is None)
+        crowd, n_annotators = IMAGINED if smoothing is None else np.full(2, 1 + smoothing), len(counts)
+        nothing = SparseTable.of_matching(np.zeros(n_annotators), np.zeros(n_annotators), counts.shape[1])
+        start = cls(nothing, np.zeros((n_annotators, 2)), np.tile(crowd, (n_annotators, 1)), crowd, smoothing is None)
         return start.update(counts)
 
-    def update(self, counts: Counts) -> OneCoin:
+    def update(self, counts: Counts | RightLabels) -> OneCoin:
         """Estimate anew from counts."""
         right_wrong = _right_wrong(counts)
         crowd = fit_crowd(self.crowd, right_wrong) if self.learned else self.crowd
         accuracy = crowd + right_wrong
-        counted = OneCoin(counts, right_wrong, accuracy, crowd, self.learned)
-        right, wrong = counted._logs().T[:, :, None, None]
-        n_labels = counts.shape[1]
-        log_table = np.where(np.eye(n_labels, dtype=bool), right, wrong - np.log(max(n_labels - 1, 1)))
-        return replace(counted, log_table=log_table)
+        counted = replace(self, right_wrong=right_wrong, accuracy=accuracy, crowd=crowd)
+        (right, wrong), n_labels = counted._logs().T, counts.shape[1]
+        wrong = wrong - np.log(max(n_labels - 1, 1))
+        return replace(counted, log_table=_matching(right, wrong, n_labels, sparse=isinstance(counts, RightLabels)))
 
     def _logs(self) -> Float[np.ndarray, "annotators 2"]:
         """E ln p and E ln(1 - p), or ln p and ln(1 - p) of the most probable p."""
@@ -297,7 +300,7 @@ class OneCoin:
         # the mode of a Beta distribution
         return np.log((self.accuracy - 1) / (self.accuracy - 1).sum(1, keepdims=True))
 
-    def log_prior(self, labels: Counts) -> float:
+    def log_prior(self, labels: Counts | RightLabels) -> float:
         """History · E ln θ - KL(q(p) ‖ p(p)) + ln p(crowd); without learning, history · ln θ + ln p(p)."""
         logs, spread = self._logs(), np.log(max(labels.shape[1] - 1, 1))
         history = float(np.vdot(self.right_wrong - _right_wrong(labels), logs - [0.0, spread]))
@@ -319,14 +322,15 @@ class OneCoin:
         n_labels = self.log_table.shape[1]
         return np.where(label[:, None] == np.arange(n_labels), p, (1 - p) / max(n_labels - 1, 1))
 
-    def matrices(self) -> Matrices:
+    def matrices(self) -> Any:
         """Posterior means."""
         n_labels = self.log_table.shape[1]
         seen = self.accuracy if self.learned else self.accuracy - 1  # the mode of a Beta distribution
-        right = (seen[:, 0] / seen.sum(1))[:, None, None]
+        right = seen[:, 0] / seen.sum(1)
         if n_labels == 1:
-            return np.ones_like(right)
-        return np.where(np.eye(n_labels, dtype=bool), right, (1 - right) / (n_labels - 1))
+            return np.ones((len(right), 1, 1))
+        sparse = isinstance(self.log_table, SparseTable)
+        return _matching(right, (1 - right) / (n_labels - 1), n_labels, sparse=sparse)
 
 
 AnnotatorModel = Smoothed | Hierarchical | OneCoin
@@ -410,6 +414,17 @@ def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
     return seen / np.maximum(seen.sum(0), TINY)
 
 
-def _right_wrong(counts: Counts) -> Float[np.ndarray, "annotators 2"]:
+def _matching(
+    right: Float[np.ndarray, " annotators"], wrong: Float[np.ndarray, " annotators"], n_labels: int, *, sparse: bool
+) -> Any:
+    """Return one value of each annotator where label and class are the same, and another elsewhere."""
+    if sparse:
+        return SparseTable.of_matching(right, wrong, n_labels)
+    return np.where(np.eye(n_labels, dtype=bool), right[:, None, None], wrong[:, None, None])
+
+
+def _right_wrong(counts: Counts | RightLabels) -> Float[np.ndarray, "annotators 2"]:
+    if isinstance(counts, RightLabels):
+        return counts.counts
     right = np.einsum("jkk->j", counts)
     return np.column_stack([right, np.maximum(counts.sum((1, 2)) - right, 0.0)])

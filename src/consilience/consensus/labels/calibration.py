@@ -43,7 +43,8 @@ from consilience.consensus.labels.annotator_models import IMAGINED, TINY, Annota
 from consilience.consensus.labels.samples import sampled_items
 from consilience.consensus.labels.subtypes import of_classes
 from consilience.inference.clusters import are_tied, highest, most_probable
-from consilience.inference.product_distributions import LogTable, OneHotLabels, Responsibilities, Weights, posterior
+from consilience.inference.product_distributions import AnyTable, OneHotLabels, Responsibilities, Weights, posterior
+from consilience.inference.sparse_tables import SparseTable, accuracy_of
 
 HIGHEST = 50.0  # temperature
 PENALTY = 4.0  # nats for each unit of ln t
@@ -73,7 +74,7 @@ class Calibration:
         """Whether the accuracy of labels is assumed, since no item has two labels."""
         return self.shared == 1
 
-    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: LogTable) -> Probabilities:
+    def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Probabilities:
         """P of all items and classes; the components of `onehot` are classes or their subtypes.
 
         Known items keep their class, and those without labels have the probabilities of any item.
@@ -132,16 +133,19 @@ def calibration(
     annotator, label = labels.annotator[rows], labels.label[rows]
     probability = model.left_out(annotator, label, responsibilities[item])
     logs = np.log(probability)
-    score, without = (np.add.reduceat(table, starts) for table in (model.log_table[annotator, label], logs))
+    table = model.log_table
+    said = table.rows_of(annotator, label) if isinstance(table, SparseTable) else table[annotator, label]
+    score, without = (np.add.reduceat(each, starts) for each in (said, logs))
     others = without[own] - logs
 
     def of_labels(temperature: float) -> ValueAndSlope:
         scaled = others / temperature
         before = softmax(scaled + log_weights, axis=1)
-        predicted = (before * probability).sum(1)
-        after = before * probability / predicted[:, None]
+        predicted = np.einsum("rk,rk->r", before, probability)
         value = PENALTY * np.log(temperature) - float(np.log(predicted).sum())
-        return value, PENALTY + float(((after - before) * scaled).sum())
+        before *= scaled
+        slope = (np.einsum("rk,rk->r", before, probability) / predicted).sum() - before.sum()
+        return value, PENALTY + float(slope)
 
     def of_scores(temperature: float) -> ValueAndSlope:
         scaled = score / temperature
@@ -167,13 +171,15 @@ def _least(objective: Callable[[float], ValueAndSlope]) -> float:
 def _of_good_annotators(model: AnnotatorModel, log_weights: Weights) -> Float[np.ndarray, "classes labels"]:
     """Mean confusion matrix of the best annotators, weighted by their labels."""
     matrices = model.matrices()
-    accuracy = np.einsum("jkk,k->j", matrices, softmax(log_weights))
+    accuracy = accuracy_of(matrices, softmax(log_weights))
     n_labels = model.n_labels()
     order = np.argsort(-accuracy, kind="stable")
     given = np.cumsum(n_labels[order])
     enough = GOOD * given[-1] * (1 + ROUNDING)  # three of twelve are a quarter, whichever way their sums are rounded
     good = order[: max(int((given <= enough).sum()), 1)]
     # an average needs a weight, even where nobody has labels
+    if isinstance(matrices, SparseTable):
+        return np.asarray(matrices.take(good).mean_of_annotators(n_labels[good] + TINY).T)
     return np.average(matrices[good], axis=0, weights=n_labels[good] + TINY)
 
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from consilience.annotations import Labels
@@ -36,8 +37,10 @@ from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_o
 from consilience.errors import AnnotationWarning
 from consilience.inference.parts import OnePart, Parts
 from consilience.inference.product_distributions import Responsibilities
+from consilience.inference.sparse_tables import SparseTable
 
 LEVEL = 0.01
+IMPROBABLE = 1e-6  # probability of a class, below which the labels of an item are not counted for it in a sparse table
 
 Annotators = Bool[np.ndarray, " annotators"]
 CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the labels first
@@ -136,6 +139,32 @@ def as_constant(counts: Counts) -> Float[np.ndarray, "annotators classes labels"
     """Return confusion matrices of annotators whose labels do not depend on the class."""
     said = counts.sum(2) + 1  # imagined, so that no probability is 0
     return np.repeat((said / said.sum(1, keepdims=True))[:, None], counts.shape[1], axis=1)
+
+
+def sparse_counts(
+    labels: Labels,
+    responsibilities: Responsibilities,
+    weight: Float[np.ndarray, " labels"] | None,
+    n_annotators: int,
+) -> SparseTable:
+    """Return the expected number of labels of annotators by class, without those of improbable classes.
+
+    weight : of each label; by default 1.
+    """
+    n_classes = labels.n_classes
+    column = labels.annotator * n_classes + labels.label
+    values = np.ones(labels.n_rows) if weight is None else weight
+    said = csr_array((values, (column, labels.item)), shape=(n_annotators * n_classes, len(labels)))
+    probable = csr_array(np.where(responsibilities > IMPROBABLE, responsibilities, 0.0))
+    return SparseTable(np.zeros((n_annotators, n_classes)), (said @ probable).tocsr())
+
+
+def sparse_constant(said: Int[np.ndarray, "annotators labels"]) -> SparseTable:
+    """Return the confusion matrices of annotators whose labels, so many of each class, do not depend on the class."""
+    n_labels = said.shape[1]
+    base = 1 / (said.sum(1) + n_labels)  # imagined, so that no probability is 0
+    rest = csr_array(said.reshape(-1, 1) * np.repeat(base, n_labels)[:, None]) @ csr_array(np.ones((1, n_labels)))
+    return SparseTable(np.repeat(base[:, None], n_labels, axis=1), rest.tocsr())
 
 
 def warn_of_constant(labels: Labels, annotators: Bool[np.ndarray, " annotators"], model: str) -> None:

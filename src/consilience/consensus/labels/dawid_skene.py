@@ -45,7 +45,7 @@ other packages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -62,9 +62,11 @@ from consilience.inference.product_distributions import (
     LabelsOfItems,
     OneHotLabels,
     Responsibilities,
+    RightLabels,
     sums_of,
     vote_shares,
 )
+from consilience.inference.sparse_tables import SparseTable
 
 SMOOTHING = 1e-6  # pseudo-count of maximum likelihood
 PAIRS_WORTH = 0.3  # items that the proportions from the pairs of an item's labels are worth
@@ -156,8 +158,14 @@ def state_of(
         log_shares, from_shares = shares_of_subtypes(sizes)
         log_weights, from_weights = (log_weights[:, None] + log_shares).ravel(), from_weights + from_shares
     log_prior = model.log_prior(labels_of(expected, evidence)) + from_weights
-    table = model.log_table.reshape(-1, len(log_weights))
-    return DawidSkeneState(model, log_weights, log_prior, evidence.onehot.expectation(log_weights, table))
+    return DawidSkeneState(
+        model, log_weights, log_prior, evidence.onehot.expectation(log_weights, columns_of(model.log_table))
+    )
+
+
+def columns_of(table: Counts | SparseTable) -> Any:
+    """Return a table of annotators × labels and components, as the E-step reads it."""
+    return table if isinstance(table, SparseTable) else table.reshape(-1, table.shape[2])
 
 
 def proportions(
@@ -184,8 +192,10 @@ def lower_bound(state: DawidSkeneState) -> float:
     return state.expected.log_likelihood + state.log_prior
 
 
-def labels_of(expected: Expectation, evidence: DawidSkeneEvidence) -> Counts:
-    """Expected number of labels of each annotator by component."""
+def labels_of(expected: Expectation, evidence: DawidSkeneEvidence) -> Any:
+    """Expected number of labels of each annotator by component, or of right and wrong ones."""
+    if isinstance(expected.counts, RightLabels):
+        return expected.counts
     n_components = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_components // evidence.n_subtypes, n_components)
 

@@ -35,7 +35,10 @@ from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
     as_constant,
     constant_here_and_before,
+    count_labels,
     counts_of,
+    sparse_constant,
+    sparse_counts,
     warn_of_constant,
     without,
 )
@@ -44,6 +47,7 @@ from consilience.consensus.labels.copies_result import compare_with_apart, copie
 from consilience.consensus.labels.dawid_skene import (
     DawidSkeneEvidence,
     DawidSkeneState,
+    columns_of,
     first_guess,
     imagined_sizes,
     labels_of,
@@ -64,7 +68,7 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
 from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator, information
+from consilience.estimators.labels import LabelAggregator, TableWhenAsked, information
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace
@@ -72,13 +76,18 @@ from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import most_probable
 from consilience.inference.iterate import Loop, Trace, begin
 from consilience.inference.product_distributions import (
+    AnyTable,
     Expectation,
     Responsibilities,
+    RightLabels,
     Weights,
     encode_labels,
     shared_weights,
 )
+from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of, are_mostly_empty
 from consilience.inference.threads import one_blas_thread
+
+MOST_NUMBERS = 50  # classes that are numbers; more are ratings
 
 GroupOfThose = Int[np.ndarray, " annotators_of_labels"]
 """Group of copies of each annotator of the labels, -1 for those alone; a history may have further annotators."""
@@ -200,13 +209,19 @@ class DawidSkene(LabelAggregator):
 
     _axes: ClassVar[Axes] = LabelAggregator._axes | {
         "confusion_counts_": ("annotators",),
+        "_sparse_counts": ("annotators",),
         "subtypes_": ("items",),
         "_subtype_rows": ("annotators",),
     }
 
+    confusion_counts_: Any = TableWhenAsked("_sparse_counts")
+
     _learned: ClassVar[Attributes] = {
         "_log_weights": learned.array(float, "components", high=learned.ROUNDING, inf=True),
-        "_log_table": learned.array(float, "annotators × labels", "components", high=learned.ROUNDING, inf=True),
+        "_log_table": learned.either(
+            learned.array(float, "annotators × labels", "components", high=learned.ROUNDING, inf=True),
+            learned.sparse_table("annotators", "labels", "components", high=0),
+        ),
         **learned.BOUNDED,
         "class_proportions_": learned.array(float, "clusters", low=0, high=1),
         "n_subtypes_": learned.whole(1),
@@ -216,7 +231,10 @@ class DawidSkene(LabelAggregator):
         "_shared": learned.number(0),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
         "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
-        "confusion_counts_": learned.table("annotators × clusters", "labels", keys=("annotator", "class")),
+        "confusion_counts_": learned.optional(
+            learned.table("annotators × clusters", "labels", keys=("annotator", "class"))
+        ),
+        "_sparse_counts": learned.optional(learned.sparse_table("annotators", "labels", "clusters", low=0)),
     }
 
     _requirements: ClassVar[Requirements] = {
@@ -300,6 +318,9 @@ class DawidSkene(LabelAggregator):
         require_no_second(y, type(self).__name__)
         self._check_parameters()
         labels = with_classes_of(history, self._labels(annotations, reset=True, missing=missing, gold=gold))
+        if history is not None:
+            self._require_few_cells(labels)
+        _warn_of_ratings(labels)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, None if known is None else known[:, None])
         annotators, past = history_counts(history, arranged.ordered)
@@ -319,6 +340,9 @@ class DawidSkene(LabelAggregator):
                 f"subtypes={self.subtypes} of DawidSkene needs confusion='full' and prior='learned'. "
                 f"Got confusion={self.confusion!r} and prior={self.prior!r}."
             )
+
+    def _can_be_sparse(self) -> bool:
+        return self.confusion == "one-coin"
 
     def _fit(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
@@ -368,6 +392,7 @@ class DawidSkene(LabelAggregator):
     ) -> tuple[SubtypeFit, SubtypeFit]:
         """Fit with one subtype per class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
+        empty = are_mostly_empty(n_annotators * n_classes**2, labels.n_rows) and not np.any(history)
         weight = shared_weights(labels.item, copies[labels.annotator])
         sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
 
@@ -380,6 +405,7 @@ class DawidSkene(LabelAggregator):
                 n_classes=n_classes,
                 weight=weight,
                 n_jobs=self.n_jobs,
+                counts_right=empty and self._can_be_sparse(),
             )
             return DawidSkeneEvidence(onehot, history, sizes, n_subtypes)
 
@@ -456,8 +482,7 @@ class DawidSkene(LabelAggregator):
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
-        log_table = state.model.log_table.reshape(-1, len(state.log_weights))
-        told = calibrated.probabilities(evidence.chunks, state.log_weights, log_table)
+        told = calibrated.probabilities(evidence.chunks, state.log_weights, columns_of(state.model.log_table))
         self._set_result(
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
@@ -465,6 +490,8 @@ class DawidSkene(LabelAggregator):
         self.keep_learned(
             state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
         )
+        if isinstance(matrices, SparseTable):
+            self._sparse_counts = sparse_counts(heard, in_classes, weight, len(matrices))
         self.subtypes_ = subtype_of_item(q, most_probable(told), n_classes)
         self.subtypes_[pd.isna(self.labels_)] = MISSING
 
@@ -488,6 +515,10 @@ class DawidSkene(LabelAggregator):
         if self.n_subtypes_ > 1:
             matrices = state.model.matrices()
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
+        for name in ("confusion_counts_", "_sparse_counts"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if isinstance(state.expected.counts, RightLabels):
+            return
         table, n_classes = self.confusion_matrices_, self.n_clusters_
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
         self.confusion_counts_ = pd.DataFrame(counts.reshape(-1, n_classes), table.index, table.columns)
@@ -506,13 +537,18 @@ class DawidSkene(LabelAggregator):
         n_components = len(state.log_weights)
         sizes = of_classes(state.expected.sizes, n_components // n_subtypes) + (self.prior is not None) + imagined
         self.class_proportions_, self.n_subtypes_ = sizes / sizes.sum(), n_subtypes
-        self._log_weights, self._log_table = state.log_weights, state.model.log_table.reshape(-1, n_components)
+        self._log_weights, self._log_table = state.log_weights, columns_of(state.model.log_table)
         self._newcomer = of_newcomer(state.model)
         self.temperature_, self._shared = calibrated.temperature, calibrated.shared
         self._shared_confusion = calibrated.confusion
 
     def silence(self, annotators: Int[np.ndarray, " silent"]) -> None:
         """Take their influence on the classes of items from some annotators."""
+        if isinstance(self._log_table, SparseTable):
+            zero = np.zeros(len(annotators))
+            nothing = SparseTable.of_matching(zero, zero, len(self._label_names))
+            self._log_table = self._log_table.with_others(annotators, nothing)
+            return
         table = self._log_table.copy()
         table.reshape(-1, len(self._label_names), table.shape[1])[annotators] = 0.0
         self._log_table = table
@@ -521,6 +557,9 @@ class DawidSkene(LabelAggregator):
         self, labels: Labels, constant: Bool[np.ndarray, " annotators"], history: CountsOfAll | float
     ) -> None:
         """Set what is known of annotators who were not heard; `history` are the counts of theirs."""
+        if isinstance(self._log_table, SparseTable):
+            self._add_sparse_constant(labels, np.flatnonzero(constant))
+            return
         here = counts_of(labels, self.responsibilities_, constant)
         counts = here + (history[: len(constant)] if isinstance(history, np.ndarray) else 0.0)
         self.keep_constant(np.flatnonzero(constant), counts, self.responsibilities_.mean(0))
@@ -546,14 +585,29 @@ class DawidSkene(LabelAggregator):
             values = table.to_numpy(copy=True).reshape(-1, n_classes, n_classes)
             values[rows] = of_them[rows]
             setattr(self, name, pd.DataFrame(values.reshape(-1, n_classes), table.index, table.columns))
-        matrices = self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes)
-        own = {
-            "accuracy": np.einsum("akk,k->a", matrices, share),
+        self._qualify_constant(rows, self.confusion_matrices_.to_numpy().reshape(-1, n_classes, n_classes), share)
+
+    def _add_sparse_constant(self, labels: Labels, rows: Int[np.ndarray, " constant"]) -> None:
+        """Set what is known of annotators who were not heard, where tables are sparse."""
+        self.silence(rows)
+        said = count_labels(labels)[rows]
+        of_them = labels.restrict(annotators=labels.annotators[rows])
+        shares = self.responsibilities_[labels.items.get_indexer(of_them.items)]
+        counts = sparse_counts(of_them, shares, None, len(rows))
+        self._sparse_counts = self._sparse_counts.with_others(rows, counts)
+        self._sparse_matrices = self._sparse_matrices.with_others(rows, sparse_constant(said))
+        self._qualify_constant(rows, self._sparse_matrices, self.responsibilities_.mean(0))
+
+    def _qualify_constant(
+        self, rows: Int[np.ndarray, " constant"], matrices: Confusion, share: Float[np.ndarray, " classes"]
+    ) -> None:
+        own: dict[str, Any] = {
+            "accuracy": accuracy_of(matrices, share),
             "accuracy_low": np.nan,
             "accuracy_high": np.nan,
             "information": information(share, matrices),
         }
-        mine = np.isin(np.arange(len(matrices)), rows)
+        mine = np.isin(np.arange(len(self.annotators_)), rows)
         for name, value in own.items():
             self.annotators_[name] = np.where(mine, value, self.annotators_[name])
 
@@ -566,7 +620,20 @@ class DawidSkene(LabelAggregator):
         """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""
         return super()._of_newcomer() if self._newcomer is None else self._newcomer
 
-    def _mixture(self) -> tuple[Weights, Float[np.ndarray, "columns components"]]:
+    def _mixture(self) -> tuple[Weights, AnyTable]:
         if self.n_subtypes_ == 1:
             return super()._mixture()
         return softmax(self._log_weights), self._subtype_rows
+
+
+def _warn_of_ratings(labels: Labels) -> None:
+    """Warn if the classes have an order, or are too many numbers to be names, and name the model that takes it."""
+    many = labels.n_classes > MOST_NUMBERS and pd.api.types.is_numeric_dtype(labels.classes)
+    if labels.ordered or many:
+        what = "levels with an order" if labels.ordered else f"{labels.n_classes} numbers"
+        warnings.warn(
+            f"DawidSkene: the classes are {what}, and it takes none to be nearer to another than any other is. "
+            "OrdinalRatings takes them as ratings.",
+            AnnotationWarning,
+            stacklevel=outside(),
+        )

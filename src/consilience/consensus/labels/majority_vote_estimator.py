@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Labels
@@ -33,6 +33,7 @@ from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import Requirements
 from consilience.inference.clusters import highest
 from consilience.inference.product_distributions import vote_shares
+from consilience.inference.sparse_tables import Confusion, SparseTable, are_mostly_empty
 
 SMOOTHING = 0.01  # labels added to each entry, so that no probability is 0
 
@@ -103,18 +104,24 @@ class MajorityVote(LabelAggregator):
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: None) -> MajorityVote:
         copies = copies_of(self, labels, known=known)
         shares = with_known(vote_shares(labels, self._weights_of(labels.item, labels.annotator, labels.label)), known)
-        n_classes = labels.n_classes
-        wins = highest(shares)
+        n_classes, wins = labels.n_classes, highest(shares)
         said = csr_array(
             (np.ones(labels.n_rows), (labels.annotator * n_classes + labels.label, labels.item)),
             shape=(labels.n_annotators * n_classes, len(labels)),
         )
-        counts = said @ (wins / wins.sum(1, keepdims=True))
-        seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
-        self._set_result(labels, shares, labels.classes, seen / seen.sum(2, keepdims=True), known=known)
+        if are_mostly_empty(labels.n_annotators * n_classes**2, labels.n_rows):
+            confusion: Confusion = _sparse_confusion(said, wins)
+        else:
+            counts = said @ (wins / wins.sum(1, keepdims=True))
+            seen = counts.reshape(-1, n_classes, n_classes).transpose(0, 2, 1) + SMOOTHING
+            confusion = seen / seen.sum(2, keepdims=True)
+        self._set_result(labels, shares, labels.classes, confusion, known=known)
         self.n_ties_ = int(self.undecided_.sum())
         compare_with_apart(self, copies, lambda apart: apart._aggregate(labels, known, None), labels)
         return self
+
+    def _can_be_sparse(self) -> bool:
+        return True
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
         annotator, label = self._fitted_codes(labels)
@@ -124,3 +131,15 @@ class MajorityVote(LabelAggregator):
         shares = shares.round(9)  # three thirds are one vote
         shares[shares.sum(1) == 0] = 1.0
         return shares / shares.sum(1, keepdims=True)
+
+
+def _sparse_confusion(said: csr_array, wins: Bool[np.ndarray, "items classes"]) -> SparseTable:
+    """Return the confusion matrices; `said` has the items of each annotator and label."""
+    n_classes = wins.shape[1]
+    won = csr_array(wins, dtype=float)
+    won.data /= np.repeat(wins.sum(1), np.diff(won.indptr))
+    counts = (said @ won).tocsr()
+    cell = np.repeat(np.arange(counts.shape[0]) // n_classes, np.diff(counts.indptr)) * n_classes + counts.indices
+    total = np.bincount(cell, counts.data, counts.shape[0]) + SMOOTHING * n_classes
+    rest = csr_array((counts.data / total[cell], counts.indices, counts.indptr), shape=counts.shape)
+    return SparseTable(SMOOTHING / total.reshape(-1, n_classes), rest)

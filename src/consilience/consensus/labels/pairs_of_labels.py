@@ -74,12 +74,14 @@ def proportions_of_pairs(pairs: Float[np.ndarray, "labels labels"]) -> tuple[Flo
     accuracy = ACCURACY[0] / sum(ACCURACY)
     if n_classes == 1 or total == 0:
         return proportions, accuracy
+    one, another = np.nonzero(pairs)
+    counts, same = pairs[one, another], one == another
     for _ in range(SWEEPS):
         other = (1 - accuracy) / (n_classes - 1)
         more = accuracy - other
-        shared = other**2 + other * more * (proportions[:, None] + proportions) + np.diag(more**2 * proportions)
-        ratio = pairs / shared
-        with_class, both = ratio.sum(1), np.diag(ratio)
+        shared = other**2 + other * more * (proportions[one] + proportions[another]) + same * more**2 * proportions[one]
+        ratio = counts / shared
+        with_class, both = (np.bincount(one, each, n_classes) for each in (ratio, same * ratio))
         expected = proportions * (other**2 * ratio.sum() + 2 * other * more * with_class + more**2 * both)
         right = 2 * accuracy * (proportions @ (other * with_class + more * both))
         found = (expected + EVEN - 1) / (expected + EVEN - 1).sum()  # the mode of a Dirichlet distribution

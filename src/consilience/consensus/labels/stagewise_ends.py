@@ -114,7 +114,7 @@ def _with_learned_prior(
 
 def _end_of(members: Members, trace: Trace[dawid_skene.DawidSkeneState]) -> End:
     state, n_classes = trace.state, len(trace.state.log_weights)
-    table = state.model.log_table.reshape(-1, n_classes)
+    table = dawid_skene.columns_of(state.model.log_table)
     means = np.log(state.model.matrices().transpose(0, 2, 1)).reshape(-1, n_classes)
     weights = state.log_weights - logsumexp(state.log_weights)
     q = posterior_among, (members, weights, table)

@@ -39,6 +39,7 @@ from consilience.consensus.labels.annotator_models import Hierarchical, Matrices
 from consilience.consensus.labels.dawid_skene import (
     DawidSkeneEvidence,
     DawidSkeneState,
+    columns_of,
     labels_of,
     lower_bound,
     state_of,
@@ -47,6 +48,7 @@ from consilience.consensus.labels.dawid_skene import (
 from consilience.consensus.labels.samples import sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.product_distributions import Responsibilities, Weights, posterior
+from consilience.inference.sparse_tables import Confusion, SparseTable
 from consilience.inference.spectral import leading_eigenpairs
 
 MOST = 8
@@ -66,8 +68,7 @@ class SubtypeFit:
     def responsibilities(self) -> Responsibilities:
         """q(z) of all items, (items, components)."""
         state = self.trace.state
-        table = state.model.log_table
-        return posterior(self.evidence.chunks, state.log_weights, table.reshape(-1, table.shape[2]))
+        return posterior(self.evidence.chunks, state.log_weights, columns_of(state.model.log_table))
 
 
 def divide_classes(
@@ -178,10 +179,10 @@ def of_classes(of_components: np.ndarray, n_classes: int) -> np.ndarray:
     return of_components.reshape(*of_components.shape[:-1], n_classes, -1).sum(-1)
 
 
-def mean_rows(matrices: Matrices, sizes: Weights) -> Float[np.ndarray, "annotators classes labels"]:
+def mean_rows(matrices: Matrices | SparseTable, sizes: Weights) -> Confusion:
     """Confusion matrices of classes: means over subtypes, weighted by their sizes."""
     n_classes = matrices.shape[2]
-    if matrices.shape[1] == n_classes:
+    if isinstance(matrices, SparseTable) or matrices.shape[1] == n_classes:
         return matrices
     shares = sizes.reshape(n_classes, -1) / sizes.reshape(n_classes, -1).sum(1, keepdims=True)
     split = matrices.reshape(len(matrices), n_classes, -1, n_classes)

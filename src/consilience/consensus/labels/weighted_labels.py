@@ -78,6 +78,7 @@ class Encoded:
     weight : of each label, where annotators weigh together; else 1.
     known : class of items of which it is known, else -1.
     clustered : items that have a class in the fit.
+    counts_right : whether only right labels are counted.
     """
 
     labels: Labels
@@ -85,6 +86,7 @@ class Encoded:
     weight: Float[np.ndarray, " labels"]
     known: Clusters
     clustered: Bool[np.ndarray, " items"]
+    counts_right: bool = False
 
     def onehot(self, weights: Weights | None = None) -> OneHotLabels:
         """Encode the labels under weights of their annotators."""
@@ -93,6 +95,7 @@ class Encoded:
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         weight = self.weight if weights is None else self.weight * weights[labels.annotator]
         settings: dict[str, Any] = {"known": self.known, "n_classes": labels.n_classes, "weight": weight}
+        settings["counts_right"] = self.counts_right
         return OneHotLabels.of(labels.item, column, shape, self.n_components, **settings)
 
     def votes(self, weights: Weights) -> Responsibilities:
@@ -170,7 +173,7 @@ class WeightedDawidSkene:
         log_weights, _ = dawid_skene.proportions(sizes.sum(1), self.evidence.sizes, learned=self.learned)
         if self.evidence.n_subtypes > 1:
             log_weights = (log_weights[:, None] + dawid_skene.shares_of_subtypes(sizes)[0]).ravel()
-        return posterior(onehot, log_weights, new.log_table.reshape(-1, len(log_weights))), new
+        return posterior(onehot, log_weights, dawid_skene.columns_of(new.log_table)), new
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from consilience.inspection.report import (
     name_sections,
     participants,
     quality_sections,
+    rating_sections,
     sensory_sections,
     separation_sections,
     view_sections,
@@ -88,6 +89,7 @@ def key_findings(subject: Subject) -> list[str]:
         findings = [
             *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
+            *rating_sections.in_short(subject),
             *quality_sections.in_short(subject),
             *(certainty_sections.in_short(subject) if subject.certainty else []),
             *label_sections.certainty_in_short(subject),
@@ -138,6 +140,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield _clusters(subject)
     if isinstance(subject.annotations, Labels) and subject.can.names_classes:
         yield votes_sections.section(subject)
+    yield from filter(None, [rating_sections.section(subject)])
     yield from filter(None, [quality_sections.section(subject)])
     yield from filter(None, [certainty_sections.section(subject)])
     yield from filter(None, [separation_sections.section(subject)])

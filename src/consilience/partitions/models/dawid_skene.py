@@ -31,9 +31,9 @@ from jaxtyping import Int
 
 from consilience.consensus.labels.calibration import Calibration, no_calibration
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
-from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, imagined_by_pairs
+from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of, imagined_by_pairs
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
-from consilience.consensus.labels.samples import sampled_places
+from consilience.consensus.labels.samples import most_labels, sampled_places
 from consilience.errors import InputError
 from consilience.estimators.labels import tabulate_quality
 from consilience.estimators.parameters import is_auto
@@ -91,9 +91,10 @@ def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: DawidSken
     if not model.calibrate:
         return no_calibration(len(survey.classes))
     sizes = list(parts.results(dawid_skene_sums.sizes_of, heard))
-    places = sampled_places(sum(one.n_several for one in sizes), sum(one.n_of_several for one in sizes))
+    most = most_labels(len(survey.classes))
+    places = sampled_places(sum(one.n_several for one in sizes), sum(one.n_of_several for one in sizes), most)
     first = np.cumsum([0] + [one.n_several for one in sizes])
-    table = state.model.log_table.reshape(-1, len(state.log_weights))
+    table = columns_of(state.model.log_table)
     found = list(parts.results(dawid_skene_sums.sample_labels, heard, first, places, state.log_weights, table))
     sample = label_parts.join_labels([one.labels for one in found])
     q = np.concatenate([one.responsibilities for one in found])
@@ -114,7 +115,7 @@ def read_off(
     found: Calibration,
 ) -> None:
     """Set the attributes; `labels` are the numbers of labels of each annotator, of each class."""
-    log_table = state.model.log_table.reshape(-1, len(survey.classes))
+    log_table = columns_of(state.model.log_table)
     sums = parts.total(dawid_skene_sums.quality, heard, state.log_weights, log_table)
     confusion, share = state.model.matrices(), sums.sizes / sums.n_items
     quality = tabulate_quality(labels.sum(1), sums.right, share, confusion, survey.annotators)

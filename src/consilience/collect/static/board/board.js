@@ -5,6 +5,7 @@ import { groupOf, harmless, isCategory, newGroupId } from "./state.js";
 import { Sync } from "./sync.js";
 import { fill } from "./texts.js";
 
+const SAVE_AFTER = 600; // milliseconds from a letter of a name to the server
 const SPEAK_AFTER = 60; // milliseconds, so that the same sentence is heard twice
 
 export class Board {
@@ -69,6 +70,7 @@ export class Board {
   // ---- changes
 
   do(changes) {
+    if (this.sync.isClosed) return;
     this.history.remember(this.state, changes);
     this.sync.push(changes);
     this.render();
@@ -76,6 +78,7 @@ export class Board {
 
   /** Move items to a group by its id, to a "new" one, or out of all groups (""); the id, or null if nothing moved. */
   move(items, to) {
+    if (this.sync.isClosed) return null;
     const making = to === "new";
     const id = making ? newGroupId(this.state) : to || null;
     const moving = items.filter((item) => (this.groupOf(item)?.id ?? null) !== id);
@@ -99,13 +102,41 @@ export class Board {
     return id;
   }
 
+  /** Keep a name while it is typed: on this device at once, and soon as a change. */
+  type(id, text) {
+    if (this.typed && this.typed.id !== id) this.saveTyped();
+    this.typed = { id, text };
+    this.sync.draft({ kind: "name", group: id, name: this.nameOf(text) });
+    this.saving ??= setTimeout(() => this.saveTyped(), SAVE_AFTER);
+  }
+
+  saveTyped() {
+    const { typed } = this;
+    clearTimeout(this.saving);
+    this.saving = this.typed = null;
+    if (typed) this.setName(typed.id, typed.text);
+  }
+
+  /** Name a group, and say so. */
   rename(id, text) {
-    const group = this.group(id);
-    const name = [...text.replace(/\s+/g, " ").trim()].slice(0, this.data.longestName).join("");
+    if (this.typed?.id === id) this.typed.text = text;
+    this.saveTyped();
+    this.setName(id, text);
+    const group = this.unsaid === id && this.group(id);
+    this.unsaid = null;
+    if (group?.name) this.say("named", { group: this.text("group", { number: this.groups.indexOf(group) + 1 }), name: group.name });
+  }
+
+  setName(id, text) {
+    this.sync.draft(null);
+    const [group, name] = [this.group(id), this.nameOf(text)];
     if (!group || name === group.name) return;
-    const number = this.groups.indexOf(group) + 1;
+    this.unsaid = id;
     this.do([{ kind: "name", group: id, name }]);
-    if (name) this.say("named", { group: this.text("group", { number }), name });
+  }
+
+  nameOf(text) {
+    return [...text.replace(/\s+/g, " ").trim()].slice(0, this.data.longestName).join("");
   }
 
   remove(id) {
@@ -163,10 +194,13 @@ export class Board {
     element.textContent = this.text(problem, { reason: reason ?? "" });
     element.hidden = false;
     if (problem === "no_longer_open") {
+      document.getElementById("board").inert = true;
+      for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
       const link = document.createElement("a");
       link.href = "/sort";
       link.textContent = this.text("reload");
       element.append(" ", link);
+      link.focus();
     }
     document.getElementById("status").hidden = problem !== "refused";
   }
@@ -177,9 +211,17 @@ export class Board {
     for (const direction of ["undo", "redo"])
       document.getElementById(direction).addEventListener("click", () => this.turn(direction));
     document.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("pagehide", () => this.leave());
+    document.addEventListener("visibilitychange", () => document.hidden && this.leave());
     this.render();
     this.showStatus("saved");
     this.sync.start();
+  }
+
+  /** Whoever goes may not come back. */
+  leave() {
+    this.saveTyped();
+    this.sync.leave();
   }
 
   key(event) {

@@ -1,7 +1,5 @@
 // Groups on the board of piles: a panel for each, with its name, its number, its cards and "Move here".
 
-const SAVE_AFTER = 800; // milliseconds without a letter
-
 /** A panel for a group. */
 export function makePanel(board, id) {
   const panel = document.getElementById("group-template").content.firstElementChild.cloneNode(true);
@@ -19,15 +17,10 @@ export function makePanel(board, id) {
 
 function prepareName(board, id, panel) {
   const name = panel.querySelector(".group-name");
-  let later;
-  const save = () => {
-    clearTimeout(later);
-    board.rename(id, name.value);
-  };
+  const save = () => board.rename(id, name.value);
   name.addEventListener("input", () => {
     fitHeight(name);
-    clearTimeout(later);
-    later = setTimeout(save, SAVE_AFTER);
+    board.type(id, name.value);
   });
   name.addEventListener("change", save);
   name.addEventListener("keydown", (event) => {

@@ -181,6 +181,7 @@ export class Sheet {
     input.setAttribute("aria-label", this.board.text("group_name", { number: place + 1 }));
     input.placeholder = this.board.text("name_this_group");
     label.append(badge(place + 1, this.board.colour(place)), input);
+    input.addEventListener("input", () => this.board.type(group.id, input.value));
     input.addEventListener("change", () => this.board.rename(group.id, input.value));
     return label;
   }

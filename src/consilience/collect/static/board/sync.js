@@ -21,6 +21,8 @@ export class Sync {
     this.failures = 0;
     this.status = "saved";
     this.stopped = this.isKept = true;
+    this.isClosed = false; // handed in: nothing can be changed any more
+    this.drafted = null; // a name that is being typed, kept on this device alone
     this.queues = new Map(clients(state.assignment).map((client) => [client, kept(state.assignment, client)]));
     this.queues.set(this.client, []);
     this.compute();
@@ -58,11 +60,37 @@ export class Sync {
 
   /** Make changes: shown at once, kept, and sent. */
   push(changes) {
+    if (this.isClosed) return;
     const queue = this.queues.get(this.client);
     for (const change of changes) queue.push({ sequence: ++this.sequence, ...change });
-    this.isKept = keep(this.server.assignment, this.client, queue);
+    this.isKept = this.store(queue);
     this.compute();
     this.send();
+  }
+
+  /** Keep a change that is not made yet on this device, in place of the last one, or none. */
+  draft(change) {
+    if (this.isClosed || (!change && !this.drafted)) return;
+    this.drafted = change && { sequence: ++this.sequence, ...change };
+    this.store(this.queues.get(this.client));
+  }
+
+  /** Keep what waits of this page on this device; whether that worked. */
+  store(queue) {
+    return keep(this.server.assignment, this.client, this.drafted ? [...queue, this.drafted] : queue);
+  }
+
+  /** Send all that waits while the page goes, also what is under way and may be broken off. */
+  leave() {
+    if (this.stopped) return;
+    for (const [client, changes] of this.queues)
+      for (let at = 0; at < changes.length; at += MOST_AT_ONCE)
+        this.fetch("/sort/changes", this.request(client, changes.slice(at, at + MOST_AT_ONCE)));
+  }
+
+  request(client, changes) {
+    const body = JSON.stringify({ assignment: this.server.assignment, client, changes });
+    return { method: "POST", headers: { "Content-Type": "application/json" }, body, keepalive: body.length < 50000 };
   }
 
   say(status) {
@@ -89,9 +117,7 @@ export class Sync {
 
   /** Send changes of a page; whether to go on. */
   async post(client, changes) {
-    const body = JSON.stringify({ assignment: this.server.assignment, client, changes });
-    const headers = { "Content-Type": "application/json" };
-    const answer = await this.fetch("/sort/changes", { method: "POST", headers, body, keepalive: body.length < 50000 });
+    const answer = await this.fetch("/sort/changes", this.request(client, changes));
     if (!answer) return this.retry("offline");
     if (answer.ok) {
       this.acknowledge(client, changes);
@@ -132,9 +158,8 @@ export class Sync {
     const left = this.queues.get(client).filter((change) => change.sequence > last);
     this.queues.set(client, left);
     const own = client === this.client;
-    const stored = own ? left : kept(this.server.assignment, client).filter((change) => change.sequence > last);
-    const isKept = keep(this.server.assignment, client, stored);
-    if (own) this.isKept = isKept || !left.length;
+    if (own) this.isKept = this.store(left) || !left.length;
+    else keep(this.server.assignment, client, kept(this.server.assignment, client).filter(({ sequence }) => sequence > last));
   }
 
   /** Take over a later state of the server. */
@@ -169,10 +194,21 @@ export class Sync {
 
   stop(problem) {
     this.stopped = true;
-    if (problem === "no_longer_open")
-      for (const client of this.queues.keys()) keep(this.server.assignment, client, []);
+    if (problem === "no_longer_open") this.close();
     this.listener.problem(problem);
     return false;
+  }
+
+  /** Forget what waits: the set is as it was handed in. */
+  close() {
+    this.isClosed = true;
+    this.drafted = null;
+    for (const client of this.queues.keys()) {
+      keep(this.server.assignment, client, []);
+      this.queues.set(client, []);
+    }
+    this.compute();
+    this.listener.changed();
   }
 
   /** Ask for the state, if the page is looked at. */

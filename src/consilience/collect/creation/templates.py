@@ -1,0 +1,71 @@
+"""Studies to begin with: made as drafts, whose cards, settings and texts are then replaced by one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from consilience.collect.creation import demo
+from consilience.collect.settings.model import Study, StudySettings
+from consilience.collect.settings.panel import Completion, Panel, Question
+from consilience.collect.settings.training import RightSort, Training
+from consilience.collect.store import Store
+
+FOOD = (
+    *("apple", "banana", "bread", "butter", "carrot", "cheese", "cherry", "cod", "croissant", "cucumber"),
+    *("lettuce", "milk", "onion", "pear", "rice", "roll", "salmon", "tomato", "trout", "yoghurt"),
+)
+INSTRUCTIONS = "Put cards that **belong together** into one group. There is no right or wrong."
+
+
+def make_words(store: Store) -> Study:
+    """Make an open sort of words."""
+    settings = StudySettings(instructions=INSTRUCTIONS, group_names="optional")
+    return store.create_study("Food: what belongs together?", FOOD, settings=settings)
+
+
+def make_closed(store: Store) -> Study:
+    """Make a closed sort."""
+    settings = StudySettings(
+        instructions="Put each card into the shelf where you would look for it.",
+        categories=("Fruit and vegetables", "Bakery", "Dairy", "Fish", "Elsewhere"),
+        strategy="random",
+        stop_rule="none",
+    )
+    return store.create_study("Food: on which shelf?", FOOD, kind="closed", settings=settings)
+
+
+def make_pictures(store: Store) -> Study:
+    """Make a sort of pictures, of which each person is shown some."""
+    return demo.make_draft(store, "Pictures: some for each person")
+
+
+def make_panel(store: Store) -> Study:
+    """Make a sort for people from a panel, with consent, a question, practice and a code at the end."""
+    panel = Panel(
+        consent="# About this study\n\nYou sort 20 cards, which takes about 10 minutes. "
+        "You can stop at any time, and withdraw what you gave.",
+        after=(Question("hard", "How hard was it?", "choice", options=("Easy", "Neither", "Hard")),),
+        endings={"complete": Completion("CHANGE-ME")},
+        identified_by="PROLIFIC_PID",
+        returning="resume",
+    )
+    practice = RightSort.of_groups({"Animals": ["cat", "dog", "horse"], "Tools": ["hammer", "saw", "drill"]})
+    settings = StudySettings(
+        instructions=INSTRUCTIONS,
+        parameters=("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+        panel=panel,
+        training=Training(practice=practice),
+    )
+    return store.create_study("Food: with a panel", FOOD, settings=settings)
+
+
+Make = Callable[[Store], Study]
+TEMPLATES: Mapping[str, tuple[str, Make]] = MappingProxyType(
+    {
+        "words": ("Open sort of words", make_words),
+        "closed": ("Closed sort", make_closed),
+        "pictures": ("Pictures, some for each person", make_pictures),
+        "panel": ("Panel, with consent, practice and a code", make_panel),
+    }
+)

@@ -1,0 +1,98 @@
+"""Sparse tables of annotators and classes tell what dense ones do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience
+from consilience import Labels
+from consilience.consensus import DawidSkene, MajorityVote
+from consilience.inference import sparse_tables
+
+N_CLASSES = 12
+MODELS = {
+    "vote": MajorityVote(),
+    "one-coin": DawidSkene("one-coin"),
+    "one-coin, maximum likelihood": DawidSkene("one-coin", prior=None),
+}
+
+
+@pytest.fixture(scope="module")
+def labels():
+    rng = np.random.default_rng(0)
+    true = rng.integers(N_CLASSES - 1, size=150)
+    said = np.where(rng.random((150, 9)) < 0.6, true[:, None], rng.integers(N_CLASSES, size=(150, 9))).astype(object)
+    said[rng.random(said.shape) < 0.3] = None
+    said[:, 7] = said[:, 6]  # a copy
+    said[::2, 8], said[1::2, 8] = 3, None  # gives one label to everything
+    return Labels.from_matrix(said)
+
+
+@pytest.fixture
+def sparse(monkeypatch):
+    def of(model, labels, **given):
+        with monkeypatch.context() as patch:
+            patch.setattr(sparse_tables, "DENSE_CELLS", 0)
+            patch.setattr(sparse_tables, "CELLS_PER_LABEL", 0)
+            return model.fit(labels, **given)
+
+    return of
+
+
+def fits(name, labels, sparse, **given):
+    dense = consilience.consensus.__dict__[type(MODELS[name]).__name__](**MODELS[name].get_params())
+    other = type(dense)(**dense.get_params())
+    return dense.fit(labels, **given), sparse(other, labels, **given)
+
+
+def assert_frames_are_close(one, other):
+    pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-5, check_dtype=False)
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("with_gold", [False, True])
+def test_sparse_tables_tell_the_same(name, with_gold, labels, sparse, tmp_path):
+    given = {"gold": pd.Series([2, 5, 7], [0, 3, 4])} if with_gold else {}
+    dense, other = fits(name, labels, sparse, **given)
+    assert not any(table in vars(other) for table in ("confusion_matrices_", "confusion_counts_"))
+    np.testing.assert_allclose(other.responsibilities_, dense.responsibilities_, rtol=1e-9, atol=1e-12)
+    assert other.labels_.tolist() == dense.labels_.tolist()
+    for table in ("annotators_", "confusion_matrices_", "confusion_counts_"):
+        assert hasattr(other, table) == hasattr(dense, table)
+        if hasattr(dense, table):
+            assert_frames_are_close(getattr(other, table), getattr(dense, table))
+    path = tmp_path / "model.zip"
+    consilience.save(other, path)
+    for model in (other, consilience.load(path)):
+        new = Labels.from_frame(pd.DataFrame({"item": [0, 0, 1], "annotator": [2, "new", 5], "label": [4, 4, 1]}))
+        np.testing.assert_allclose(model.predict_proba(new), dense.predict_proba(new), rtol=1e-9, atol=1e-12)
+        assert model.score(new) == pytest.approx(dense.score(new), rel=1e-9)
+        for annotator in (None, 2):
+            same = [one.predict_same([0, 2], [1, 3], annotator=annotator) for one in (model, dense)]
+            np.testing.assert_allclose(*same, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+def test_a_new_fit_forgets_the_tables_of_the_last(labels, sparse):
+    model = sparse(DawidSkene("one-coin"), labels)
+    sparse_ones = {"_sparse_matrices", "_sparse_counts"}
+    assert sparse_ones <= set(vars(model))
+    assert not sparse_ones & set(vars(model.fit(labels)))
+    assert not {"confusion_matrices_", "confusion_counts_"} & set(vars(sparse(model, labels)))
+
+
+def test_models_without_tables_are_not_fitted():
+    assert not hasattr(MajorityVote(), "confusion_matrices_")
+    assert not hasattr(DawidSkene(), "confusion_counts_")
+
+
+def test_many_classes_need_no_table_of_all():
+    rng = np.random.default_rng(0)
+    item = np.repeat(np.arange(2000), 3)
+    label = np.where(rng.random(len(item)) < 0.7, item // 2, rng.integers(1000, size=len(item)))
+    frame = pd.DataFrame({"item": item, "annotator": rng.integers(500, size=len(item)), "label": label})
+    frame = frame.drop_duplicates(["item", "annotator"])
+    for model in (MajorityVote(copies=None), DawidSkene("one-coin", calibrate=False, copies=None)):
+        model.fit(frame)  # its table of all would have 500,000,000 cells
+        assert len(model.annotators_) == 500
