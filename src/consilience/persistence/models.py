@@ -298,12 +298,10 @@ def _decode_estimator(content: Any, decode: ValueDecoder) -> Any:
     for key, parameter in known.items():
         if key not in given and parameter.default is Parameter.empty:
             raise ContentError(f"is a {name} without the parameter {key!r}")
-    declared = attributes_of(made)
+    declared = attributes_of(made)  # some of which are made when they are asked for
     for key in learned:
-        is_of_class = (
-            hasattr(made, key) and key not in declared
-        )  # a declared one stands before a descriptor of its name
-        if key in known or is_of_class or not key.isidentifier() or key.startswith("__"):
+        other = key in known or (hasattr(made, key) and key not in declared)
+        if other or not key.isidentifier() or key.startswith("__"):
             raise ContentError(f"gives {name} the attribute {key!r}, which it does not have")
     estimator = _begun(made, given)
     vars(estimator).update(learned)
