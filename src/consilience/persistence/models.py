@@ -19,6 +19,7 @@ import consilience
 from consilience import registry
 from consilience.annotations.display import show_value
 from consilience.errors import InputError, MissingDependencyError, SavedModelError, SavedModelWarning
+from consilience.estimators.learned import attributes_of
 from consilience.persistence import archive
 from consilience.persistence.codec import ContentError, Kind, UnknownValueError, ValueDecoder, ValueEncoder
 from consilience.persistence.kinds import KINDS
@@ -296,8 +297,10 @@ def _decode_estimator(content: Any, decode: ValueDecoder) -> Any:
     for key, parameter in known.items():
         if key not in given and parameter.default is Parameter.empty:
             raise ContentError(f"is a {name} without the parameter {key!r}")
+    declared = attributes_of(made)  # some are of the class, too: tables that can be made when they are asked for
     for key in learned:
-        if key in known or hasattr(made, key) or not key.isidentifier() or key.startswith("__"):
+        is_of_class = hasattr(made, key) and key not in declared
+        if key in known or is_of_class or not key.isidentifier() or key.startswith("__"):
             raise ContentError(f"gives {name} the attribute {key!r}, which it does not have")
     estimator = _begun(made, given)
     vars(estimator).update(learned)
