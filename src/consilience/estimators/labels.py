@@ -35,7 +35,7 @@ from consilience.inference.product_distributions import (
     posterior,
     shared_weights,
 )
-from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of
+from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of, are_mostly_empty
 from consilience.inference.threads import one_blas_thread
 
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
@@ -367,7 +367,8 @@ class LabelAggregator(CrowdEstimator):
             )
         if not labels.n_rows:
             raise InputError(f"{model} needs labels, and none of the {len(labels)} items has any.")
-        if reset and not self._can_be_sparse():
+        n_cells = labels.n_annotators * labels.n_classes**2
+        if reset and not (self._can_be_sparse() and are_mostly_empty(n_cells, labels.n_rows)):
             self._require_few_cells(labels)
         return labels
 
