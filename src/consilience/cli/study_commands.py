@@ -327,8 +327,9 @@ def import_(study_id: str, annotations: Path, reading: dict[str, Any], db: str) 
 @click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="CSV, Parquet, JSON or HTML file to write.")
 @click.option(
     "--table",
-    type=click.Choice(["sorts", "participants", "answers"]),
-    help="A row for each card presented, for each person, or for each answer of a judge.  [default: sorts, or answers]",
+    type=click.Choice(["sorts", "participants", "answers", "moves"]),
+    help="A row for each card presented, each person, each answer of a judge, or each card moved.  "
+    "[default: sorts, or answers]",
 )
 @click.option("--no-identifiers", is_flag=True, help="Leave out names and stored parameters of people.")
 @db_option

@@ -253,7 +253,7 @@ def export(
     study: StudyPath,
     format: Annotated[Format, Query()] = "csv",
     table: Annotated[
-        Literal["sorts", "participants", "answers"] | None,
+        Literal["sorts", "participants", "answers", "moves"] | None,
         Query(description="By default sorts, or the answers of a judging study."),
     ] = None,
     identifiers: Annotated[bool, Query(description="Whether names and stored parameters are in it.")] = True,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from consilience.collect.forms import text_of
 from consilience.collect.participant import pages, questioning
-from consilience.collect.participant.panel_steps import ConsentStep, Questions, version_of
+from consilience.collect.participant.panel_steps import ConsentStep, Questions, consent_of, version_of
 from consilience.collect.participant.visit import Form, Known, Visit
 from consilience.collect.serving import see
 from consilience.collect.settings.panel import MOMENTS
@@ -22,20 +22,20 @@ router = APIRouter()
 def decide(request: Request, participant: Known, form: Form) -> Response:
     """Keep whether somebody agreed, when and to which text."""
     visit = Visit(request, participant)
-    panel, texts = visit.study.settings.panel, texts_of(visit.study.settings.texts)
+    consent, texts = consent_of(visit.study), texts_of(visit.study.settings.texts)
     decision = text_of(form, "decision")
-    if not panel.consent:
+    if not consent:
         return see("/sort")
     if decision == "reconsider":
         visit.store.reconsider(participant.id)
     elif decision == "decline":
-        visit.store.decide(participant.id, panel.consent, agreed=False)
-    elif text_of(form, "version") != version_of(panel.consent):
+        visit.store.decide(participant.id, consent, agreed=False)
+    elif text_of(form, "version") != version_of(consent):
         return _again(replace(visit, notice=texts["consent_changed"], status=422))
     elif not text_of(form, "agreed"):
         return _again(replace(visit, notice=texts["consent_missing"], status=422))
     else:
-        visit.store.decide(participant.id, panel.consent, agreed=True)
+        visit.store.decide(participant.id, consent, agreed=True)
     return see("/sort")
 
 

@@ -12,7 +12,8 @@ from markupsafe import Markup
 from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages, questioning
 from consilience.collect.participant.visit import Visit, not_open
-from consilience.collect.settings.model import JUDGING
+from consilience.collect.settings.model import JUDGING, Study
+from consilience.collect.settings.texts import texts_of
 
 
 class Withdrawn:
@@ -45,7 +46,7 @@ class ConsentStep:
 
     def page(self, visit: Visit) -> Response | None:
         """Return the page, or what those see who declined; None if they agreed or need not."""
-        text = visit.study.settings.panel.consent
+        text = consent_of(visit.study)
         if not text:
             return None
         decided = visit.store.consent(visit.participant.id)
@@ -59,6 +60,15 @@ class ConsentStep:
             "completion": None if decided is None else visit.completion("declined"),
         }
         return visit.render("consent" if decided is None else "declined", context)
+
+
+def consent_of(study: Study) -> str:
+    """Return the text of the consent, with the sentence on moves where they are exported; empty if there is none."""
+    settings = study.settings
+    if not (settings.panel.consent and settings.moves):
+        return settings.panel.consent
+    sentence = texts_of(settings.texts)["consent_moves"]
+    return f"{settings.panel.consent}\n\n{sentence}"
 
 
 def version_of(text: str) -> str:

@@ -25,7 +25,7 @@ from consilience.errors import InputError, MissingDependencyError
 REPORT = "html"
 MIMES = {name: one.mime for name, one in FORMATS.items()} | {REPORT: "text/html; charset=utf-8"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-TABLES = ("sorts", "participants", "answers")
+TABLES = ("sorts", "participants", "answers", "moves")
 WORDS = "cards,participants"  # of the report
 
 
@@ -55,9 +55,9 @@ def export_study(
     store : Store
     study : Study
     kind : str
-    table : {"sorts", "participants", "answers"}, optional
-        A row for each card that was presented, for each person, or, in a judging study, for each answer. By default
-        sorts, or the answers of a judging study.
+    table : {"sorts", "participants", "answers", "moves"}, optional
+        A row for each card that was presented, for each person, for each answer in a judging study, or for each card
+        of each move, if the study says that there is such a table. By default sorts, or the answers of a judging study.
     identifiers : bool, default=True
         Whether names and stored parameters of people are in the table.
 
@@ -72,6 +72,8 @@ def export_study(
     table = table or ("answers" if judged else "sorts")
     if table not in TABLES:
         raise InputError(f"The table must be one of {', '.join(TABLES)}.")
+    if table == "moves" and not study.settings.moves:
+        raise InputError("This study has no table of moves; the setting 'moves' makes one.")
     if table == ("sorts" if judged else "answers"):
         raise InputError(
             f"People {'answer questions' if judged else 'sort'} in this study; it has no table of {table}."
@@ -81,7 +83,7 @@ def export_study(
     if kind == REPORT:
         data = _report(store, study, identifiers)
     else:
-        frames = (store.export_frame, store.participants_frame, store.answers_frame)
+        frames = (store.export_frame, store.participants_frame, store.answers_frame, store.moves_frame)
         data = encode_table(dict(zip(TABLES, frames, strict=True))[table](study.id, identifiers=identifiers), kind)
     return Export(data, MIMES[kind], f"study-{study.id}{'' if table == 'sorts' else f'-{table}'}.{kind}")
 

@@ -140,6 +140,9 @@ def _require_possible(settings: StudySettings, kind: str, n_items: int, problems
     with problems.at("answers_wanted"):
         if settings.answers_wanted is not None:
             raise InputError("'answers_wanted' is about questions, which a sort does not ask; use 'groupings_wanted'.")
+    with problems.at("moves"):
+        if settings.moves is True and not str(settings.panel.consent).strip():
+            raise InputError("The table of moves needs a consent, which says that it is made; write its text first.")
     if not problems.any_at("subset_size", "per_participant", "repeat_share"):
         with problems.at("per_participant"):
             _require_enough(settings, n_items)
@@ -175,7 +178,7 @@ def _require_repeats(settings: StudySettings) -> None:
 def _require_no_sorts(settings: StudySettings) -> None:
     """Refuse settings of a judging study that are about sorts."""
     usual = StudySettings()
-    for name in ("categories", "subset_size", "groupings_wanted", "max_per_item", "repeat_share", "training"):
+    for name in ("categories", "subset_size", "groupings_wanted", "max_per_item", "repeat_share", "moves", "training"):
         if getattr(settings, name) != getattr(usual, name):
             raise InputError(f"In a judging study nobody sorts: it has no {name!r}.")
 

@@ -101,6 +101,11 @@ class StudySettings:
     parameters: tuple[str, ...] = Names(
         "Parameter of the participants' address to be stored, such as PROLIFIC_PID.", option="parameter", most=20
     ).default(())
+    moves: bool = Choice(
+        "Whether there is a table of the moves of cards, which the consent then names.",
+        words={"no": "No", "yes": "Yes: a table, and a sentence of the consent"},
+        values={"no": False, "yes": True},
+    ).default(False)
     panel: Panel = field(default_factory=Panel)
     training: Training = field(default_factory=Training)
 

@@ -92,6 +92,7 @@ PEOPLE = {
     "consent_kept": (
         "What the link by which you came says of you, such as your number in a panel, is erased after {days} days."
     ),
+    "consent_moves": "Each move of a card is kept with its time, and used in the analysis.",
     "consent_agreed": "I have read this and agree.",
     "consent_go_on": "Continue",
     "consent_decline": "I do not agree",

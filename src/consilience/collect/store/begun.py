@@ -26,7 +26,7 @@ def has_begun_in(db: Connection, study_id: str) -> bool:
 
 def sort_of(study: Study) -> tuple[Any, ...]:
     """Return what the sorts of a study depend on."""
-    return study.kind, study.settings.categories, study.settings.group_names
+    return study.kind, study.settings.categories, study.settings.group_names, study.settings.moves
 
 
 def require_not_begun(db: Connection, study_id: str) -> None:
@@ -39,8 +39,8 @@ def require_not_begun(db: Connection, study_id: str) -> None:
     """
     if has_begun_in(db, study_id):
         raise NotOpenError(
-            "People have begun to sort: the items, the kind, the categories and whether groups are named stay as they "
-            "are."
+            "People have begun to sort: the items, the kind, the categories, and whether groups are named and moves "
+            "exported stay as they are."
         )
 
 

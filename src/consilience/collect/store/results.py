@@ -29,6 +29,8 @@ COLUMNS = [
     *("assigned", "started", "submitted", "seconds", "preview", "excluded", "text"),
 ]
 
+MOVES = ["annotator", "grouping", "move", "moved", "item", "group_id", "group", "source", "preview", "excluded"]
+
 
 @dataclass(frozen=True)
 class Submitted:
@@ -166,6 +168,54 @@ class Results(Database):
         for name in ("assigned", "started", "submitted"):
             frame[name] = pd.to_datetime(frame[name], utc=True)
         return frame.astype({"preview": bool, "excluded": bool, "grouping": "int64", "seconds": float})
+
+    def moves_frame(self, study_id: str, *, identifiers: bool = True) -> pd.DataFrame:
+        """Return how cards were moved in what was submitted, a row for each card of each move.
+
+        Columns are `annotator`, `grouping`, `source`, `preview` and `excluded` as in `export_frame`; `move`, the number
+        of the move within the grouping; `moved`, when the server heard of it; `item`; `group_id`, which stays the same
+        within the grouping, and is missing where the card was taken out; and `group`, what `export_frame` calls that
+        group, missing if it was empty in the end.
+
+        Parameters
+        ----------
+        study_id : str
+        identifiers : bool, default=True
+            Whether people have the names under which they were imported; else they have their ids.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        columns = tables.changes.c
+        with self.read() as db:
+            study_in(db, study_id)
+            items = items_in(db, study_id)
+            sorts = {one.assignment: one for one in _submitted_in(db, study_id) if one.source not in ROLES}
+            query = (
+                select(columns.assignment, columns.change, columns.received)
+                .select_from(tables.changes.join(tables.assignments, tables.assignments.c.id == columns.assignment))
+                .where(tables.assignments.c.study == study_id)
+                .order_by(columns.assignment, columns.number)
+            )
+            changes = db.execute(query).all()
+        rows: list[tuple[Any, ...]] = []
+        count = dict.fromkeys(sorts, 0)
+        for assignment, change, received in changes:
+            if assignment not in sorts or change["kind"] != "move":
+                continue
+            count[assignment] += 1
+            one = sorts[assignment]
+            names = dict(zip((group["id"] for group in one.groups), distinct_names(one.groups), strict=True))
+            who = one.annotator if identifiers else one.participant
+            rest = (change["group"], names.get(change["group"]), one.source, one.preview, one.excluded)
+            rows += [
+                (who, assignment, count[assignment], received, items[item].name, *rest) for item in change["items"]
+            ]
+        frame = pd.DataFrame(rows, columns=MOVES)
+        frame["moved"] = pd.to_datetime(frame["moved"], utc=True)
+        return frame.astype({"grouping": "int64", "move": "int64", "preview": bool, "excluded": bool})
 
     def import_groupings(self, study_id: str, annotations: Groupings | Labels) -> int:
         """Take in groupings that were collected elsewhere; their items must be those of the study.

@@ -127,7 +127,8 @@ class Studies(Database):
     ) -> Study:
         """Change a study.
 
-        Once people have begun, its kind, its items, its categories and whether groups are named stay as they are.
+        Once people have begun, its kind, its items, its categories, and whether groups are named and moves
+        exported, stay as they are.
 
         Raises
         ------
