@@ -24,8 +24,7 @@ from tests.quick_cases import in_turn
 from tests.test_estimator_contract import QUICK
 
 # ratings need labels with an order, which the names here have not; they are read as by the other models of labels
-LABELLED = registry.ESTIMATORS.keys() - {"OrdinalRatings"}
-CONSENSUS = [name for name, entry in registry.ESTIMATORS.items() if entry.kind == "consensus" and name in LABELLED]
+CONSENSUS = [
     name for name, entry in registry.ESTIMATORS.items() if entry.kind == "consensus" and name != "OrdinalRatings"
 ]
 FEATURES = ["PartitionLabelModel", "MECC", "MPCKMeans", "SemiCrowd", "InductiveConsensus"]
