@@ -4,7 +4,7 @@
     python -m benchmarks.few_labels simulated          one of the two
 
 Errors, means of odd draws: the rule was chosen on even ones, and of the recorded sets on bluebird, dog, rte, cf_amt,
-zencrowd_in and sentiment. In simulated crowds annotators have habits of their own and give very unequal numbers of labels.
+zencrowd_in and sentiment. In simulated crowds annotators have habits of their own, and very unequal numbers of labels.
 """
 
 import sys
@@ -22,6 +22,7 @@ from consilience.consensus import DawidSkene, MajorityVote
 from consilience.errors import AnnotationWarning
 
 DRAWS = (1, 3, 5, 7, 9)
+OF_RECORDED = (1, 3)
 LARGE = ("adult", "fact_eval")  # one draw
 EACH = (2, 3, 0)  # labels an item; 0 for all
 N_ITEMS, N_ANNOTATORS = 600, 60
@@ -105,7 +106,7 @@ def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
         return
     for name in RECORDED:
         for each in EACH:
-            draws = DRAWS[: 1 if name in LARGE or not each else None]
+            draws = OF_RECORDED[: 1 if name in LARGE or not each else None]
             yield f"{name}, {each or 'all'} labels", [thinned(name, each, draw) for draw in draws]
 
 

@@ -41,6 +41,7 @@ PULL = (10.0, 2.0)  # g, h
 ENOUGH = 0.95
 MOST_EACH = 10.0
 FEWEST = 200  # labels
+FLAT = 1e-9  # variance: below it, b is the same everywhere but for rounding
 LEAST = 1e-6  # R above zero: below it, rounding would decide
 
 
@@ -59,7 +60,7 @@ def can_tell(labels: Labels) -> bool:
 
 def has_collapsed(ordinary: float, cautious: float) -> bool:
     """Whether labels go much better with the others of their items under the cautious prior."""
-    return cautious > LEAST and ordinary < ENOUGH * cautious
+    return bool(cautious > LEAST and ordinary < ENOUGH * cautious)
 
 
 def correlate_with_others(
@@ -91,7 +92,7 @@ def correlate_with_others(
 def correlate(before: Float[np.ndarray, "rows classes"], annotator: np.ndarray, label: np.ndarray) -> float:
     """Return R of labels, given the class by the others of their items; 0 if that never differs."""
     spread = float(before.var(0).sum()) if len(before) else 0.0
-    if spread <= 0:
+    if spread <= FLAT:
         return 0.0
     sums = np.zeros((annotator.max() + 1, before.shape[1]))
     np.add.at(sums, annotator, before)
@@ -99,4 +100,4 @@ def correlate(before: Float[np.ndarray, "rows classes"], annotator: np.ndarray, 
     own = before[np.arange(len(label)), label]
     elsewhere = (sums[annotator, label] - own) / np.maximum(n_others, 1)
     expected = np.where(n_others > 0, elsewhere, before.mean(0)[label])
-    return float((own - expected).mean()) / np.sqrt(spread)
+    return float((own - expected).mean() / np.sqrt(spread))

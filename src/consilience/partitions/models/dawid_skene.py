@@ -18,6 +18,8 @@ rounding. Beyond, evenly spaced items are taken, here in the order of the partit
 test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
 values.
 
+The prior is the ordinary one: whether the cautious one is better, see `choice_of_prior`, is not asked.
+
 Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
 ``subtypes=1`` has to be said.
 """
