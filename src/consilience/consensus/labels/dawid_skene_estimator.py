@@ -148,7 +148,7 @@ class DawidSkene(LabelAggregator):
         Probability of each class.
     is_cautious_ : bool
         Whether the cautious prior was taken. Only crowds with at most ten labels an item are asked, and those with a
-        history or ``confusion="one-coin"`` are not.
+        history or ``confusion="one-coin"``, or over partitions, are not.
     temperature_ : float
         By which the evidence of the labels is divided, at least 1; 1 if annotators err independently.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -222,7 +222,7 @@ class DawidSkene(LabelAggregator):
         "n_subtypes_": learned.whole(1),
         "subtypes_": learned.array(int, "items", low=-1),
         "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
-        "is_cautious_": learned.optional(learned.TRUTH),  # over partitions it is not asked
+        "is_cautious_": learned.optional(learned.TRUTH),  # files of earlier versions do not say
         "temperature_": learned.number(1),
         "_shared": learned.number(0),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),

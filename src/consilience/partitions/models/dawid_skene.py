@@ -83,6 +83,7 @@ def fit_dawid_skene(
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
     onehot.forget()
     keep_trace(model, trace)
+    model.is_cautious_ = False
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
     label_parts.warn_of_copies(model)
