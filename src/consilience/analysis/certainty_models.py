@@ -19,6 +19,8 @@ from consilience.consensus.groupings.kcc import KCCProblem as Utility
 from consilience.consensus.groupings.weighted_co_occurrence import Partitioning
 from consilience.consensus.groupings.weighted_kcc import WeightedUtility
 from consilience.consensus.groupings.weighted_mixture import WeightedMixtureSearch
+from consilience.consensus.labels.annotator_models import NO_PULL
+from consilience.consensus.labels.choice_of_prior import PULL, cautious_sizes
 from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import merge_groups, one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
@@ -190,8 +192,11 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)
         q = (q[:, :, None] * np.eye(n_subtypes)[own][:, None, :]).reshape(len(q), -1)
-    sizes = imagined_sizes(one_label_of_each(labels, fitted.group)) if learned else 0.0
-    return WeightedDawidSkene.of(encoded, q, sizes, one_coin=estimator.confusion == "one-coin", learned=learned)
+    is_cautious = bool(getattr(estimator, "is_cautious_", False))  # files of earlier versions do not say
+    prior_sizes, pull = (cautious_sizes, PULL) if is_cautious else (imagined_sizes, NO_PULL)
+    sizes = prior_sizes(one_label_of_each(labels, fitted.group)) if learned else 0.0
+    one_coin = estimator.confusion == "one-coin"
+    return WeightedDawidSkene.of(encoded, q, sizes, pull=pull, one_coin=one_coin, learned=learned)
 
 
 def _mixture(fitted: Fitted, labels: Labels, smoothing: float, *, from_votes: bool = False) -> Reweighted:

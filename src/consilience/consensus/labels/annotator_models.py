@@ -35,7 +35,8 @@ Hyperpriors
 -----------
 The crowd includes one imagined annotator whose (ln a, ln(1 - a)) are the expectations under Beta(4, 1.5), and one
 imagined error in each class, spread over the other labels. They matter only in very small crowds, where α, β and e
-would otherwise diverge to their limits.
+would otherwise diverge to their limits. s has none, or Gamma(1 + g, h): then one class cannot hold what is peculiar to
+each annotator while all annotators share the rows of the others, see `choice_of_prior`.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ Codes = Int[np.ndarray, " rows"]
 Rows = Float[np.ndarray, "rows components"]
 
 IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
+NO_PULL = (0.0, 0.0)  # g, h: a flat prior of s
 LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 TINY = 1e-12  # stands for a prior probability of zero
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
@@ -123,6 +125,7 @@ class Hierarchical:
     concentration : (classes,) s.
     errors : (labels, classes) e, zero on the diagonal.
     log_rows : (classes,) Σ_j ln of the Polya probability of n_jk, nats.
+    pull : g, h of the prior of each s; 0 for none.
     before : (classes,) ln s a sweep ago, and the slope there, d log_rows / d ln s.
     """
 
@@ -134,16 +137,17 @@ class Hierarchical:
     errors: Float[np.ndarray, "labels classes"]
     log_rows: Float[np.ndarray, " classes"]
     before: tuple[Float[np.ndarray, " classes"], Float[np.ndarray, " classes"]]
+    pull: tuple[float, float] = NO_PULL
 
     @classmethod
-    def of(cls, counts: Counts) -> Hierarchical:
+    def of(cls, counts: Counts, pull: tuple[float, float] = NO_PULL) -> Hierarchical:
         """Initialise from counts."""
         n_annotators, n_classes, _ = counts.shape
         accuracy = np.tile(IMAGINED, (n_annotators, 1))
         others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
         concentration, nothing = np.full(n_classes, 10.0), np.zeros(n_classes)
         first = cls(
-            counts, counts, accuracy, IMAGINED, concentration, others, nothing, (np.log(concentration), nothing)
+            counts, counts, accuracy, IMAGINED, concentration, others, nothing, (np.log(concentration), nothing), pull
         )
         return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
 
@@ -167,12 +171,13 @@ class Hierarchical:
         right_wrong = np.column_stack([right, tables.sum((1, 2)) - right])
         crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
         moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
-        drawn = tables.sum((0, 1))
+        drawn, seated = tables.sum((0, 1)) + self.pull[0], seated + self.pull[1]
         near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
         slope, place = _slope(drawn, self.concentration * seated), np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
         at_far, at_near = moved._log_rows(far), moved._log_rows(near)
-        better = at_far - at_near > BY_ROUNDING * np.abs(at_near)
+        gain = at_far + self._log_prior_of(far) - at_near - self._log_prior_of(near)
+        better = gain > BY_ROUNDING * np.abs(at_near)
         moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
         return moved._with_log_rows(np.where(better, at_far, at_near))
 
@@ -224,6 +229,11 @@ class Hierarchical:
         rows -= (gammaln(concentration + total) - gammaln(concentration)).sum(0)
         return np.asarray(self._by_class(rows))
 
+    def _log_prior_of(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+        """ln p(s) under Gamma(1 + g, h), without its constant."""
+        g, h = self.pull
+        return np.asarray(g * np.log(concentration) - h * concentration)
+
     def _pseudo(self, concentration: Float[np.ndarray, " classes"]) -> Counts:
         """s m̃, with m̃ = exp(E ln m)."""
         right, wrong = np.exp(expected_log_dirichlet(self.accuracy)).T
@@ -237,7 +247,8 @@ class Hierarchical:
     def _own_bound(self) -> float:
         """Return ln p(counts) under q(a), with KL(q(a) ‖ p(a)) and ln p(crowd, errors)."""
         imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
-        return float(self.log_rows.sum()) - kl_beta(self.accuracy, self.crowd) + imagined_errors
+        of_concentration = float(self._log_prior_of(self.concentration).sum())
+        return float(self.log_rows.sum()) - kl_beta(self.accuracy, self.crowd) + imagined_errors + of_concentration
 
     def n_labels(self) -> Float[np.ndarray, " annotators"]:
         """Number of labels of each annotator, those of the history included."""

@@ -52,7 +52,14 @@ from jaxtyping import Float, Int
 from scipy.special import gammaln
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.annotator_models import AnnotatorModel, Counts, Hierarchical, OneCoin, Smoothed
+from consilience.consensus.labels.annotator_models import (
+    NO_PULL,
+    AnnotatorModel,
+    Counts,
+    Hierarchical,
+    OneCoin,
+    Smoothed,
+)
 from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_of_pairs
 from consilience.inference import Trace
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
@@ -80,12 +87,14 @@ class DawidSkeneEvidence:
     history : (annotators, labels, components) counts of earlier labels, or 0.
     sizes : (classes,) imagined items of each class in the learned prior of π, or 0.
     n_subtypes : components of each class.
+    pull : prior of the concentrations, see `annotator_models.Hierarchical`.
     """
 
     onehot: LabelsOfItems
     history: Counts | float
     sizes: Float[np.ndarray, " classes"] | float = 0.0
     n_subtypes: int = 1
+    pull: tuple[float, float] = NO_PULL
 
     @property
     def chunks(self) -> OneHotLabels:
@@ -118,7 +127,7 @@ def init(
     if one_coin:
         model: AnnotatorModel = OneCoin.of(counts, None if learned else SMOOTHING)
     else:
-        model = Hierarchical.of(counts) if learned else Smoothed.of(counts, SMOOTHING)
+        model = Hierarchical.of(counts, evidence.pull) if learned else Smoothed.of(counts, SMOOTHING)
     return state_of(model, expected, evidence, learned=learned)
 
 

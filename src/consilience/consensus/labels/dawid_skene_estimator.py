@@ -29,8 +29,15 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
-from consilience.consensus.labels.annotator_models import Counts, of_newcomer
+from consilience.consensus.labels.annotator_models import NO_PULL, Counts, of_newcomer
 from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, no_calibration
+from consilience.consensus.labels.choice_of_prior import (
+    PULL,
+    can_tell,
+    cautious_sizes,
+    correlate_with_others,
+    has_collapsed,
+)
 from consilience.consensus.labels.constant_annotators import (
     CountsOfAll,
     as_constant,
@@ -54,7 +61,7 @@ from consilience.consensus.labels.dawid_skene import (
     run,
 )
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
-from consilience.consensus.labels.samples import MOST_LABELS
+from consilience.consensus.labels.samples import MOST_LABELS, sampled_items
 from consilience.consensus.labels.subtypes import (
     MOST,
     SubtypeFit,
@@ -148,6 +155,9 @@ class DawidSkene(LabelAggregator):
         Items of which several classes are equally probable, to a millionth: `labels_` has the first of them.
     responsibilities_ : ndarray, shape (n_items, n_classes)
         Probability of each class.
+    is_cautious_ : bool
+        Whether the cautious prior was taken. Only crowds with at most ten labels an item are asked, and those with a
+        history or ``confusion="one-coin"``, or over partitions, are not.
     temperature_ : float
         By which the evidence of the labels is divided, at least 1; 1 if annotators err independently.
     classes_ : ndarray of class names, shape (n_classes,)
@@ -227,6 +237,7 @@ class DawidSkene(LabelAggregator):
         "n_subtypes_": learned.whole(1),
         "subtypes_": learned.array(int, "items", low=-1),
         "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
+        "is_cautious_": learned.optional(learned.TRUTH),  # files of earlier versions do not say
         "temperature_": learned.number(1),
         "_shared": learned.number(0),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
@@ -355,8 +366,11 @@ class DawidSkene(LabelAggregator):
             before = history.copy()  # the fit without copies reads all of it
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
+        self.is_cautious_ = self._needs_caution(heard, known, history, copies.group)
         wanted = self._wanted_subtypes(heard, history, copies.group)
-        first, fit = self._fits(heard, known, len(annotators), before, wanted, copies.group)
+        first, fit = self._fits(
+            heard, known, len(annotators), before, wanted, copies.group, is_cautious=self.is_cautious_
+        )
         keep_trace(self, fit.trace)
         found = self._calibration(one_label_of_each(heard, copies.group), first, known)
         self._read_off(labels, heard, fit, found, annotators, known)
@@ -379,7 +393,29 @@ class DawidSkene(LabelAggregator):
         if not sample.n_rows:
             return 1
         of_sample = copies[labels.annotators.get_indexer(sample.annotators)]
-        return self._fits(sample, None, sample.n_annotators, 0.0, None, of_sample)[1].evidence.n_subtypes
+        fits = self._fits(sample, None, sample.n_annotators, 0.0, None, of_sample, is_cautious=self.is_cautious_)
+        return fits[1].evidence.n_subtypes
+
+    def _needs_caution(
+        self, labels: Labels, known: Int[np.ndarray, " items"] | None, history: Counts | float, copies: GroupOfThose
+    ) -> bool:
+        """Whether labels go better with the others of their items under the cautious prior; of a sample of many."""
+        if self.prior is None or self.confusion != "full" or labels.n_classes == 1 or np.any(history):
+            return False
+        if not can_tell(one_label_of_each(labels, copies)):
+            return False
+        free = np.full(len(labels), True) if known is None else known < 0
+        if labels.n_rows > MOST_LABELS:
+            items = sampled_items(labels, free & (np.diff(labels.indptr) > 1))
+            labels, free, known = labels[items], free[items], None
+        once = one_label_of_each(labels, copies)
+
+        def correlation(*, is_cautious: bool) -> float:
+            fit, _ = self._fits(labels, known, labels.n_annotators, 0.0, 1, copies, is_cautious=is_cautious)
+            model, log_weights = fit.trace.state.model, fit.trace.state.log_weights
+            return correlate_with_others(once, model, log_weights, fit.responsibilities(), free)
+
+        return has_collapsed(correlation(is_cautious=False), correlation(is_cautious=True))
 
     def _fits(
         self,
@@ -389,12 +425,16 @@ class DawidSkene(LabelAggregator):
         history: Counts | float,
         n_subtypes: int | None,
         copies: GroupOfThose,
+        *,
+        is_cautious: bool,
     ) -> tuple[SubtypeFit, SubtypeFit]:
         """Fit with one subtype per class, and with more; None for the number that the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         empty = are_mostly_empty(n_annotators * n_classes**2, labels.n_rows) and not np.any(history)
         weight = shared_weights(labels.item, copies[labels.annotator])
-        sizes = imagined_sizes(one_label_of_each(labels, copies)) if learned else 0.0
+        prior_sizes = cautious_sizes if is_cautious else imagined_sizes
+        sizes = prior_sizes(one_label_of_each(labels, copies)) if learned else 0.0
+        pull = PULL if is_cautious else NO_PULL
 
         def evidence_for(n_subtypes: int) -> DawidSkeneEvidence:
             onehot = encode_labels(
@@ -407,7 +447,7 @@ class DawidSkene(LabelAggregator):
                 n_jobs=self.n_jobs,
                 counts_right=empty and self._can_be_sparse(),
             )
-            return DawidSkeneEvidence(onehot, history, sizes, n_subtypes)
+            return DawidSkeneEvidence(onehot, history, sizes, n_subtypes, pull)
 
         evidence = evidence_for(1)
         trace = self.learn(first_guess(labels, known, weight), evidence)

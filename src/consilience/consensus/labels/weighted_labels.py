@@ -32,7 +32,7 @@ from scipy.special import digamma
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.consensus.labels import dawid_skene, product_mixture
-from consilience.consensus.labels.annotator_models import TINY, AnnotatorModel, Counts, Hierarchical
+from consilience.consensus.labels.annotator_models import NO_PULL, TINY, AnnotatorModel, Counts, Hierarchical
 from consilience.inference.exponential_family import expected_log_dirichlet
 from consilience.inference.product_distributions import (
     OneHotLabels,
@@ -134,13 +134,14 @@ class WeightedDawidSkene:
         fitted: Responsibilities,
         sizes: Float[np.ndarray, " classes"] | float,
         *,
+        pull: tuple[float, float] = NO_PULL,
         one_coin: bool = False,
         learned: bool = True,
         from_votes: bool = True,
     ) -> WeightedDawidSkene:
         """Learn the state again from the fitted responsibilities."""
         evidence = dawid_skene.DawidSkeneEvidence(
-            encoded.onehot(), 0.0, sizes, encoded.n_components // encoded.labels.n_classes
+            encoded.onehot(), 0.0, sizes, encoded.n_components // encoded.labels.n_classes, pull
         )
         state = dawid_skene.init(evidence, fitted, one_coin=one_coin, learned=learned)
         for _ in range(SWEEPS_AT_FIT):

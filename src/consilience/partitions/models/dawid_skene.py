@@ -18,6 +18,8 @@ rounding. Beyond, evenly spaced items are taken, here in the order of the partit
 test of copies takes its standard errors from tenths of the items, which differ for the same reason, and so do its p
 values.
 
+The prior is the ordinary one: whether the cautious one is better, see `choice_of_prior`, is not asked.
+
 Subtypes are found by an eigenvector over all items, which is no sum of a fixed size. So they are not found here, and
 ``subtypes=1`` has to be said.
 """
@@ -81,6 +83,7 @@ def fit_dawid_skene(
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
     onehot.forget()
     keep_trace(model, trace)
+    model.is_cautious_ = False
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
     label_parts.warn_of_copies(model)

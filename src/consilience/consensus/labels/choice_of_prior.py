@@ -1,0 +1,103 @@
+"""Whether the learned prior of `annotator_models` has collapsed, judged by labels of other annotators.
+
+With two or three labels an item, and annotators who each have habits of their own, the most probable prior can be a
+degenerate one: the rows of one class hold what is peculiar to each annotator (a small s), all share the rows of the
+other classes (s grows without limit), and that one class takes most of the items. Proportions from pairs of labels,
+which take annotators to be right equally often in all classes, start it off. The bound prefers it. A cautious prior
+resists:
+
+    s_k ~ Gamma(1 + g, h)                    g = 10, h = 2: about five labels
+    π   ~ Dirichlet(1 + N share of each label)      N items with two labels or more
+
+It is worse where no class needs protection and one is rare, so the labels decide. Each label is compared with the class
+that the other labels of its item give, by annotators whose matrices were learned from the other items:
+
+    b_nj(k) ∝ π_k exp(Σ_i≠j ln p_ni(k)),   p_ni(k) the mean of θ_ik,y_ni without item n
+    excess  = mean over labels of  b_nj(y_nj) - mean of b_mj(y_nj) over the annotator's other items m
+    R       = excess / √(Σ_k variance of b(k))
+
+Given the true class z, a label is independent of the others of its item. So with two classes, the covariance of b and
+y_j is that of b and z times a factor of the annotator alone: R grows with the correlation of b with the truth, whatever
+the annotators' habits are, and needs no truth. The cautious prior is taken if R of the ordinary one is below `ENOUGH`
+of its.
+
+Decided here
+------------
+Only crowds with at most `MOST_EACH` labels an item are asked: with more, no collapse was seen. Of fewer than `FEWEST`
+labels, R is mostly chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.special import softmax
+
+from consilience.annotations import Labels
+from consilience.consensus.labels.annotator_models import AnnotatorModel
+from consilience.inference.product_distributions import Responsibilities, Weights
+
+PULL = (10.0, 2.0)  # g, h
+ENOUGH = 0.95
+MOST_EACH = 10.0
+FEWEST = 200  # labels
+FLAT = 1e-9  # variance: below it, b is the same everywhere but for rounding
+LEAST = 1e-6  # R above zero: below it, rounding would decide
+
+
+def cautious_sizes(labels: Labels) -> Float[np.ndarray, " classes"]:
+    """Return the imagined items of each class under the cautious prior."""
+    n_several = np.count_nonzero(np.diff(labels.indptr) > 1)
+    return n_several * np.bincount(labels.label, minlength=labels.n_classes) / max(labels.n_rows, 1)
+
+
+def can_tell(labels: Labels) -> bool:
+    """Whether enough items have several labels, and these are few."""
+    n_labels = np.diff(labels.indptr)
+    several = n_labels[n_labels > 1]
+    return int(several.sum()) >= FEWEST and float(several.mean()) <= MOST_EACH
+
+
+def has_collapsed(ordinary: float, cautious: float) -> bool:
+    """Whether labels go much better with the others of their items under the cautious prior."""
+    return bool(cautious > LEAST and ordinary < ENOUGH * cautious)
+
+
+def correlate_with_others(
+    labels: Labels,
+    model: AnnotatorModel,
+    log_weights: Weights,
+    responsibilities: Responsibilities,
+    free: Bool[np.ndarray, " items"],
+) -> float:
+    """Return R: how far labels go with the class by the others of their items, beyond the annotators' habits.
+
+    Parameters
+    ----------
+    labels : one of each group of copies for each item.
+    model : annotator model after the last sweep.
+    log_weights : (classes,) E ln π.
+    responsibilities : (items, classes) posterior.
+    free : items whose class is not given.
+    """
+    rows = np.flatnonzero((free & (np.diff(labels.indptr) > 1))[labels.item])
+    item, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
+    logs = np.log(model.left_out(annotator, label, responsibilities[item]))
+    score = np.zeros((len(labels), labels.n_classes))
+    np.add.at(score, item, logs)
+    before = softmax(score[item] - logs + log_weights, axis=1)
+    return correlate(before, annotator, label)
+
+
+def correlate(before: Float[np.ndarray, "rows classes"], annotator: np.ndarray, label: np.ndarray) -> float:
+    """Return R of labels, given the class by the others of their items; 0 if that never differs."""
+    spread = float(before.var(0).sum()) if len(before) else 0.0
+    if spread <= FLAT:
+        return 0.0
+    sums = np.zeros((annotator.max() + 1, before.shape[1]))
+    np.add.at(sums, annotator, before)
+    n_others = np.bincount(annotator)[annotator] - 1
+    own = before[np.arange(len(label)), label]
+    elsewhere = (sums[annotator, label] - own) / np.maximum(n_others, 1)
+    expected = np.where(n_others > 0, elsewhere, before.mean(0)[label])
+    return float((own - expected).mean() / np.sqrt(spread))

@@ -1,0 +1,120 @@
+"""The cautious prior of DawidSkene: when it is taken, and by what."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.few_labels import habitual
+from consilience import Labels
+from consilience.analysis.certainty import certainty
+from consilience.consensus import DawidSkene
+from consilience.consensus.labels.annotator_models import Hierarchical
+from consilience.consensus.labels.choice_of_prior import (
+    FEWEST,
+    PULL,
+    can_tell,
+    cautious_sizes,
+    correlate,
+    has_collapsed,
+)
+from consilience.simulation import simulate_labels
+from tests.consensus.labels.test_annotator_models import random_counts
+
+
+def error(model, crowd):
+    return (model.labels_ != crowd.truth).mean()
+
+
+def test_habits_do_not_gather_the_items_in_one_class():
+    """Annotators with habits of their own, three labels an item: the ordinary prior lost more than half of this."""
+    crowd = habitual(12)
+    model = DawidSkene(calibrate=False).fit(crowd.labels)
+    assert model.is_cautious_
+    assert error(model, crowd) < 0.45
+    assert error(model, crowd) < error(DawidSkene(prior=None, calibrate=False).fit(crowd.labels), crowd) + 0.01
+
+
+def test_an_ordinary_crowd_keeps_the_ordinary_prior():
+    labels = simulate_labels(np.arange(300) % 3, n_annotators=20, accuracy=0.75, annotators_per_item=3, random_state=0)
+    assert not DawidSkene(calibrate=False).fit(labels).is_cautious_
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_renaming_classes_and_annotators_leaves_the_correlation(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    before = rng.dirichlet(np.ones(n_classes), 40)
+    annotator, label = rng.integers(6, size=40), rng.integers(n_classes, size=40)
+    of_class, of_annotator, rows = rng.permutation(n_classes), rng.permutation(6), rng.permutation(40)
+    renamed = correlate(before[:, np.argsort(of_class)][rows], of_annotator[annotator][rows], of_class[label][rows])
+    assert renamed == pytest.approx(correlate(before, annotator, label), abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_correlation_is_greatest_for_the_class_itself(seed):
+    """Two classes, annotators with any habits: a prediction that is the class goes best with the labels."""
+    rng = np.random.default_rng(seed)
+    truth, annotator = rng.integers(2, size=20_000), rng.integers(5, size=20_000)
+    right = np.column_stack([rng.uniform(0.5, 1, 5), rng.uniform(0.5, 1, 5)])
+    right[0] = 0.8, 0.8
+    label = np.where(rng.random(20_000) < right[annotator, truth], truth, 1 - truth)
+    worse = np.where(rng.random(20_000) < 0.3, 0, truth)  # errs to one side: habits and proportions change
+    assert correlate(np.eye(2)[truth], annotator, label) > correlate(np.eye(2)[worse], annotator, label)
+
+
+def test_nothing_goes_with_what_never_differs():
+    assert correlate(np.tile([[0.7, 0.3]], (6, 1)), np.arange(6) % 2, np.arange(6) % 2) == 0
+    assert correlate(np.zeros((0, 2)), np.zeros(0, dtype=int), np.zeros(0, dtype=int)) == 0
+
+
+def test_rounding_decides_nothing():
+    assert not has_collapsed(-1e-17, 1e-17)
+    assert not has_collapsed(-0.2, -0.1)
+    assert has_collapsed(0.1, 0.2)
+    assert not has_collapsed(0.2, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("n_items", "each", "expected"), [(FEWEST // 2, 2, True), (FEWEST // 2 - 1, 2, False), (50, 12, False)]
+)
+def test_few_labels_an_item_are_asked_if_they_are_many(n_items, each, expected):
+    assert can_tell(Labels.from_matrix(np.arange(n_items * each).reshape(n_items, each) % 3)) == expected
+
+
+def test_cautious_sizes_are_shares_of_the_labels():
+    labels = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", None]])
+    np.testing.assert_allclose(cautious_sizes(labels), 2 * np.array([3, 2]) / 5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_updates_raise_the_bound_with_a_prior_of_the_concentration(seed):
+    rng = np.random.default_rng(seed)
+    model = Hierarchical.of(random_counts(rng, 6, 3), PULL)
+    bounds = [model._own_bound()]
+    for _ in range(10):
+        model = model.update(model.counts)
+        bounds.append(model._own_bound())
+    assert (np.diff(bounds) >= -1e-8).all()
+
+
+def test_the_prior_keeps_the_concentration_from_growing_without_limit():
+    """Annotators who are all alike: without a prior s goes to its limit."""
+    counts = np.tile(1.0 + 9 * np.eye(3), (30, 1, 1))
+    ordinary, cautious = Hierarchical.of(counts), Hierarchical.of(counts, PULL)
+    for _ in range(20):
+        ordinary, cautious = ordinary.update(counts), cautious.update(counts)
+    assert ordinary.concentration.min() > 1000
+    assert cautious.concentration.max() < 200
+
+
+@pytest.mark.slow
+def test_certainty_draws_under_the_same_prior():
+    """Draws under the ordinary prior gather the items in one class, and repeat less of the fit."""
+    crowd = habitual(12)
+    model = DawidSkene().fit(crowd.labels)
+    stays = [certainty(model, crowd.labels, n_draws=10).items["stays"].mean()]
+    model.is_cautious_ = False
+    stays.append(certainty(model, crowd.labels, n_draws=10).items["stays"].mean())
+    assert stays[0] > stays[1]
