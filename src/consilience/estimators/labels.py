@@ -302,7 +302,8 @@ class LabelAggregator(CrowdEstimator):
             return super()._same(a, b, None)
         self._place_of_annotator(annotator)
         matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
-        return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
+        q = posterior_of(self)
+        return ((q[a] @ matrix) * (q[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
         model = type(self).__name__
@@ -423,6 +424,12 @@ class LabelAggregator(CrowdEstimator):
 
 def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
     return np.diff(labels.indptr) > 0
+
+
+def posterior_of(model: Any) -> Float[np.ndarray, "items classes"]:
+    """Return what predicts labels: the posterior where `responsibilities_` are moved from it towards the truth."""
+    found: np.ndarray = vars(model).get("_posterior", model.responsibilities_)
+    return found
 
 
 def annotator_quality(

@@ -48,7 +48,7 @@ def test_a_label_left_out_is_a_count_less(name):
 def test_independent_errors_leave_the_posterior_as_it_is(confusion, prior):
     true = np.arange(600) % 3
     labels = simulate_labels(true, n_annotators=20, accuracy=0.7, annotators_per_item=6, random_state=3)
-    model = DawidSkene(confusion, prior).fit(labels)
+    model = DawidSkene(confusion, prior, calibrate="independent").fit(labels)
     plain = DawidSkene(confusion, prior, calibrate=False).fit(labels)
     assert plain.temperature_ == 1
     assert model.temperature_ < 1.35
