@@ -6,7 +6,8 @@ even draws, and writes them with their spread to the table that the code reads. 
 the known classes, the mean over sets, one constant after the other over `GRIDS`, and are pulled to those that sixteen
 other recorded crowds taught, which are not at hand. The spread is that of the constants when each set in turn is left
 out. ``python -m benchmarks.calibration`` reports, each recorded set by the constants that
-the other sets teach, and everything else in odd draws.
+the other sets teach, and everything else in odd draws. ``python -m benchmarks.calibration readers`` compares how well
+each calibration predicts held-out labels, which `consilience.selection.compare` asks for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +32,7 @@ from consilience.consensus.labels.calibration import Floors
 from consilience.errors import AnnotationWarning, CalibrationWarning
 from consilience.estimators.labels import posterior_of
 from consilience.inference.product_distributions import vote_shares
+from consilience.selection import compare
 from consilience.simulation import simulate_labels
 
 TABLE = Path(calibration.__file__).with_name("floors.csv")
@@ -44,6 +47,7 @@ PULL = 0.01  # nats an item for ln² of the ratio of a constant to that from els
 LEAST_RATIO = 0.1
 N_ITEMS, N_JUDGED, SHARE_HARD = 400, 4, 0.2
 EVEN, ODD = (0, 2, 4), (1, 3, 5)
+MOST_ITEMS = 500  # that `compare_readers` reads of a set
 SMALLEST = 1e-6  # probability
 SURE = 0.95
 
@@ -178,7 +182,7 @@ def say(name: str, fitted: list[Fitted], floors: Floors) -> pd.DataFrame:
     }
     table = pd.DataFrame({way: found.mean() for way, found in rows.items()})
     figures = "  ".join(
-        f"{way} {found['log loss']:.3f} ({found['sure and wrong'] * len(fitted):.0f} of {found['sure'] * len(fitted):.0f})"
+        f"{way} {found['log loss']:.3f} ({found['sure and wrong']:.1f} of {found['sure']:.1f})"
         for way, found in table.items()
     )
     sys.stdout.write(f"{name:28s} {figures}\n")
@@ -202,5 +206,24 @@ def report() -> None:
     say("independent errors", [Fitted.of(independent(draw)) for draw in range(1, 40, 2)], LEARNED)
 
 
+class WithoutPosterior(DawidSkene):
+    """A model of which `compare` reads the calibrated probabilities, as of one that knows no others."""
+
+    def fit(self, *arguments: Any, **others: Any) -> WithoutPosterior:
+        super().fit(*arguments, **others)
+        vars(self).pop("_posterior")
+        return self
+
+
+def compare_readers() -> None:
+    """Print how well the clusters of each calibration predict held-out labels: the log loss of `compare`."""
+    models = {repr(way): WithoutPosterior(calibrate=way, copies=None) for way in (True, "independent", False)}
+    for name in RECORDED[:7]:
+        labels = recorded(name).labels
+        labels = labels.restrict(items=labels.items[:MOST_ITEMS]) if len(labels) > MOST_ITEMS else labels
+        found = compare(models, labels, n_folds=3, max_pairs=5000, random_state=1, memory=False)
+        sys.stdout.write(f"{name:12s} {found.table['log_loss'].round(4).to_dict()}\n")
+
+
 if __name__ == "__main__":
-    write_table() if sys.argv[1:] == ["learn"] else report()
+    {"learn": write_table, "readers": compare_readers}.get("".join(sys.argv[1:]), report)()
