@@ -211,7 +211,7 @@ class WithoutPosterior(DawidSkene):
 
     def fit(self, *arguments: Any, **others: Any) -> WithoutPosterior:
         super().fit(*arguments, **others)
-        vars(self).pop("_posterior")
+        del self._posterior
         return self
 
 
