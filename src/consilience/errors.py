@@ -3,6 +3,7 @@
 __all__ = [
     "AnnotationError",
     "AnnotationWarning",
+    "CalibrationWarning",
     "FeatureScaleWarning",
     "InputError",
     "MatchingError",
@@ -45,6 +46,10 @@ class MissingDependencyError(InputError, ImportError):
 
 class AnnotationWarning(UserWarning):
     """Annotations are valid but carry no information, or are left out."""
+
+
+class CalibrationWarning(UserWarning):
+    """Nothing in the annotations tells how far probabilities can be trusted."""
 
 
 class UnannotatedWarning(AnnotationWarning):

@@ -45,6 +45,7 @@ from consilience.annotations.names import MISSING
 from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Integer, NameList, RandomSource
 from consilience.errors import InputError
+from consilience.estimators.labels import posterior_of
 from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inference.progress import counting
@@ -296,7 +297,7 @@ def _arrange(
             f"The certainty over people needs at least {NUMBERS[FEWEST_PEOPLE]} people, whose labels decide: fewer do "
             f"not show how far others would differ. Got {NUMBERS[n_people]}."
         )
-    q = estimator.responsibilities_[items]
+    q = posterior_of(estimator)[items]
     known = attributes(estimator, ["_gold"]).get("_gold", np.full(len(items), MISSING))[items]
     fitted = Fitted(estimator, ordered, items, clusters.codes[items], q, group, known, features[items], rng)
     return _Ordered(fitted, items, arranged.annotators), person

@@ -41,7 +41,7 @@ class LabelQuality:
         Expected number of wrong ones among them.
     low, high : int
         A range of that number. On real crowds whose given labels were made wrong at random, it held the true number in
-        90 of 100 draws; in 69 to 75, where all wrong labels were of one kind
+        85 of 100 draws; in 66 to 79, where all wrong labels were of one kind
         (``benchmarks/given_labels.py``).
     others : Index
         Items that have a given label and are not among those of the model.

@@ -166,9 +166,9 @@ def fit(
     --categorical says so. Items without annotations are clustered by their features.
 
     Without --model, the kind of ANNOTATIONS decides: groupings with features are fitted by PartitionLabelModel,
-    groupings alone by SubsetFusion; labels with features by DawidSkeneClassifier, without by DawidSkene; ratings (--kind
-    ratings: labels that are numbers, such as 1 to 5) by OrdinalRatings; judgements of pairs with features by MECC,
-    without by CorrelationClustering.
+    groupings alone by SubsetFusion; labels with features by DawidSkeneClassifier, without by DawidSkene; ratings
+    (--kind ratings: labels that are numbers, such as 1 to 5) by OrdinalRatings; judgements of pairs with features by
+    MECC, without by CorrelationClustering.
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),

@@ -349,7 +349,8 @@ class LabelAggregator(CrowdEstimator):
             matrix = sparse.take(np.array([place])).to_dense()[0].T
         else:
             matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
-        return ((self.responsibilities_[a] @ matrix) * (self.responsibilities_[b] @ matrix)).sum(1)
+        q = posterior_of(self)
+        return ((q[a] @ matrix) * (q[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
         model = type(self).__name__
@@ -496,6 +497,12 @@ class LabelAggregator(CrowdEstimator):
 
 def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
     return np.diff(labels.indptr) > 0
+
+
+def posterior_of(model: Any) -> Float[np.ndarray, "items classes"]:
+    """Return what predicts labels: the posterior where `responsibilities_` are moved from it towards the truth."""
+    found: np.ndarray = vars(model).get("_posterior", model.responsibilities_)
+    return found
 
 
 def annotator_quality(

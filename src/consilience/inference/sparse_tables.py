@@ -152,3 +152,8 @@ def accuracy_of(confusion: Confusion, share: Float[np.ndarray, " classes"]) -> P
     if isinstance(confusion, SparseTable):
         return confusion.matching() @ share
     return np.asarray(np.einsum("akk,k->a", confusion, share))
+
+
+def to_dense(table: Confusion) -> Float[np.ndarray, "annotators labels classes"]:
+    """Return a table of all cells, whether it is one already or sparse."""
+    return table.to_dense() if isinstance(table, SparseTable) else table

@@ -1,7 +1,8 @@
 """Prediction of held-out judgements by a fitted model: from its clusters alone, or by the model itself.
 
 by="clusters": the same simple model of annotators is used for all models, so that the score is that of the clusters.
-An item i belongs to cluster k with probability r_ik (`responsibilities_`), and
+An item i belongs to cluster k with probability r_ik (`responsibilities_`; of `DawidSkene` the posterior, which predicts
+labels better), and
 
 | held out | p(annotator u puts i and j together) |
 |---|---|
@@ -39,6 +40,7 @@ from jaxtyping import Float, Int
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 from consilience.errors import InputError
+from consilience.estimators.labels import posterior_of
 from consilience.estimators.scoring import rates
 from consilience.inference.forecast import Clustered, ForecastEvidence, learn_weights
 from consilience.selection.folds import HeldOut
@@ -114,7 +116,7 @@ def by_clusters(
             f"{type(model).__name__} has no 'responsibilities_', so it cannot be compared by its clusters."
         )
     place = model.items_.get_indexer(held.annotations.items)
-    of_item = np.asarray(model.responsibilities_, dtype=float)[place]
+    of_item = np.asarray(posterior_of(model), dtype=float)[place]
     a, b = of_item[held.judgements.item_a[there]], of_item[held.judgements.item_b[there]]
     annotator = kept.annotators.get_indexer(held.annotations.annotators)[held.annotator[there]]
     if held.level == "groupings" or isinstance(kept, Pairs):

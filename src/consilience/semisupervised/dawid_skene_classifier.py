@@ -68,6 +68,7 @@ from consilience.consensus.labels.samples import sampled_items
 from consilience.inference import Trace, iterate
 from consilience.inference.clusters import most_probable
 from consilience.inference.product_distributions import Expectation, LogTable, Weights
+from consilience.inference.sparse_tables import to_dense
 from consilience.semisupervised.item_prior import (
     LabelsToPredict,
     Mixing,
@@ -183,7 +184,7 @@ class FeatureState:
     @property
     def log_table(self) -> LogTable:
         """E ln θ, a row for each annotator and label."""
-        return self.dawid_skene.model.log_table.reshape(-1, self.labels.n_components)
+        return to_dense(self.dawid_skene.model.log_table).reshape(-1, self.labels.n_components)
 
     def responsibilities(self) -> Probabilities:
         """q(z)."""
@@ -281,10 +282,10 @@ def calibrate_features(
 
     model, log_weights, responsibilities : after the last sweep.
     """
-    labels = items.labels
+    labels, table = items.labels, to_dense(model.log_table)
     labelled = items.free & (np.diff(labels.indptr) > 0)
     if not labelled.any():
-        scores = items.scores(model.log_table.reshape(-1, len(log_weights)))
+        scores = items.scores(table.reshape(-1, len(log_weights)))
         of_gold = mixing_of_scores(scores, log_weights, probabilities)
         return Trust(of_gold, 1.0, of_gold)
     chosen = sampled_items(labels, labelled)
@@ -292,7 +293,7 @@ def calibrate_features(
     told = probabilities[chosen]
     probability = model.left_out(some.annotator, some.label, responsibilities[chosen][some.item])
     logs, starts = np.log(probability), some.indptr[:-1]
-    score, without = (np.add.reduceat(table, starts) for table in (model.log_table[some.annotator, some.label], logs))
+    score, without = (np.add.reduceat(rows, starts) for rows in (table[some.annotator, some.label], logs))
     to_predict = LabelsToPredict(some.item, probability, without[some.item] - logs)
     mixing, temperature = mixing_of_labels(to_predict, log_weights, told)
     log_prior = np.log(mixing.prior(log_weights, told))

@@ -1,13 +1,21 @@
 """Calibrated probabilities: labels left out by counting again, and crowds whose errors are independent or shared."""
 
+import warnings
+from dataclasses import fields
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import softmax
 
 from consilience import Labels
 from consilience.consensus import DawidSkene
-from consilience.consensus.labels import samples
-from consilience.consensus.labels.calibration import with_best
-from consilience.errors import AnnotationWarning
+from consilience.consensus.labels import calibration, samples
+from consilience.consensus.labels.calibration import INDEPENDENT, RECORDED, Floors, with_best
+from consilience.errors import AnnotationWarning, CalibrationWarning
+from consilience.estimators.labels import posterior_of
+from consilience.persistence.migrations import migrate
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import MODELS, random_counts
 
@@ -48,7 +56,7 @@ def test_a_label_left_out_is_a_count_less(name):
 def test_independent_errors_leave_the_posterior_as_it_is(confusion, prior):
     true = np.arange(600) % 3
     labels = simulate_labels(true, n_annotators=20, accuracy=0.7, annotators_per_item=6, random_state=3)
-    model = DawidSkene(confusion, prior).fit(labels)
+    model = DawidSkene(confusion, prior, calibrate="independent").fit(labels)
     plain = DawidSkene(confusion, prior, calibrate=False).fit(labels)
     assert plain.temperature_ == 1
     assert model.temperature_ < 1.35
@@ -110,3 +118,89 @@ def test_one_label_an_item_tells_no_accuracy():
 def test_with_best_exchanges_the_largest_probability():
     q = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]])
     np.testing.assert_array_equal(with_best(q.copy(), np.array([2, 1])), [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3]])
+
+
+def test_floors_hold_whatever_the_temperature():
+    floors = Floors(slope=0.5, highest=2.0, kept=0.8, votes=0.1)
+    np.testing.assert_allclose(floors.temperatures(np.array([0.0, 1, 2, 3, 9]), 1.2), [1.2, 1.2, 1.5, 2, 2])
+    np.testing.assert_allclose(floors.temperatures(np.array([1.0, 9]), 3.0), [3, 3])
+
+
+def test_the_probabilities_are_those_of_the_formula():
+    """Counted item by item, where the class that is most probable in the posterior is so by the formula, too."""
+    labels, _ = with_shared_errors(2, 60)
+    model, plain = DawidSkene(subtypes=1).fit(labels), DawidSkene(subtypes=1, calibrate=False).fit(labels)
+    found, floors = model.calibrated(), RECORDED
+    said, prior = labels.to_matrix().to_numpy().astype(int), softmax(model._log_weights)
+    table = model._log_table.reshape(10, 3, 3)
+    for item in range(len(labels)):
+        score = sum(table[who, said[item, who]] for who in range(10))
+        temperature = max(model.temperature_, min(1 + 9 * floors.slope, floors.highest))
+        q, w = softmax(model._log_weights + score / temperature), 1 - floors.kept / temperature
+        mixed = (1 - w) * q + w * q @ found.confusion
+        votes = np.bincount(said[item], minlength=3)
+        expected = (1 - floors.votes) * mixed + floors.votes * (votes + prior) / 11
+        if expected.argmax() == plain.responsibilities_[item].argmax():
+            np.testing.assert_allclose(model.responsibilities_[item], expected)
+
+
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_floors_change_no_class_and_make_no_item_surer(confusion):
+    true = np.arange(300) % 3
+    labels = simulate_labels(true, n_annotators=12, accuracy=0.8, annotators_per_item=4, random_state=0)
+    fits = [DawidSkene(confusion, calibrate=way).fit(labels) for way in (True, "independent", False)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fits[0].labels_, fit.labels_)
+    assert fits[0].temperature_ == fits[1].temperature_
+    top = [fit.responsibilities_.max(1) for fit in fits]
+    assert top[0].max() < 0.95
+    assert (top[2] > 0.95).mean() > 0.5
+
+
+def test_what_predicts_labels_reads_the_posterior():
+    labels, _ = with_shared_errors(3, 100)
+    model, plain = DawidSkene().fit(labels), DawidSkene(calibrate=False).fit(labels)
+    np.testing.assert_allclose(posterior_of(model), plain.responsibilities_)
+    who = labels.annotators[0]
+    same = [fit.predict_same(list(range(9)), list(range(1, 10)), annotator=who) for fit in (model, plain)]
+    np.testing.assert_allclose(*same)
+
+
+def test_the_table_of_floors_has_their_spread():
+    table = pd.read_csv(Path(calibration.__file__).with_name("floors.csv"), index_col="constant")
+    assert list(table.index) == [field.name for field in fields(Floors)]
+    assert (table["lowest"] <= table["value"]).all()
+    assert (table["value"] <= table["highest"]).all()
+
+
+def few_judges(n_judges):
+    true = np.arange(60) % 3
+    return simulate_labels(true, n_annotators=n_judges, accuracy=0.9, random_state=0)
+
+
+def test_few_annotators_without_gold_are_warned_of():
+    with pytest.warns(CalibrationWarning, match="There are 7 annotators and no gold, so the probabilities rest on"):
+        DawidSkene().fit(few_judges(7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DawidSkene().fit(few_judges(8))
+        DawidSkene().fit(few_judges(7), gold={0: 0})
+        DawidSkene(calibrate=False).fit(few_judges(7))
+    names = [f"annotator {number}" for number in range(1, 9)]
+    with pytest.warns(CalibrationWarning, match="There are 7 annotators"):  # those of a group are one
+        DawidSkene(copies=[names[:2]]).fit(few_judges(8))
+
+
+def test_weak_agreement_is_warned_of():
+    weak = simulate_labels(np.arange(60) % 3, n_annotators=10, accuracy=0.45, annotators_per_item=3, random_state=0)
+    with pytest.warns(CalibrationWarning, match=r"κ = -?0\.\d\d beyond chance.*\(Spearman-Brown\), less than 0\.5"):
+        DawidSkene().fit(weak)
+
+
+def test_a_file_from_before_the_floors_keeps_its_probabilities():
+    before = {"temperature_": 2.0, "_shared": 0.5}
+    parameters, attributes = migrate("DawidSkene", {"calibrate": True}, before)
+    assert parameters["calibrate"] == "independent"
+    assert attributes.keys() == {"temperature_", "_floors"}
+    assert Floors(*attributes["_floors"]) == INDEPENDENT
+    assert migrate("DawidSkene", parameters, attributes) == (parameters, attributes)

@@ -2,7 +2,7 @@
 
 The models of `dawid_skene` take the annotators' errors to be independent given the class. People err together: ten who
 take a terrier for another breed look like ten independent witnesses, and the posterior is far too sure. How far, the
-labels tell without the truth: each is predicted from the other labels of its item.
+labels tell in part without the truth: each is predicted from the other labels of its item.
 
     score of item n for class k      S_nk = Σ_j E ln θ_jk,y_nj
     the same without item n          S'_nk = Σ_j ln p_nj(k), with p_nj(k) the mean of θ_jk,y_nj without item n
@@ -11,14 +11,18 @@ labels tell without the truth: each is predicted from the other labels of its it
     what it is worth on S            T: minimises the cross-entropy of softmax(ln π + S / T) and softmax(ln π + S' / t)
 
 T above 1 says that the labels of an item tell less than independent ones would. Errors that most annotators share stay
-invisible: the labels agree, and are wrong. So the probabilities, the more so the higher T, move to what good annotators
-would say of the item:
+invisible: the labels agree, and are wrong. Labels fix the class that a crowd agrees on, and any probability of the
+truth given that class explains them equally well. So the rest is what crowds with known classes have taught: floors,
+learned by `benchmarks.calibration`.
 
-    P_nl = Σ_k softmax(ln π + S_n / T)_k ((1 - w) δ_kl + w Θ_kl),   w = 1 - 1 / T
+    T_n  = max(T, min(1 + slope (m_n - 1), highest))           m_n labels of item n
+    w_n  = 1 - kept / T_n
+    Q_nl = Σ_k softmax(ln π + S_n / T_n)_k ((1 - w_n) δ_kl + w_n Θ_kl)
+    P_nl = (1 - votes) Q_nl + votes (N_nl + π_l) / (m_n + 1)   N_n: how often the item has each label
 
-Θ is the mean confusion matrix of the best annotators, who gave a quarter of all labels. If annotators err
-independently, T is about 1, and P the posterior. The most probable class stays that of the posterior, and classes that
-are equally probable there stay so.
+Θ is what good annotators would say of the item: the mean confusion matrix of the best ones, who gave a quarter of all
+labels. The most probable class stays that of the posterior, and classes that are equally probable there stay so.
+`INDEPENDENT` are floors that add nothing: if annotators err independently, T is about 1, and P the posterior.
 
 The temperature is that of the model with one subtype per class, also for the posterior of more, whose probabilities are
 added up for each class: subtypes explain why labels agree, but which class a subtype is of, nothing but these labels
@@ -26,16 +30,26 @@ tells.
 
 If no item has two labels, nothing tells how often a label is right. Then T = 1, and Θ, with w = 1, is the matrix of the
 imagined annotator of `annotator_models`.
+
+Decided here
+------------
+The labels of an item by copies count as one label in m_n and N_n, and those of constant annotators as none. A single
+label cannot share its error with another: T_n is then T, and w_n what is left of it. Where only gold or a history tells
+how often labels are right, since no item has two, the posterior stays. Known items keep their class, and items without
+labels have the probabilities of any item.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.optimize import brentq
+from scipy.sparse import csc_array
 from scipy.special import log_softmax, softmax
 
 from consilience.annotations import Labels
@@ -43,7 +57,14 @@ from consilience.consensus.labels.annotator_models import IMAGINED, TINY, Annota
 from consilience.consensus.labels.samples import sampled_items
 from consilience.consensus.labels.subtypes import of_classes
 from consilience.inference.clusters import are_tied, highest, most_probable
-from consilience.inference.product_distributions import AnyTable, OneHotLabels, Responsibilities, Weights, posterior
+from consilience.inference.product_distributions import (
+    AnyTable,
+    Chunk,
+    OneHotLabels,
+    Responsibilities,
+    Weights,
+    posterior,
+)
 from consilience.inference.sparse_tables import SparseTable, accuracy_of
 
 HIGHEST = 50.0  # temperature
@@ -57,22 +78,47 @@ ValueAndSlope = tuple[float, float]
 
 
 @dataclass(frozen=True)
+class Floors:
+    """Least allowance for errors that annotators share.
+
+    slope : of the floor of the temperature of an item, for each label after the first.
+    highest : that this floor can be.
+    kept : the share of the tempered posterior, times the temperature.
+    votes : share of the item's votes.
+    """
+
+    slope: float
+    highest: float
+    kept: float
+    votes: float
+
+    def temperatures(self, n_labels: Float[np.ndarray, " items"], temperature: float) -> Float[np.ndarray, " items"]:
+        """T_n of items with so many labels."""
+        return np.maximum(temperature, np.minimum(1 + self.slope * np.maximum(n_labels - 1, 0), self.highest))
+
+
+INDEPENDENT = Floors(slope=0.0, highest=1.0, kept=1.0, votes=0.0)
+ASSUMING = replace(INDEPENDENT, kept=0.0)
+RECORDED = Floors(**pd.read_csv(Path(__file__).with_name("floors.csv"), index_col="constant")["value"])
+
+
+@dataclass(frozen=True)
 class Calibration:
-    """The temperature, and what is added for errors that most annotators share.
+    """How far the probabilities are moved from the posterior.
 
     temperature : T, at least 1.
-    shared : w.
+    floors : that are added to it.
     confusion : (classes, labels) Θ.
     """
 
     temperature: float
-    shared: float
+    floors: Floors
     confusion: Float[np.ndarray, "classes labels"]
 
     @property
     def is_assumed(self) -> bool:
         """Whether the accuracy of labels is assumed, since no item has two labels."""
-        return self.shared == 1
+        return self.floors == ASSUMING
 
     def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Probabilities:
         """P of all items and classes; the components of `onehot` are classes or their subtypes.
@@ -81,21 +127,47 @@ class Calibration:
         """
         n_classes = len(self.confusion)
         found = of_classes(posterior(onehot, log_weights, log_table), n_classes)
-        if self.shared == 0:
+        if self.temperature == 1 and self.floors == INDEPENDENT:
             return found
-        tempered = of_classes(posterior(onehot, log_weights, log_table / self.temperature), n_classes)
-        mixed = tempered @ ((1 - self.shared) * np.eye(n_classes) + self.shared * self.confusion)
-        for chunk in onehot.chunks:
-            # no label of these items can be a shared error, or their class is known
-            silent = np.bincount(chunk.onehot.indices, minlength=chunk.onehot.shape[0]) == 0
-            kept = chunk.start + np.union1d(np.flatnonzero(silent), chunk.known_rows)
-            mixed[kept] = tempered[kept]
+        votes = count_votes(onehot, n_classes)
+        n_labels = votes.sum(1)
+        temperature = self.floors.temperatures(n_labels, self.temperature)
+        cooled = divide_evidence(onehot, temperature)
+        tempered = of_classes(posterior(cooled, log_weights, log_table), n_classes)
+        shared = (1 - self.floors.kept / temperature)[:, None]
+        mixed = (1 - shared) * tempered + shared * (tempered @ self.confusion)
+        by_votes = (votes + of_classes(softmax(log_weights), n_classes)) / (n_labels + 1)[:, None]
+        mixed = (1 - self.floors.votes) * mixed + self.floors.votes * by_votes
+        settled = np.flatnonzero(n_labels == 0)  # no label of these items can be a shared error
+        settled = np.union1d(settled, [chunk.start + row for chunk in onehot.chunks for row in chunk.known_rows])
+        settled = settled.astype(int)
+        mixed[settled] = tempered[settled]
         return with_ties(with_best(mixed, most_probable(found)), found)
 
 
 def no_calibration(n_classes: int) -> Calibration:
     """Return what leaves the posterior as it is."""
-    return Calibration(1.0, 0.0, np.eye(n_classes))
+    return Calibration(1.0, INDEPENDENT, np.eye(n_classes))
+
+
+def count_votes(onehot: OneHotLabels, n_classes: int) -> Probabilities:
+    """Count the labels of each item, those of copies as one."""
+    votes = np.zeros((onehot.n_items, n_classes))
+    for chunk in onehot.chunks:
+        label = np.repeat(np.arange(onehot.n_columns), np.diff(chunk.onehot.indptr)) % n_classes
+        np.add.at(votes, (chunk.start + chunk.onehot.indices, label), chunk.onehot.data)
+    return votes.round(9)  # three thirds are one vote
+
+
+def divide_evidence(onehot: OneHotLabels, temperature: Float[np.ndarray, " items"]) -> OneHotLabels:
+    """Divide what the labels of each item tell by a temperature."""
+
+    def divide(chunk: Chunk) -> Chunk:
+        labels = chunk.onehot
+        values = labels.data / temperature[chunk.start + labels.indices]
+        return replace(chunk, onehot=csc_array((values, labels.indices, labels.indptr), shape=labels.shape))
+
+    return replace(onehot, chunks=tuple(map(divide, onehot.chunks)))
 
 
 def calibration(
@@ -106,8 +178,9 @@ def calibration(
     *,
     free: Bool[np.ndarray, " items"],
     told: bool,
+    floors: Floors = RECORDED,
 ) -> Calibration:
-    """Find T, w and Θ.
+    """Find T and Θ.
 
     Parameters
     ----------
@@ -117,6 +190,7 @@ def calibration(
     responsibilities : (items, classes) posterior.
     free : items whose class is not given.
     told : whether given classes, or a history, tell how often labels are right.
+    floors : that are added.
     """
     n_classes = len(log_weights)
     several = free & (np.diff(labels.indptr) > 1)
@@ -124,7 +198,7 @@ def calibration(
         return no_calibration(n_classes)
     if not several.any():
         wrong = (1 - ASSUMED) / (n_classes - 1)
-        return Calibration(1.0, 1.0, np.where(np.eye(n_classes, dtype=bool), ASSUMED, wrong))
+        return Calibration(1.0, ASSUMING, np.where(np.eye(n_classes, dtype=bool), ASSUMED, wrong))
     items = sampled_items(labels, several)
     n_labels = np.diff(labels.indptr)[items]
     starts = np.cumsum(n_labels) - n_labels
@@ -153,8 +227,7 @@ def calibration(
         return -float((target * log_posterior).sum()), float(((target - np.exp(log_posterior)) * scaled).sum())
 
     target = softmax(without / _least(of_labels) + log_weights, axis=1)
-    temperature = _least(of_scores)
-    return Calibration(temperature, 1 - 1 / temperature, confusion_of_good_annotators(model, log_weights))
+    return Calibration(_least(of_scores), floors, confusion_of_good_annotators(model, log_weights))
 
 
 def _least(objective: Callable[[float], ValueAndSlope]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import astuple
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,15 @@ from consilience.annotations.types import (
 )
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
 from consilience.consensus.labels.annotator_models import NO_PULL, Counts, of_newcomer
-from consilience.consensus.labels.calibration import ASSUMED, Calibration, calibration, no_calibration
+from consilience.consensus.labels.calibration import (
+    ASSUMED,
+    INDEPENDENT,
+    RECORDED,
+    Calibration,
+    Floors,
+    calibration,
+    no_calibration,
+)
 from consilience.consensus.labels.choice_of_prior import (
     PULL,
     can_tell,
@@ -60,8 +69,10 @@ from consilience.consensus.labels.dawid_skene import (
     labels_of,
     run,
 )
+from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS, sampled_items
+from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
 from consilience.consensus.labels.subtypes import (
     MOST,
     SubtypeFit,
@@ -121,10 +132,11 @@ class DawidSkene(LabelAggregator):
         towards the crowd's, as far as the labels show that annotators and classes are alike; few labels of an
         annotator then suffice. The proportions of the classes are drawn towards those that pairs of labels show. None:
         maximum likelihood.
-    calibrate : bool, default=True
-        Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. They are then less sure
+    calibrate : bool or "independent", default=True
+        Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. True: they are less sure
         than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
-        from the other labels of their items show. The most probable classes are the same.
+        from the other labels of their items show, and at least by as much as recorded crowds with known classes teach.
+        "independent": only by what the labels show. False: the posterior. The most probable classes are the same.
     subtypes : "auto" or int, default="auto"
         Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
         them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": the
@@ -221,6 +233,7 @@ class DawidSkene(LabelAggregator):
         "confusion_counts_": ("annotators",),
         "_sparse_counts": ("annotators",),
         "subtypes_": ("items",),
+        "_posterior": ("items",),
         "_subtype_rows": ("annotators",),
     }
 
@@ -239,7 +252,8 @@ class DawidSkene(LabelAggregator):
         "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
         "is_cautious_": learned.optional(learned.TRUTH),  # files of earlier versions do not say
         "temperature_": learned.number(1),
-        "_shared": learned.number(0),
+        "_floors": learned.array(float, 4, low=0),
+        "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
         "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
         "confusion_counts_": learned.optional(
@@ -251,7 +265,7 @@ class DawidSkene(LabelAggregator):
     _requirements: ClassVar[Requirements] = {
         "confusion": one_of("full", "one-coin"),
         "prior": one_of("learned", None),
-        "calibrate": TRUTH,
+        "calibrate": TRUTH | one_of("independent"),
         "copies": COPIES,
         "subtypes": AUTO | whole(1, MOST),
         "max_iter": whole(1),
@@ -262,7 +276,7 @@ class DawidSkene(LabelAggregator):
         self,
         confusion: Literal["full", "one-coin"] = "full",
         prior: Literal["learned", None] = "learned",
-        calibrate: Flag = True,
+        calibrate: Flag | Literal["independent"] = True,
         subtypes: NumberOfClusters = "auto",
         copies: NameGroups = "auto",
         max_iter: Integer = 500,
@@ -323,6 +337,8 @@ class DawidSkene(LabelAggregator):
         AnnotationWarning
             Something was left out, treated as missing, or not used; annotators weigh together, or give the same label
             to everything; no item has two labels; or the history has classes that no label names.
+        CalibrationWarning
+            There are at most seven annotators and no gold, or labels agree weakly.
         ConvergenceWarning
             The bound still rose after `max_iter` sweeps.
         """
@@ -372,7 +388,14 @@ class DawidSkene(LabelAggregator):
             heard, known, len(annotators), before, wanted, copies.group, is_cautious=self.is_cautious_
         )
         keep_trace(self, fit.trace)
-        found = self._calibration(one_label_of_each(heard, copies.group), first, known)
+        once = one_label_of_each(heard, copies.group)
+        if self.calibrate:
+            n_independent = count_independent(
+                np.isin(np.arange(len(constant)), heard.annotator), copies.group[: len(constant)]
+            )
+            has_gold = known is not None and bool((known >= 0).any())
+            warn_of_shared_errors(type(self).__name__, n_independent, has_gold, PairSums.of(once))
+        found = self._calibration(once, first, known)
         self._read_off(labels, heard, fit, found, annotators, known)
         if constant.any():
             self._add_constant(labels, constant, history - before)
@@ -496,7 +519,10 @@ class DawidSkene(LabelAggregator):
         free : items whose class is not given.
         told : whether given classes, or a history, tell how often labels are right.
         """
-        found = calibration(labels, state.model, state.log_weights, responsibilities, free=free, told=told)
+        floors = INDEPENDENT if isinstance(self.calibrate, str) else RECORDED
+        found = calibration(
+            labels, state.model, state.log_weights, responsibilities, free=free, told=told, floors=floors
+        )
         if found.is_assumed:
             warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         return found
@@ -526,6 +552,7 @@ class DawidSkene(LabelAggregator):
         self._set_result(
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
+        self._posterior = in_classes
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         self.keep_learned(
             state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
@@ -579,7 +606,7 @@ class DawidSkene(LabelAggregator):
         self.class_proportions_, self.n_subtypes_ = sizes / sizes.sum(), n_subtypes
         self._log_weights, self._log_table = state.log_weights, columns_of(state.model.log_table)
         self._newcomer = of_newcomer(state.model)
-        self.temperature_, self._shared = calibrated.temperature, calibrated.shared
+        self.temperature_, self._floors = calibrated.temperature, np.array(astuple(calibrated.floors))
         self._shared_confusion = calibrated.confusion
 
     def silence(self, annotators: Int[np.ndarray, " silent"]) -> None:
@@ -652,9 +679,16 @@ class DawidSkene(LabelAggregator):
             self.annotators_[name] = np.where(mine, value, self.annotators_[name])
 
     def _probabilities(self, labels: Labels) -> Float[np.ndarray, "items classes"]:
-        found = Calibration(self.temperature_, self._shared, self._shared_confusion)
+        return self.probabilities_under(self.calibrated(), labels)
+
+    def calibrated(self) -> Calibration:
+        """Return how far the probabilities are moved from the posterior."""
+        return Calibration(self.temperature_, Floors(*self._floors.tolist()), self._shared_confusion)
+
+    def probabilities_under(self, calibrated: Calibration, labels: Labels) -> Float[np.ndarray, "items classes"]:
+        """Return the probability of each class of fitted or new items, moved so far from the posterior."""
         onehot, table = self._evidence(without(labels, self.are_silent(labels)))
-        return found.probabilities(onehot, self._log_weights, table)
+        return calibrated.probabilities(onehot, self._log_weights, table)
 
     def _of_newcomer(self) -> Float[np.ndarray, "classes labels"]:
         """Confusion matrix of an annotator who was not fitted: the mean of the learned prior, if there is one."""

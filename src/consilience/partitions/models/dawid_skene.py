@@ -36,6 +36,7 @@ from consilience.consensus.labels.constant_annotators import constant_among, war
 from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of, imagined_by_pairs
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
 from consilience.consensus.labels.samples import most_labels, sampled_places
+from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
 from consilience.errors import InputError
 from consilience.estimators.labels import tabulate_quality
 from consilience.estimators.parameters import is_auto
@@ -77,7 +78,11 @@ def fit_dawid_skene(
     constant = constant_among(parts, counts) if learned else no_one
     warn_of_constant(label_parts.no_labels_by(survey.annotators, survey.classes), constant, "DawidSkene")
     heard = Heard(constant, label_parts.copies_among(model, parts, survey))
-    imagined = imagined_by_pairs(parts.total(dawid_skene_sums.pairs_heard, heard)) if learned else 0.0
+    pairs = parts.total(dawid_skene_sums.pairs_heard, heard)
+    imagined = imagined_by_pairs(pairs) if learned else 0.0
+    if model.calibrate:
+        n_independent = count_independent((counts.sum(1) > 0) & ~constant, heard.group)
+        warn_of_shared_errors("DawidSkene", n_independent, False, pairs)
     onehot = parts.map(dawid_skene_sums.encode_part, heard)
     evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
