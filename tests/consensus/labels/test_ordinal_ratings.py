@@ -205,5 +205,5 @@ def test_classes_without_order_are_warned_of_where_they_have_one():
     with pytest.warns(AnnotationWarning, match="the classes are 60 numbers"):
         DawidSkene(copies=None, max_iter=2, tol=1.0).fit(many)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", AnnotationWarning)
         DawidSkene().fit(Labels.from_frame(labels.to_frame()))  # integers that nobody calls ordered
