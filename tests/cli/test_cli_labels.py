@@ -305,8 +305,8 @@ def test_report_of_other_labels(judged, fails):
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
         (
             ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
-            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, ProductMixture, SpectralEM and StagewiseEM "
-            "can use it.",
+            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, OrdinalRatings, ProductMixture, SpectralEM "
+            "and StagewiseEM can use it.",
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),
