@@ -49,10 +49,10 @@ ALWAYS = {"random_state": 0, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
     "MCVC": {"max_iter": 8, "n_clusters": 4},
     "MECC": {"max_iter": 8},
-    "OrdinalRatings": {"levels": list("pqrs")},
+    "OrdinalRatings": {"levels": list("pqrs")},  # the names of the small crowd have no order
 }
-"""Settings of models whose sweeps enlarge a difference in the last bit until they end in another optimum, or that need some
-for the small crowds.
+"""Settings of models whose sweeps enlarge a difference in the last bit until they end in another optimum, or that need
+one.
 """
 OF_VIEWS = ("lower_bound_", "lower_bounds_", "predict_same", "responsibilities_", "view_probabilities_",
             "view_responsibilities_", "views_")  # fmt: skip

@@ -10,11 +10,12 @@ from scipy.special import entr
 from consilience import Groupings, Labels, analysis
 from consilience.analysis.fitted import own_annotations
 from consilience.annotations import concat
-from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
+from consilience.consensus import DawidSkene, MajorityVote, OrdinalRatings, ProductMixture
 from consilience.errors import InputError
 from consilience.inspection import report
 from consilience.inspection.report.tables import percent
 from consilience.metrics import krippendorff_alpha
+from consilience.simulation import simulate_ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")  # of the last two items
 CLASSES = ["owl", "cat", "dog", "yak"]
@@ -265,3 +266,13 @@ def test_repeated_labels_of_an_item_by_one_annotator_are_counted(animals, read):
     assert given["Repeated labels of an item by the same annotator, all counted"] == "1"
     counts = np.bincount(annotations.annotator)
     assert given["Labels per annotator"] == f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"
+
+
+def test_ratings_have_values_and_raters_in_the_report():
+    ratings = simulate_ratings(np.linspace(1, 5, 40), n_annotators=5, random_state=0)
+    page = str(report(OrdinalRatings().fit(ratings), ratings))
+    for text in ("Values of the items", "values.csv", "raters.csv", "of levels with an order"):
+        assert text in page, text
+    page = str(report(OrdinalRatings(annotator_model="equal").fit(ratings), ratings))
+    assert "The values are means of the labels, with the same spread for all raters" in page
+    assert "raters.csv" not in page
