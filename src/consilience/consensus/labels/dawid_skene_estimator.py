@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -214,6 +214,7 @@ class DawidSkene(LabelAggregator):
         "confusion_counts_": ("annotators",),
         "subtypes_": ("items",),
         "_posterior": ("items",),
+        "_without_floors": ("items",),
         "_subtype_rows": ("annotators",),
     }
 
@@ -227,6 +228,7 @@ class DawidSkene(LabelAggregator):
         "_subtype_rows": learned.optional(learned.array(float, "annotators × labels", "components", low=0, high=1)),
         "temperature_": learned.number(1),
         "_floors": learned.array(float, 4, low=0),
+        "_without_floors": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
         "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
@@ -487,7 +489,10 @@ class DawidSkene(LabelAggregator):
         self._set_result(
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
-        self._posterior = in_classes
+        self._posterior, self._without_floors = in_classes, told
+        if calibrated.floors == RECORDED:
+            alone = replace(calibrated, floors=INDEPENDENT)
+            self._without_floors = alone.probabilities(evidence.chunks, state.log_weights, log_table)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         self.keep_learned(
             state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
