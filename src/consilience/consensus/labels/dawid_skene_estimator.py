@@ -353,17 +353,17 @@ class DawidSkene(LabelAggregator):
         first, fit = self._fits(heard, known, len(annotators), before, wanted, copies.group)
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
+        found = self._calibration(once, first, known)
+        self._read_off(labels, heard, fit, found, annotators, known)
+        if constant.any():
+            self._add_constant(labels, constant, history - before)
+        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         if self.calibrate:
             n_independent = count_independent(
                 np.isin(np.arange(len(constant)), heard.annotator), copies.group[: len(constant)]
             )
             has_gold = known is not None and bool((known >= 0).any())
             warn_of_shared_errors(type(self).__name__, n_independent, has_gold, PairSums.of(once))
-        found = self._calibration(once, first, known)
-        self._read_off(labels, heard, fit, found, annotators, known)
-        if constant.any():
-            self._add_constant(labels, constant, history - before)
-        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
