@@ -25,6 +25,7 @@ from consilience import Labels
 from consilience.consensus import DawidSkene
 from consilience.datasets import load_crowd_labels
 from consilience.errors import AnnotationWarning
+from consilience.estimators.labels import without_floors
 from consilience.inspection import label_quality
 
 CROWDS = ("bluebird", "dog", "rte", "cf_amt", "sp_amt", "zencrowd_in", "sentiment", "adult", "fact_eval")
@@ -71,7 +72,7 @@ def measured(crowd: Crowd, share: float, kind: str, draw: int) -> dict[str, floa
     rng = np.random.default_rng([draw, round(100 * share), kind == "hardest"])
     known = np.flatnonzero(crowd.truth >= 0)
     places = np.sort(rng.permutation(known)[:MOST])
-    codes = made_wrong(crowd.truth[places], crowd.model.responsibilities_[places], share, kind, rng)
+    codes = made_wrong(crowd.truth[places], without_floors(crowd.model)[places], share, kind, rng)
     given = pd.Series(crowd.model.classes_[codes], index=crowd.model.items_[places])
     found = label_quality(crowd.model, crowd.labels, given)
     table = found.items.iloc[places]

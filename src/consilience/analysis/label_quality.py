@@ -18,6 +18,7 @@ from consilience.analysis.wrong_labels import wrong_labels
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
+from consilience.estimators.labels import without_floors
 
 WIDE = 0.1  # of the checked labels: a range that says so
 CHECKED, UNGIVEN, SILENT, STRANGE = "checked", "no given label", "no annotations", "unknown label"
@@ -41,7 +42,7 @@ class LabelQuality:
         Expected number of wrong ones among them.
     low, high : int
         A range of that number. On real crowds whose given labels were made wrong at random, it held the true number in
-        85 of 100 draws; in 66 to 79, where all wrong labels were of one kind
+        90 of 100 draws; in 69 to 75, where all wrong labels were of one kind
         (``benchmarks/given_labels.py``).
     others : Index
         Items that have a given label and are not among those of the model.
@@ -141,7 +142,7 @@ def _quality(
     places: Int[np.ndarray, " given"],
     codes: Int[np.ndarray, " given"],
 ) -> LabelQuality:
-    items, probability = estimator.items_, np.asarray(estimator.responsibilities_)
+    items, probability = estimator.items_, without_floors(estimator)
     inside = series.index.isin(items)
     found = estimator._cluster_codes()
     code, is_given = np.full(len(items), MISSING), np.zeros(len(items), dtype=bool)

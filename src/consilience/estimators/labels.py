@@ -505,6 +505,12 @@ def posterior_of(model: Any) -> Float[np.ndarray, "items classes"]:
     return found
 
 
+def without_floors(model: Any) -> Float[np.ndarray, "items classes"]:
+    """Return what other labels are judged by: probabilities moved from the posterior only as far as labels show."""
+    found: np.ndarray = vars(model).get("_without_floors", model.responsibilities_)
+    return found
+
+
 def annotator_quality(
     labels: Labels,
     responsibilities: Float[np.ndarray, "items classes"],

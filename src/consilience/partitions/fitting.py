@@ -179,6 +179,15 @@ def _warn_of_left_out(survey: Survey | ItemSurvey) -> None:
 
 def _forget_items(model: Any, how: PartitionedModel) -> None:
     """Forget what an earlier fit in memory knew of its items."""
-    own = ("items_", "labels_", "labels_apart_", "responsibilities_", "_posterior", "subtypes_", "_given")
+    own = (
+        "items_",
+        "labels_",
+        "labels_apart_",
+        "responsibilities_",
+        "_posterior",
+        "_without_floors",
+        "subtypes_",
+        "_given",
+    )
     for name in (*own, *how.of_items):
         vars(model).pop(name, None)

@@ -293,7 +293,7 @@ def test_the_bound_rises_with_weights():
 def test_the_warning_names_them_and_says_what_to_do():
     with pytest.warns(AnnotationWarning) as caught:
         model = DawidSkene().fit(with_copies(0, 3))
-    (warning,) = (one for one in caught if issubclass(one.category, AnnotationWarning))
+    (warning,) = (one for one in caught if one.category is AnnotationWarning)  # there are few annotators, too
     n_changed = (model.labels_ != model.labels_apart_).sum()
     names = "'annotator 7', 'annotator 7 (copy 1)' and 'annotator 7 (copy 2)'"
     assert str(warning.message).startswith(f"DawidSkene: The annotators {names} give the same label to 9")

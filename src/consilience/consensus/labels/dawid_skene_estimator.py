@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -234,6 +234,7 @@ class DawidSkene(LabelAggregator):
         "_sparse_counts": ("annotators",),
         "subtypes_": ("items",),
         "_posterior": ("items",),
+        "_without_floors": ("items",),
         "_subtype_rows": ("annotators",),
     }
 
@@ -253,6 +254,7 @@ class DawidSkene(LabelAggregator):
         "is_cautious_": learned.optional(learned.TRUTH),  # files of earlier versions do not say
         "temperature_": learned.number(1),
         "_floors": learned.array(float, 4, low=0),
+        "_without_floors": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
         "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
@@ -389,17 +391,17 @@ class DawidSkene(LabelAggregator):
         )
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
+        found = self._calibration(once, first, known)
+        self._read_off(labels, heard, fit, found, annotators, known)
+        if constant.any():
+            self._add_constant(labels, constant, history - before)
+        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         if self.calibrate:
             n_independent = count_independent(
                 np.isin(np.arange(len(constant)), heard.annotator), copies.group[: len(constant)]
             )
             has_gold = known is not None and bool((known >= 0).any())
             warn_of_shared_errors(type(self).__name__, n_independent, has_gold, PairSums.of(once))
-        found = self._calibration(once, first, known)
-        self._read_off(labels, heard, fit, found, annotators, known)
-        if constant.any():
-            self._add_constant(labels, constant, history - before)
-        compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
         return self
 
     def _wanted_subtypes(self, labels: Labels, history: Counts | float, copies: GroupOfThose) -> int | None:
@@ -548,11 +550,15 @@ class DawidSkene(LabelAggregator):
         in_classes = of_classes(q, n_classes)
         matrices = state.model.matrices()
         of_each_class = mean_rows(matrices, state.expected.sizes + 1)  # of the prior of subtypes, Dirichlet(1)
-        told = calibrated.probabilities(evidence.chunks, state.log_weights, columns_of(state.model.log_table))
+        log_table = columns_of(state.model.log_table)
+        told = calibrated.probabilities(evidence.chunks, state.log_weights, log_table)
         self._set_result(
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
-        self._posterior = in_classes
+        self._posterior, self._without_floors = in_classes, told
+        if calibrated.floors == RECORDED:
+            alone = replace(calibrated, floors=INDEPENDENT)
+            self._without_floors = alone.probabilities(evidence.chunks, state.log_weights, log_table)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
         self.keep_learned(
             state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))

@@ -80,9 +80,6 @@ def fit_dawid_skene(
     heard = Heard(constant, label_parts.copies_among(model, parts, survey))
     pairs = parts.total(dawid_skene_sums.pairs_heard, heard)
     imagined = imagined_by_pairs(pairs) if learned else 0.0
-    if model.calibrate:
-        n_independent = count_independent((counts.sum(1) > 0) & ~constant, heard.group)
-        warn_of_shared_errors("DawidSkene", n_independent, False, pairs)
     onehot = parts.map(dawid_skene_sums.encode_part, heard)
     evidence = DawidSkeneEvidence(LabelsInParts(onehot, len(survey.classes)), 0.0, imagined)
     trace = model.learn(parts.total(dawid_skene_sums.first_sums, heard), evidence, runs.run)
@@ -92,6 +89,9 @@ def fit_dawid_skene(
     found = _calibration(model, parts, heard, trace.state, survey)
     read_off(model, parts, survey, heard, counts, trace.state, evidence, found)
     label_parts.warn_of_copies(model)
+    if model.calibrate:
+        n_independent = count_independent((counts.sum(1) > 0) & ~constant, heard.group)
+        warn_of_shared_errors("DawidSkene", n_independent, False, pairs)
 
 
 def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: DawidSkeneState, survey: Survey) -> Calibration:
