@@ -170,12 +170,11 @@ def test_hostile_names_are_text(hostile_page):
 def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, sorts_page):
     model, page = sorts[0], sorts_page
     head, *rows = page.table("clusters")
-    codes = [int(row[0].rpartition("(")[2].rstrip(")")) for row in rows]  # "Beasts (0)" is cluster 0
-    assert codes == list(range(model.n_clusters_))
+    assert [row[1] for row in rows] == [str(code) for code in range(model.n_clusters_)]  # their numbers in files
     listed = head.index("Items, most certain first")
     for cluster, row in enumerate(rows):
         mine = model.labels_ == cluster
-        assert row[1] == str(mine.sum())
+        assert row[2] == str(mine.sum())
         surest = np.argsort(-model.responsibilities_.max(1)[mine], kind="stable")
         assert row[listed] == ", ".join(model.items_[mine][surest])
     file = page.file("clusters.csv")

@@ -190,12 +190,12 @@ def _clusters(subject: Subject) -> Section:
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
         blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
-    sentences = [] if clusters.is_named else ["Clusters are numbered from 0, the largest first."]
+    sentences = [] if clusters.is_named else ["Numbers are those of the files, from 0, the largest first."]
     if clusters.called:
-        sentences[0] += (
-            f" The name before a number is the one that the most {words.annotators} give to groups of these "
-            f"{words.items}: of those in the group or the cluster, more than half are in both. No two clusters have "
-            "the same name."
+        sentences.append(
+            f"A cluster is called what the most {words.annotators} call groups of these {words.items}: of those in the "
+            "group or the cluster, more than half are in both. No two clusters have the same name; one that fewer than "
+            f"two {words.annotators} name so has its most central {words.items} instead."
         )
     if subject.can.has_views:
         sentences.append(
@@ -450,7 +450,7 @@ def _sizes_in_short(sizes: np.ndarray) -> str:
 def _names_in_short(subject: Subject) -> list[str]:
     """Return what the clusters are called, and on how many people each name rests."""
     words, clusters = current_words(), subject.clusters
-    named = [shown for shown, name in zip(clusters.shown, clusters.called) if name]
+    named = list(filter(None, clusters.called))
     if not named:
         return []
     chosen = pd.MultiIndex.from_tuples([(code, name) for code, name in enumerate(clusters.called) if name])
@@ -458,7 +458,7 @@ def _names_in_short(subject: Subject) -> list[str]:
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
     rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
-    return [f"What {words.annotators} call them, with the number of each: {_some(named)}; {rest}."]
+    return [f"What {words.annotators} call them: {_some(named)}; {rest}."]
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:
