@@ -62,15 +62,15 @@ def figures(page):
 def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
     assert keys == [
-        *("given", "clusters", "separated", "names", "evidence", "number", "cuts"),
-        *("standard-names", "placements", "words"),
-        *("annotators", "represented", "panel", "settings"),
+        *("clusters", "evidence", "annotators", "represented", "figures"),
+        *("names", "standard-names", "placements", "words"),
+        *("given", "separated", "number", "cuts", "panel", "settings"),
     ]
     assert figures(fusion_page) == [
-        *("map", "map-1-3", "co-occurrence", "dendrogram", "silhouette", "word-map", "agreement", "rv-map")
+        *("map", "map-1-3", "co-occurrence", "dendrogram", "agreement", "word-map", "silhouette", "rv-map")
     ]
     assert figures(subsets_page) == [
-        *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "silhouette", "stability", "agreement")
+        *("map", "map-1-3", "co-occurrence", "cluster-shares", "dendrogram", "agreement", "silhouette", "stability")
     ]
     assert "items are drawn" not in subsets_page.section("evidence").text
     assert "How many clusters, and how stable they are" in subsets_page.root.text
@@ -78,7 +78,7 @@ def test_sections_and_figures(fusion_page, subsets_page):
 
 def test_items_that_nobody_saw_are_listed(fusion, fusion_page):
     model, _ = fusion
-    assert "1 item is in no grouping, and so in no cluster: yeti." in fusion_page.section("clusters").text
+    assert "1 item is in no grouping, and so in no cluster: yeti." in fusion_page.section("figures").text
     (findings,) = (e for e in fusion_page.root.all("ul") if e.attributes.get("class") == "findings")
     for note in model.notes_:
         assert note in findings.text
