@@ -114,9 +114,8 @@ def page(opened):
 
 def fold_methods(page, *, folded):
     """Close or open what is said of how the answer was computed."""
-    page.evaluate(
-        "(open) => document.querySelectorAll('details.how').forEach((each) => (each.open = open))", not folded
-    )
+    script = "(open) => document.querySelectorAll('details.how').forEach((each) => (each.open = open))"
+    page.evaluate(script, not folded)
 
 
 def settled(page):

@@ -87,13 +87,14 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
         by = next((column for column in ("repeats", "probability") if column in mine), "")
         ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
         doubted = ordered["stays"] < DOUBTED if "stays" in ordered else pd.Series(data=False, index=ordered.index)
-        shown = ordered.head(FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS)["item"]
+        most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
+        shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
         about = [words.n_items(len(mine))]
         if called[code]:
             counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
             n_people = words.n_annotators(subject.annotations.n_annotators)
             about.append(f"called so by {int(counts['n_annotators'].max()):,} of {n_people}")
-        names = tuple((name_text(name), "?" if doubted[place] else "") for place, name in shown.items())
+        names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
         found.append(_listed(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
