@@ -266,3 +266,13 @@ def test_groups_are_renamed_with_their_standard_names():
     of_group = dict(zip(map(str, given.group_names), map(str, renamed.group_names), strict=True))
     assert of_group == {"Birds": "Birds", "2": "2", "bird": "Birds", "Rest": "", "Fowl": "Birds", "Sky": "Birds"}
     np.testing.assert_array_equal(renamed.incidence.toarray(), given.incidence.toarray())
+
+
+def test_articles_and_one_letter_are_merged_only_if_their_items_overlap():
+    together = standard_names(sorts(["The company"] * 3 + ["Accessories"] * 3, ["Company"] * 3 + ["Accesories"] * 3))
+    assert sorted(reasons(together).values()) == ["article", "as written", "as written", "one letter"]
+    # as "outer" and "inner" clothes are in Greek: one letter, and no item in common
+    apart = standard_names(sorts(["Shorts here"] * 3 + ["x"] * 3, ["x"] * 3 + ["Shirts here"] * 3))
+    assert standards(apart) == {name: name for name in ("Shorts here", "Shirts here")}
+    short = standard_names(sorts(["Games"] * 6, ["Gamer"] * 6))
+    assert standards(short) == {"Games": "Games", "Gamer": "Gamer"}

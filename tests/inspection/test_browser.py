@@ -92,6 +92,7 @@ def opened(browser, paths):
             page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
             page.on("request", lambda request: requested.append(request.url))
             page.goto(paths(kind).as_uri())
+            fold_methods(page, folded=False)
             contexts[key] = page
         return contexts[key]
 
@@ -108,7 +109,14 @@ def page(opened):
     """The report on cards, as it is when it is opened."""
     page = opened("cards")
     page.reload()
+    fold_methods(page, folded=False)
     return page
+
+
+def fold_methods(page, *, folded):
+    """Close or open what is said of how the answer was computed."""
+    script = "(open) => document.querySelectorAll('details.how').forEach((each) => (each.open = open))"
+    page.evaluate(script, not folded)
 
 
 def settled(page):
@@ -645,6 +653,7 @@ def test_without_scripts_everything_is_there(opened, kind):
 
 
 def test_paper_has_the_figures_and_not_the_controls(page):
+    fold_methods(page, folded=True)  # which paper shows nevertheless
     page.emulate_media(media="print")
     assert page.locator("#explorer:visible, .tools:visible, .cut-column:visible").count() == 0
     require_all_to_be_seen(page, "figure")

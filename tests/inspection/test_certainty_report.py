@@ -45,7 +45,7 @@ def test_the_first_findings_are_about_other_people(page, sorts):
 def test_the_section_lists_doubtful_items_and_numbers(page, sorts):
     _, found = sorts
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys.index("certainty") == keys.index("clusters") + 1
+    assert keys.index("certainty") == keys.index("figures") + 1
     counts = [int(row[1]) for row in page.table("certainty")[1:]]
     stays = found.items["stays"]
     assert counts == [

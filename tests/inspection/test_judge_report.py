@@ -41,8 +41,8 @@ def keys(page):
 def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read):
     model, annotations = two_views
     page = read(report(model, annotations, X=X))
-    sections = ["given", "clusters", "certainty", "profiles", "views", "view-1", "annotators", "fit", "settings"]
-    assert keys(page) == sections
+    sections = ["clusters", "profiles", "views", "view-1", "annotators", "figures", "certainty"]
+    assert keys(page) == [*sections, "given", "fit", "settings"]
     views = page.table("views")[1:]
     for view, row in enumerate(views):
         mine = model.annotators_[model.annotators_["view"] == view].sort_values("weight", ascending=False)
@@ -55,7 +55,7 @@ def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read)
     for cluster, row in enumerate(clusters):
         assert set(row[2].split(", ")) == set(model.items_[model.view_labels_[1] == cluster])
     assert page.table("features-1")[1][0] in ("petal", "leaf")
-    assert "They are the clusters of view 0" in page.section("clusters").text
+    assert "They are the clusters of view 0" in page.section("figures").text
 
 
 def test_every_judge_is_in_the_table_view_by_view(two_views, read):

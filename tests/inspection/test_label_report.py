@@ -32,7 +32,7 @@ def findings(page):
 
 def test_sections_and_title(page):
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "clusters", "votes", "placements", "annotators", "fit", "settings"]
+    assert keys == ["clusters", "votes", "annotators", "figures", "placements", "given", "fit", "settings"]
     (h1,) = page.root.all("h1")
     assert h1.text == "42 items in 4 classes by 6 annotators"
     assert "cluster" not in page.root.text.replace("n_clusters_", "").split("main {")[-1]
@@ -148,7 +148,7 @@ def test_votes_are_not_probabilities(animals, read):
     vote = MajorityVote().fit(animals)
     page = read(report(vote, animals, certainty=None))
     assert f"No class leads for {vote.n_ties_} items" in findings(page)
-    assert "probability of its class" not in page.section("clusters").text.lower()
+    assert "probability of its class" not in page.section("figures").text.lower()
     assert page.table("certainty")[0][0] == "Share of votes of its class"
     assert page.table("uncertain")[0][2] == "Share of votes"
     assert page.section("fit") is None

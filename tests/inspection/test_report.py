@@ -156,7 +156,7 @@ def test_hostile_names_are_text(hostile_page):
     shown = hostile_page.root.text
     for name in [*HOSTILE[:5], "�right to left"]:
         assert name in shown
-    assert "49" not in hostile_page.section("clusters").text  # 7 * 7
+    assert "49" not in hostile_page.section("figures").text  # 7 * 7
     assert "two lines��[31m" in shown
     assert "名前" in shown
     title, *of_points = hostile_page.root.all("title")
@@ -170,12 +170,11 @@ def test_hostile_names_are_text(hostile_page):
 def test_items_of_every_cluster_are_listed_the_most_certain_first(sorts, sorts_page):
     model, page = sorts[0], sorts_page
     head, *rows = page.table("clusters")
-    codes = [int(row[0].rpartition("(")[2].rstrip(")")) for row in rows]  # "Beasts (0)" is cluster 0
-    assert codes == list(range(model.n_clusters_))
+    assert [row[1] for row in rows] == [str(code) for code in range(model.n_clusters_)]  # their numbers in files
     listed = head.index("Items, most certain first")
     for cluster, row in enumerate(rows):
         mine = model.labels_ == cluster
-        assert row[1] == str(mine.sum())
+        assert row[2] == str(mine.sum())
         surest = np.argsort(-model.responsibilities_.max(1)[mine], kind="stable")
         assert row[listed] == ", ".join(model.items_[mine][surest])
     file = page.file("clusters.csv")
@@ -212,7 +211,7 @@ def test_confidence(iris, iris_page):
     assert [row[0] for row in worst] == model.items_[np.argsort(best, kind="stable")[: len(worst)]].tolist()
     unsure = (best < 0.995).sum()
     assert len(worst) == min(unsure, 15)
-    block = page.section("clusters").text
+    block = page.section("figures").text
     assert (f"{unsure - 15} more below a probability of 0.995" in block) == (unsure > 15)
 
 
@@ -497,7 +496,7 @@ def test_a_model_of_clusters_alone(read, known):
     cells = [["p", "x"], ["p", "y"], ["q", "y"]]
     page = read(report(known(["a", "a", "b"]).fit(None, cells), cells))
     keys = [section.attributes["id"] for section in page.root.all("section")]
-    assert keys == ["given", "clusters", "evidence", "cuts", "annotators", "settings"]
+    assert keys == ["clusters", "evidence", "annotators", "figures", "given", "cuts", "settings"]
     assert page.table("clusters")[1:] == [["0", "2", "0, 1", "67%", "50%"], ["1", "1", "2", "33%", "–"]]
 
 

@@ -12,9 +12,10 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.analysis.capabilities import Capabilities
-from consilience.analysis.group_names import cluster_names, names_chosen_for
+from consilience.analysis.central_items import named_by_items
+from consilience.analysis.group_names import chosen_names, cluster_names
 from consilience.analysis.names import name_text, width
-from consilience.annotations import Groupings, Labels
+from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.names import MISSING
 
 LONGEST_IN_LINE = 24  # columns of a name that is not broken in a table
@@ -36,6 +37,8 @@ class FoundClusters:
     measure : name of the measure of certainty: "probability", or "share of votes".
     called : list of str, shape (n_clusters,), optional
         What people call each cluster, "" where that is unknown; empty if it is unknown of all, and for classes.
+    central : list of str, shape (n_clusters,), optional
+        The most central items of each cluster, which name it for readers if people do not; empty if that is unknown.
     """
 
     codes: Int[np.ndarray, " items"]
@@ -46,6 +49,7 @@ class FoundClusters:
     file: str
     measure: str
     called: Sequence[str] = ()
+    central: Sequence[str] = ()
 
     @classmethod
     def of(cls, estimator: Any, annotations: Any = None, can: Capabilities | None = None) -> FoundClusters:
@@ -61,18 +65,22 @@ class FoundClusters:
         found = cls(estimator._cluster_codes(), estimator._cluster_names(), *words, measure)
         if isinstance(annotations, Labels):
             annotations = annotations.to_groupings()
-        is_theirs = isinstance(annotations, Groupings) and annotations.items.equals(estimator.items_)
+        is_theirs = isinstance(annotations, Groupings | Pairs) and annotations.items.equals(estimator.items_)
         return found.as_called(annotations) if is_theirs and not found.is_named else found
 
-    def as_called(self, groupings: Groupings, names: pd.DataFrame | None = None) -> FoundClusters:
-        """Return the clusters as annotators call them, by their groupings of the same items.
+    def as_called(self, annotations: Groupings | Pairs, names: pd.DataFrame | None = None) -> FoundClusters:
+        """Return the clusters as annotators call them, by what they said of the same items.
 
         names : `cluster_names` of these above half, if they were counted.
         """
+        n = len(self.index)
+        named = replace(self, central=named_by_items(annotations, self.codes, n))
+        if isinstance(annotations, Pairs):
+            return named
         if names is None:
-            names = cluster_names(groupings, self.codes, len(self.index), above_half=True)
-        chosen = names_chosen_for(groupings, names, len(self.index))
-        return replace(self, called=chosen) if any(chosen) else self
+            names = cluster_names(annotations, self.codes, n, above_half=True)
+        chosen = chosen_names(names, n, annotations.n_annotators)
+        return replace(named, called=chosen) if any(chosen) else named
 
     @property
     def is_named(self) -> bool:
@@ -82,9 +90,9 @@ class FoundClusters:
     @property
     def kind(self) -> str:
         """Kind of a column of clusters in a table: "number" if they have no names, "line" if these are short."""
-        if not self.is_named and not self.called:
+        if not self.is_named and not self._named:
             return "number"
-        return "line" if self.called and max(map(width, self.shown)) <= LONGEST_IN_LINE else "text"
+        return "line" if self._named and max(map(width, self.shown)) <= LONGEST_IN_LINE else "text"
 
     @cached_property
     def names(self) -> list[str]:
@@ -92,22 +100,22 @@ class FoundClusters:
         return [name_text(name) for name in self.index]
 
     @cached_property
-    def shown(self) -> list[str]:
-        """Names for readers: "Birds (0)" if people call cluster 0 so, else as `names`."""
-        if not self.called:
-            return self.names
-        return [f"{name} ({code})" if name else code for name, code in zip(self.called, self.names, strict=True)]
+    def _named(self) -> list[str]:
+        """What people call each cluster, or else its central items; "" where both are unknown, empty if of all."""
+        called, central = (given or [""] * len(self.index) for given in (self.called, self.central))
+        names = [name or items for name, items in zip(called, central, strict=True)]
+        return names if any(names) else []
 
-    def briefly(self, code: int) -> str:
-        """Name without the number, where there is little room; the number if there is no name."""
-        return (self.called[code] if self.called else "") or self.names[code]
+    @cached_property
+    def shown(self) -> list[str]:
+        """Names for readers: what people call a cluster, or its most central items, else as `names`."""
+        return [name or code for name, code in zip(self._named or self.names, self.names, strict=True)]
 
     @cached_property
     def titles(self) -> list[str]:
-        """Names that can stand alone: "cluster 0", but "Birds (0)" and "robin"."""
+        """Names that can stand alone: "cluster 0", but "Birds" and "robin"."""
         alone = [text if isinstance(name, str) else f"{self.noun} {text}" for name, text in zip(self.index, self.names)]
-        called = self.called or [""] * len(alone)
-        return [shown if name else text for text, name, shown in zip(alone, called, self.shown, strict=True)]
+        return [name or text for name, text in zip(self._named or alone, alone, strict=True)]
 
     @cached_property
     def sizes(self) -> Int[np.ndarray, " clusters"]:

@@ -15,7 +15,7 @@ from consilience.analysis.certainty import few_people
 from consilience.analysis.copies import groups_of_copies, n_changed_by_copies
 from consilience.analysis.cut_figures import CutFigures, OwnClusters
 from consilience.analysis.fitted import is_standardized
-from consilience.analysis.group_names import cluster_names, count_group_names
+from consilience.analysis.group_names import count_group_names
 from consilience.analysis.label_quality import LabelQuality
 from consilience.annotations.names import plain
 from consilience.metrics.reliability import Reliability
@@ -173,8 +173,7 @@ def _name_clusters(found: Findings) -> dict[str, Any]:
     clusters = found.clusters
     if not clusters.called:
         return {"cluster_names": None}
-    counts = cluster_names(found.groupings, clusters.codes, len(clusters.index))
-    choices = count_group_names(counts, len(clusters.index), CHOICES)
+    choices = count_group_names(found.names, len(clusters.index), CHOICES)
     return {"cluster_names": [name or None for name in clusters.called], "cluster_name_choices": choices}
 
 

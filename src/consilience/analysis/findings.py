@@ -144,8 +144,10 @@ class Findings:
     @cached_property
     def clusters(self) -> FoundClusters:
         """See `FoundClusters`."""
-        if self._numbered.is_named or not self.groups:
+        if self._numbered.is_named:
             return self._numbered
+        if isinstance(self.annotations, Pairs):
+            return self._numbered.as_called(self.annotations)
         return self._numbered.as_called(self.groupings, self.names)
 
     @cached_property
@@ -215,7 +217,9 @@ class Findings:
     @cached_property
     def names(self) -> pd.DataFrame:
         """See `group_names.cluster_names`."""
-        return cluster_names(self.groupings, self._numbered.codes, len(self._numbered.index), above_half=True)
+        standard = self.standard_names if isinstance(self.annotations, Groupings) else None
+        codes, n_clusters = self._numbered.codes, len(self._numbered.index)
+        return cluster_names(self.groupings, codes, n_clusters, above_half=True, standard=standard)
 
     @cached_property
     def group_words(self) -> GroupWords | None:

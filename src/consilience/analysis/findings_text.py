@@ -229,8 +229,8 @@ def _some(items: list[Any], size: int, most: int) -> str:
 
 
 def _titles(found: Mapping[str, Any]) -> list[str]:
-    """Return the numbers of the clusters, after their names if people gave any, aligned."""
+    """Return the numbers of the clusters, before their names if people gave any, aligned."""
     names = found["cluster_names"] or [None] * len(found["cluster_sizes"])
-    titles = [f"cluster {i:<3d}" if name is None else f"{_short(name)} ({i})" for i, name in enumerate(names)]
+    titles = [f"cluster {i:<3d}{'' if name is None else f' {_short(name)}'}" for i, name in enumerate(names)]
     wide = max(map(width, titles))
     return [title + " " * (wide - width(title)) for title in titles]

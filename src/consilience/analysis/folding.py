@@ -17,6 +17,14 @@ GREEK_ENDINGS = (
 )
 LATIN_ENDINGS = (("ies", "y"), *((f"{ending}es", ending) for ending in ("ss", "sh", "ch", "x", "z")))
 NO_PLURAL = ("ss", "us", "is")
+ARTICLES = frozenset(  # folded, of one language a line: English, German, Romance ones, Dutch and Scandinavian, Greek
+    {"a", "an", "the"}
+    | {"der", "die", "das", "den", "dem", "des", "ein", "eine", "einen"}
+    | {"el", "la", "los", "las", "un", "una", "unos", "unas", "le", "les", "l", "une"}
+    | {"il", "lo", "gli", "i", "uno", "o", "os", "as", "um", "uma"}
+    | {"de", "het", "een", "det", "en", "et"}
+    | {"ο", "η", "το", "οι", "τα", "του", "τησ", "των", "τον", "την", "τουσ", "τισ", "ενασ", "μια", "ενα"}
+)
 
 
 def fold_name(name: str) -> str:
@@ -62,6 +70,34 @@ def singular(fold: str) -> str:
     ('hobby', 'glass box', True)
     """
     return " ".join(map(_singular_word, fold.split()))
+
+
+def without_article(fold: str) -> str:
+    """Return a folded name without an article before it; alone, it is no article.
+
+    Examples
+    --------
+    >>> without_article("the company"), without_article("die"), without_article("η εταιρεια")
+    ('company', 'die', 'εταιρεια')
+    """
+    first, _, rest = fold.partition(" ")
+    return rest if rest and first in ARTICLES else fold
+
+
+def one_letter_less(fold: str) -> set[str]:
+    """Return what is left of a folded name without one of its letters.
+
+    Two names that share such a rest, or one of which is a rest of the other, differ in one letter: it is missing,
+    another, or in another place.
+
+    Examples
+    --------
+    >>> sorted(one_letter_less("abca"))
+    ['aba', 'abc', 'aca', 'bca']
+    >>> bool(one_letter_less("accessories") & one_letter_less("accesseries"))
+    True
+    """
+    return {fold[:place] + fold[place + 1 :] for place in range(len(fold))}
 
 
 def _singular_word(word: str) -> str:

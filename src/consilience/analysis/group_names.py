@@ -1,34 +1,39 @@
 """What people call the clusters: names of groups that hold roughly the items of a cluster, however they are spelled.
 
-A cluster is called by the name that most people give it; see `chosen_names`. Its number stays as a code: "Birds (3)".
+A cluster is called by the name that most people give it; see `chosen_names`. Names that mean the same are counted as
+one; see `standard_names`.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 from scipy.sparse import csr_array
 
+from consilience.analysis.folding import is_name
 from consilience.analysis.names import HANGING, name_key, name_text
-from consilience.analysis.words import singular
+from consilience.analysis.standardisation import StandardNames, standard_names
 from consilience.annotations import Groupings
+from consilience.annotations.names import MISSING
 
 AT_LEAST = 2  # annotators who use a common name
-SHARE = 0.1  # of the annotators who name groups, for the name of a cluster
+CLOSE = 2 / 3  # of those who use the name of a cluster, for the next name to be given, too
 
 
 def cluster_names(
-    groupings: Groupings, codes: Int[np.ndarray, " items"], n_clusters: int, *, above_half: bool = False
+    groupings: Groupings,
+    codes: Int[np.ndarray, " items"],
+    n_clusters: int,
+    *,
+    above_half: bool = False,
+    standard: StandardNames | None = None,
 ) -> pd.DataFrame:
     """Count what annotators call the clusters.
 
     An annotator calls a cluster by the name of a group if, of the items sorted in that grouping that are in the group
-    or in the cluster, at least half are in both. Case, accents, blanks and punctuation are ignored, and
-    singular and plural are one name. Names without letters, and those that end in a digit, are taken for numbers and
-    left out.
+    or in the cluster, at least half are in both. Names are standardised before they are counted. Names without
+    letters, and those that end in a digit, are taken for numbers and left out.
 
     Parameters
     ----------
@@ -37,16 +42,17 @@ def cluster_names(
     n_clusters : int
     above_half : bool, default=False
         Whether more than half must be in both: a gull alone is half of a gull and a viper, but not what they are.
+    standard : StandardNames, optional
+        Those of the groups, if they are known.
 
     Returns
     -------
     DataFrame
-        `cluster`; `name` in its most common spelling; `n_annotators` who call the cluster so; `n_for_any` who give the
+        `cluster`; `name`, the standard name; `n_annotators` who call the cluster so; `n_for_any` who give the
         name to any of its items. The most common names of each cluster come first.
     """
-    spelled = np.array([name_text(name) for name in groupings.group_names], dtype=object)
-    keys = in_one_number([name_key(name) for name in spelled])
-    code, known = pd.factorize(keys)
+    standard = standard_names(groupings) if standard is None else standard
+    code = standard.code_of_group
     clustered = np.flatnonzero(codes >= 0)
     member = csr_array(
         (np.ones(len(clustered), dtype=np.int64), (clustered, codes[clustered])), shape=(len(codes), n_clusters)
@@ -69,18 +75,14 @@ def cluster_names(
             "calls": 2 * common.data > either if above_half else 2 * common.data >= either,
         }
     )
-    uses = uses[(known[uses["key"].to_numpy()] != "")]
+    uses = uses[uses["key"] != MISSING]
     each = uses.groupby(["cluster", "key", "annotator"])["calls"].any()
     counts = each.groupby(level=["cluster", "key"]).agg(["sum", "size"]).reset_index()
-    spelling = (
-        pd.Series([name.rstrip(HANGING) or name for name in spelled], dtype=object)
-        .groupby(code)
-        .agg(lambda names: min(names.mode(), key=lambda name: (name.isupper(), name)))
-    )
+    shown = np.array([name_text(name).rstrip(HANGING) for name in standard.names], dtype=object)
     found = pd.DataFrame(
         {
             "cluster": counts["cluster"].astype(int),
-            "name": spelling.reindex(counts["key"]).to_numpy(),
+            "name": shown[counts["key"].to_numpy(dtype=int)],
             "n_annotators": counts["sum"].astype(int),
             "n_for_any": counts["size"].astype(int),
         }
@@ -89,25 +91,12 @@ def cluster_names(
     return found.sort_values(order, ascending=[True, False, False, True], ignore_index=True)
 
 
-def in_one_number(keys: list[str]) -> Shaped[np.ndarray, " groups"]:
-    """Return names with the singular in place of the plural, where both occur.
-
-    Examples
-    --------
-    >>> in_one_number(["birds", "bird", "glasses"]).tolist()
-    ['bird', 'bird', 'glasses']
-    """
-    known = set(keys)
-    number = {key: one for key in known if (one := singular(key)) in known}
-    return np.array([number.get(key, key) for key in keys], dtype=object)
-
-
 def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> list[str]:
     """Choose a name for each cluster: the one that most annotators give it, and at least two, if there are two at all.
 
     No two clusters have the same name. If one name is the most common of several clusters, that of the most annotators
     has it, and the others have the next most common that is free; if there is none, or nobody names a cluster, its name
-    is empty, and it is called by its number alone.
+    is empty.
 
     Parameters
     ----------
@@ -128,7 +117,7 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     >>> chosen_names(names, 3, 10)
     ['Birds', 'Owls', '']
     """
-    says = np.array([_is_word(name) for name in names["name"]], dtype=bool)
+    says = np.array([is_name(name_key(name)) for name in names["name"]], dtype=bool)
     common = names[says & (names["n_annotators"] >= max(min(AT_LEAST, n_annotators), 1)).to_numpy()]
     chosen, taken = [""] * n_clusters, set[str]()
     ordered = common.sort_values("n_annotators", ascending=False, kind="stable")
@@ -139,21 +128,23 @@ def chosen_names(names: pd.DataFrame, n_clusters: int, n_annotators: int) -> lis
     return chosen
 
 
-def names_chosen_for(groupings: Groupings, names: pd.DataFrame, n_clusters: int) -> list[str]:
-    """Choose a name for each cluster by the names of `cluster_names` above half; see `chosen_names`.
+def next_names(names: pd.DataFrame, chosen: list[str]) -> list[str]:
+    """Return for each cluster the next name, if nearly as many annotators use it as use the one chosen; else "".
 
-    At least a tenth of the annotators who name groups must use it.
+    Examples
+    --------
+    >>> rows = [(0, "Birds", 9), (0, "Fowl", 6), (1, "Owls", 4), (1, "Rest", 2)]
+    >>> names = pd.DataFrame(rows, columns=["cluster", "name", "n_annotators"])
+    >>> next_names(names, ["Birds", "Owls"])
+    ['Fowl', '']
     """
-    says = np.array([_is_word(name_text(name)) for name in groupings.group_names], dtype=bool)
-    n_who_name = len(np.unique(groupings.annotator_of_group[says]))
-    fewest = math.ceil(SHARE * n_who_name)
-    return chosen_names(names[names["n_annotators"] >= fewest], n_clusters, groupings.n_annotators)
-
-
-def _is_word(name: str) -> bool:
-    """Whether a name says something; a single Latin letter does not."""
-    key = name_key(name)
-    return len(key) > 1 or not key.isascii()
+    found = [""] * len(chosen)
+    for cluster, name in enumerate(chosen):
+        mine = names[names["cluster"] == cluster].set_index("name")["n_annotators"]
+        others = mine.drop(chosen, errors="ignore")
+        if name and len(others) and others.iloc[0] >= max(AT_LEAST, CLOSE * mine[name]):
+            found[cluster] = str(others.index[0])
+    return found
 
 
 def count_group_names(names: pd.DataFrame, n_clusters: int, most: int) -> list[list[str]]:

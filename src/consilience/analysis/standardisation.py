@@ -1,11 +1,11 @@
-"""Standard names: names of groups that mean the same, merged by spelling, number or cards, and corrected by hand.
+"""Standard names: names of groups that mean the same, merged by spelling, form or cards, and corrected by hand.
 
 People who sort the same things rarely use the same words. Names are merged in three steps, the first of which that
 merges two names is given as the reason:
 
 - same spelling: case, accents, blanks and punctuation do not count;
-- plural: they differ in the endings of a singular and a plural (English, Romance -s, Greek), and the items under them
-  overlap;
+- plural, article or one letter: they differ in the endings of a singular and a plural (English, Romance -s, Greek), in
+  an article before them, or, if they have seven letters or more, in one letter; and the items under them overlap;
 - same items: at least three people used each, and put nearly the same items under them.
 
 Two names that one person used for two groups are never merged by the last two steps: that person tells them apart. The
@@ -13,7 +13,7 @@ overlap of two names is that of their profiles, the share of the people who used
 sum of the smaller shares over that of the larger ones. In steps two and three, all names that are merged into one must
 overlap pairwise.
 
-Both thresholds were chosen on one card sort and looked at on another; ``tools/name_thresholds.py`` measures them.
+The thresholds were chosen on one card sort and looked at on another; ``tools/name_thresholds.py`` measures them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 
-from consilience.analysis.folding import fold_name, is_name, singular
+from consilience.analysis.folding import fold_name, is_name, one_letter_less, singular, without_article
 from consilience.analysis.name_corrections import corrections_of, require_known
 from consilience.analysis.names import as_text
 from consilience.annotations import Groupings, Labels
@@ -39,8 +39,11 @@ __all__ = ["StandardNames", "standard_names"]
 
 SAME_ITEMS = 0.8  # least overlap of names that are merged by their items
 FEWEST = 3  # people who used such a name
-PLURAL = 0.5  # least part of the items of the rarer of two names, singular and plural, that is also under the other
-SPELLING, NUMBER, ITEMS, FILE = "same spelling", "plural", "same items", "by file"
+SAME_FORM = 0.5  # least part of the items of the rarer of two forms of a name that is also under the other
+LONG = 7  # letters of names that may differ in one of them
+MOST_PROFILES = 20_000_000  # names times items above which names are merged by their spelling alone
+SPELLING, NUMBER, ARTICLE, LETTER = "same spelling", "plural", "article", "one letter"
+ITEMS, FILE = "same items", "by file"
 ITSELF, DROPPED = "as written", "left out by file"
 
 
@@ -58,16 +61,22 @@ class StandardNames:
         The standard names, those of most people first.
     code_of_group : ndarray of int, shape (n_groups,)
         Place of each group's standard name; -1 for groups without a name, such as numbered ones.
-    placements : DataFrame, shape (n_items, n_names)
-        The results matrix: how many people put the item under the name.
+    counts : sparse array, shape (n_items, n_names)
+        How many people put the item under the name.
     """
 
     grid: pd.DataFrame
     names: pd.Index
     code_of_group: Int[np.ndarray, " groups"]
-    placements: pd.DataFrame
+    items: pd.Index
+    counts: csr_array
     n_annotators: Int[np.ndarray, " names"]
     n_annotators_of_item: Int[np.ndarray, " items"]
+
+    @cached_property
+    def placements(self) -> pd.DataFrame:
+        """The results matrix: how many people put each item under each name, items in rows and names in columns."""
+        return pd.DataFrame(self.counts.toarray(), self.items.rename("item"), self.names)
 
     @cached_property
     def of_names(self) -> pd.DataFrame:
@@ -134,9 +143,10 @@ def standard_names(groupings: Any, corrections: Any = None) -> StandardNames:
     """Merge names of groups that mean the same, and count which items people put under each.
 
     Names are merged if they differ in case, accents, blanks or punctuation; if they are a singular and a plural of
-    English, Greek or a Romance -s, and the items under them overlap; or if at least three people used each and put
-    nearly the same items under them (an overlap of 0.8 of the shares of people for each item). The last two never merge
-    names that one person used for different groups. Numbers, names that end in a number and single letters are taken
+    English, Greek or a Romance -s, differ in an article before them, or in one of seven letters or more, and the items
+    under them overlap; or if at least three people used each and put nearly the same items under them (an overlap of
+    0.8 of the shares of people for each item). The last two never merge names that one person used for different
+    groups. Numbers, names that end in a number and single letters are taken
     for groups without a name.
 
     Parameters
@@ -213,7 +223,7 @@ class _Uses:
         """Read them off groupings whose groups have these names; -1 for none."""
         counts, by = _counts(groupings, name_of_group, n_names)
         people = np.asarray(by.sum(1)).astype(int)
-        return cls(people, counts.T / np.maximum(people, 1)[:, None], by)
+        return cls(people, counts.T.toarray() / np.maximum(people, 1)[:, None], by)
 
     def told_apart(self) -> Bool[np.ndarray, "names names"]:
         """Whether one person used both of two names."""
@@ -238,13 +248,12 @@ class _Uses:
 
 def _counts(
     groupings: Groupings, name_of_group: Int[np.ndarray, " groups"], n_names: int
-) -> tuple[Int[np.ndarray, "items names"], csr_array]:
-    """Count the people who put each item under each name, and say who used which name."""
+) -> tuple[csr_array, csr_array]:
+    """Count the people who put each item under each name (items, names), and say who used which name."""
     group = groupings.incidence.indices
     rows = np.column_stack([groupings.item_of_row, name_of_group[group], groupings.annotator_of_group[group]])
     item, name, _ = np.unique(rows[rows[:, 1] != MISSING], axis=0).T
-    counts = np.zeros((groupings.n_items, n_names), dtype=int)
-    np.add.at(counts, (item, name), 1)
+    counts = csr_array((np.ones(len(item), dtype=np.int64), (item, name)), shape=(groupings.n_items, n_names))
     filled = np.unique(rows[rows[:, 1] != MISSING][:, 1:], axis=0)
     shape = (n_names, groupings.n_annotators)
     return counts, csr_array((np.ones(len(filled), dtype=np.int64), (filled[:, 0], filled[:, 1])), shape=shape)
@@ -274,21 +283,24 @@ class _Written:
         counts, by = _counts(groupings, code, len(texts))
         people = np.asarray(by.sum(1)).astype(int)
         used = np.array([is_name(fold_name(text)) for text in texts], dtype=bool) & (people > 0)
-        order = np.array(sorted(np.flatnonzero(used), key=lambda name: (-people[name], texts[name])), dtype=int)
+        ranks = list(zip((-people).tolist(), map(str.isupper, texts), texts, strict=True))  # names in capitals last
+        order = np.array(sorted(np.flatnonzero(used), key=ranks.__getitem__), dtype=int)
         place = np.full(len(texts) + 1, MISSING)
         place[order] = np.arange(len(order))
         known = [str(texts[name]) for name in order]
-        n_items = (counts > 0).sum(0)
+        n_items = np.bincount(counts.indices, minlength=len(texts))
         return cls(groupings, known, [fold_name(text) for text in known], place[code], people[order], n_items[order])
 
     def merged(self) -> _Merged:
-        """Merge names by spelling, number and items."""
+        """Merge names by spelling, form and items."""
         spelling = _first_of(self.folds)
         units, by_spelling = np.unique(spelling, return_inverse=True)
-        number = _merge_plurals([self.folds[unit] for unit in units], self._uses(by_spelling, len(units)))
-        heads, by_number = np.unique(number, return_inverse=True)
-        items = _merge_same_items(self._uses(by_number[by_spelling], len(heads)))
-        return _Merged(spelling, units[number][by_spelling], units[heads[items]][by_number[by_spelling]])
+        if len(units) * self.groupings.n_items > MOST_PROFILES:
+            return _Merged(spelling, spelling, spelling)
+        form = _merge_forms([self.folds[unit] for unit in units], self._uses(by_spelling, len(units)))
+        heads, by_form = np.unique(form, return_inverse=True)
+        items = _merge_same_items(self._uses(by_form[by_spelling], len(heads)))
+        return _Merged(spelling, units[form][by_spelling], units[heads[items]][by_form[by_spelling]])
 
     def _uses(self, of_name: Int[np.ndarray, " names"], n: int) -> _Uses:
         return _Uses.in_groupings(self.groupings, np.append(of_name, MISSING)[self.code_of_group], n)
@@ -299,7 +311,7 @@ class _Merged:
     """The first of the names with which each was merged, after each step."""
 
     spelling: Int[np.ndarray, " names"]
-    number: Int[np.ndarray, " names"]
+    form: Int[np.ndarray, " names"]
     items: Int[np.ndarray, " names"]
 
 
@@ -311,16 +323,31 @@ def _first_of(keys: list[str]) -> Int[np.ndarray, " names"]:
     return np.asarray(first[code])
 
 
-def _merge_plurals(folds: list[str], uses: _Uses) -> Int[np.ndarray, " names"]:
-    """Return for each name the first one with the same singular, if their items overlap and nobody uses two of them."""
+def _merge_forms(folds: list[str], uses: _Uses) -> Int[np.ndarray, " names"]:
+    """Return for each name the first one of which it is another form, if it may be merged with all forms of that."""
     head = np.arange(len(folds))
-    first = _first_of([singular(fold) for fold in folds])
-    for name in np.flatnonzero(first != head):
-        others = np.flatnonzero(head[:name] == first[name])
-        apart = (uses.by[[name]] @ uses.by[others].T).toarray().any()
-        if not apart and all(uses.containment(name, other) >= PLURAL for other in others):
-            head[name] = first[name]
+    heads_of_key: dict[str, list[int]] = {}
+    for name, fold in enumerate(folds):
+        keys = _keys_of_form(fold)
+        candidates = sorted({first for key in keys for first in heads_of_key.get(key, ())})
+        head[name] = next((first for first in candidates if _are_one(uses, name, head[:name], first)), name)
+        if head[name] == name:
+            for key in keys:
+                heads_of_key.setdefault(key, []).append(name)
     return head
+
+
+def _are_one(uses: _Uses, name: int, head: Int[np.ndarray, " names"], first: int) -> bool:
+    """Whether the items of a name overlap with those of all that were merged with another, and nobody uses two."""
+    others = np.flatnonzero(head == first)
+    apart = (uses.by[[name]] @ uses.by[others].T).toarray().any()
+    return not apart and all(uses.containment(name, other) >= SAME_FORM for other in others)
+
+
+def _keys_of_form(fold: str) -> set[str]:
+    """Return keys of which a name shares one with its other forms."""
+    bare = singular(without_article(fold))
+    return {bare, *one_letter_less(bare)} if len(bare) >= LONG else {bare}
 
 
 def _merge_same_items(uses: _Uses) -> Int[np.ndarray, " names"]:
@@ -348,12 +375,20 @@ def _with_machine(written: _Written, merged: _Merged) -> tuple[list[str], list[s
     """Return the standard name of each name, the commonest it was merged with, and why."""
     here = np.arange(len(written.texts))
     head = merged.items
+    forms = [_difference(fold, written.folds[first]) for fold, first in zip(written.folds, head, strict=True)]
     why = np.select(
-        [here == head, merged.spelling == merged.spelling[head], merged.number == merged.number[head]],
-        [ITSELF, SPELLING, NUMBER],
+        [here == head, merged.spelling == merged.spelling[head], merged.form == merged.form[head]],
+        [ITSELF, SPELLING, forms],
         ITEMS,
     )
     return [written.texts[place] for place in head], why.tolist()
+
+
+def _difference(fold: str, other: str) -> str:
+    """Say in what two forms of a name differ."""
+    if singular(fold) == singular(other):
+        return NUMBER
+    return ARTICLE if singular(without_article(fold)) == singular(without_article(other)) else LETTER
 
 
 def _apply_corrections(
@@ -397,16 +432,21 @@ def _count_people(groupings: Groupings, written: _Written, standard: list[str], 
     grid["rank"] = [of_standard[name] for name in standard]
     grid = grid.sort_values(["rank"], kind="stable", ignore_index=True).drop(columns="rank")
     names = pd.Index(found, dtype=object, name="name").take(order)
-    placements = pd.DataFrame(counts[:, order], groupings.items.rename("item"), names)
     return StandardNames(
-        grid, names, np.asarray(rank[code]), placements, people[order], _people_of_items(groupings, code)
+        grid,
+        names,
+        np.asarray(rank[code]),
+        groupings.items,
+        csr_array(counts[:, order]),
+        people[order],
+        _people_of_items(groupings, code),
     )
 
 
 def _people_of_items(groupings: Groupings, code: Int[np.ndarray, " groups"]) -> Int[np.ndarray, " items"]:
     """Count the people who put each item into a group with a name."""
     counts, _ = _counts(groupings, np.where(code == MISSING, MISSING, 0), 1)
-    return np.asarray(counts[:, 0])
+    return np.asarray(counts.toarray()[:, 0])
 
 
 def _of_labels(labels: Labels) -> StandardNames:
@@ -428,5 +468,6 @@ def _of_labels(labels: Labels) -> StandardNames:
         }
     ).reset_index(drop=True)
     of_item = np.bincount(np.unique(rows[:, [0, 2]], axis=0)[:, 0], minlength=labels.n_items)
-    placements = pd.DataFrame(counts[:, order], labels.items.rename("item"), names)
-    return StandardNames(grid, names, np.zeros(0, dtype=int), placements, people[order], of_item)
+    return StandardNames(
+        grid, names, np.zeros(0, dtype=int), labels.items, csr_array(counts[:, order]), people[order], of_item
+    )

@@ -204,7 +204,7 @@ def _frames(ax: Axes, cluster: Int[np.ndarray, " rows"], clusters: FoundClusters
         return
     make_room(ax, top=2 * LINE * small() / 72)
     above = ax.secondary_xaxis("top")
-    names = [clusters.briefly(code) for code in cluster[starts].tolist()]
+    names = [clusters.shown[code] for code in cluster[starts].tolist()]
     texts = fitting_names(names, 0.5 * inches(ax)[0] / max(len(names), 1) + 0.2, LONGEST)
     set_names(above.xaxis, ax, starts + (sizes - 1) / 2, texts, 72 * (reach(texts) + 0.04))
     above.set_xlabel(clusters.noun, fontsize=small(), color=look.ink)
@@ -300,9 +300,8 @@ def plot_dendrogram(
         clusters = cast(FoundClusters, clusters)
         _require_leaves(len(clusters.names), clusters.nouns)
         distance = co_occurrence.cluster_shares().distance
-        counted = "{}: {}" if clusters.called else "{} ({})"
         sizes = [words.n_items(int(size)) for size in clusters.sizes]
-        names = [counted.format(title, size) for title, size in zip(clusters.titles, sizes)]
+        names = [f"{title}: {size}" for title, size in zip(clusters.titles, sizes, strict=True)]
         cluster, n_not_shown = np.arange(len(names)), ""
     ax = axes_of(ax, (8.2, min(LEAF * len(names), TALLEST) + 0.9))
     tree = hierarchy.linkage(squareform(distance, checks=False), method)

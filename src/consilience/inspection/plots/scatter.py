@@ -85,8 +85,7 @@ def cluster_legend(
         Line2D([], [], marker=marker(k), ms=6.5 * marker_scale(k), mfc=look.colour(k), **style)
         for k in range(len(names))
     ]
-    counted = "{}: {:,}" if clusters.called else "{}  ({:,})"  # a name that people gave ends in a number in brackets
-    labels = [counted.format(name, size) for name, size in zip(names, clusters.sizes, strict=True)]
+    labels = [f"{name}: {size:,}" for name, size in zip(names, clusters.sizes, strict=True)]
     n_others = 2 * bool(n_unannotated) + bool(n_nowhere) + bool(mixed)
     n_rows, n_columns = _lines(ax, labels, n_others)
     n_shown = len(labels) if len(labels) + n_others <= n_rows * n_columns else n_rows * n_columns - n_others - 1
@@ -95,15 +94,16 @@ def cluster_legend(
         handles, labels = [*handles[:n_shown], Line2D([], [], ls="")], [*labels[:n_shown], f"and {left:,} more"]
     if n_unannotated:
         handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc=look.paper, mec=look.faint, mew=1.1))
-        labels.append(f"no annotations\n({n_unannotated:,})")
+        labels.append(f"no annotations:\n{n_unannotated:,}")
     if n_nowhere:
         handles.append(Line2D([], [], ls="", marker="x", ms=5, mec=look.faint, mew=1.0))
-        labels.append(f"none  ({n_nowhere:,})")
+        labels.append(f"none: {n_nowhere:,}")
     if mixed:
         handles.append(Line2D([], [], ls="", marker="_", ms=9, mew=1.4, color=look.faint))
         labels.append(mixed)
-    title = f"{clusters.noun}: {words.items}" if clusters.called else f"{clusters.noun} ({words.items})"
-    legend_beside(ax, handles, labels, title, -(-(len(labels) + bool(n_unannotated)) // n_rows))
+    legend_beside(
+        ax, handles, labels, f"{clusters.noun}: {words.items}", -(-(len(labels) + bool(n_unannotated)) // n_rows)
+    )
 
 
 def legend_beside(ax: Axes, handles: list[Any], labels: list[str], title: str, n_columns: int = 1) -> None:

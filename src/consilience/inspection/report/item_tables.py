@@ -103,7 +103,8 @@ def clusters_table(
     """
     words = current_words()
     by = "repeats" if "repeats" in items else "probability" if "probability" in items else ""
-    columns = [Column(clusters.noun.title(), clusters.kind), Column("Size")]
+    numbered = not clusters.is_named and clusters.kind != "number"  # their names do not say their numbers in files
+    columns = [Column(clusters.noun.title(), clusters.kind), *([Column("Number")] if numbered else []), Column("Size")]
     columns += [Column(f"{words.Annotators} call it", "names")] if any(called) else []
     heading = f"{words.Items}, most certain first" if by else words.Items
     columns += [Column(heading, "wide", of_items=True), Column("Share")]
@@ -113,7 +114,7 @@ def clusters_table(
     rows = []
     for cluster in range(len(clusters.index)):
         mine = items[items["cluster"] == cluster]
-        cells = [cluster_cell(clusters, cluster), f"{len(mine):,}"]
+        cells = [cluster_cell(clusters, cluster), *([clusters.names[cluster]] if numbered else []), f"{len(mine):,}"]
         cells += [names_cell(called[cluster] or ["–"], NAMES_OF_CLUSTER)] if any(called) else []
         ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
         cells += [names_cell(ordered["item"].tolist() or ["–"], most, f" (in {clusters.file})")]

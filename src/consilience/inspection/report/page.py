@@ -23,6 +23,7 @@ from consilience.errors import InputError
 from consilience.inspection.pictures import pictures_of
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
+from consilience.inspection.report.answer import cautions, lead
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
 from consilience.inspection.report.subject import Subject
@@ -161,6 +162,8 @@ def report(
         page = template.render(
             title=default_title(subject) if title is None else as_text(title),
             warnings=list(warnings),
+            lead=lead(subject),
+            cautions=cautions(subject),
             findings=key_findings(subject),
             sections=list(sections(subject)),
             words=subject.words,

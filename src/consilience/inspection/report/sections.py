@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -31,6 +31,7 @@ from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import (
     annotators,
+    answer,
     best_cuts,
     certainty_sections,
     deep_sections,
@@ -51,7 +52,7 @@ from consilience.inspection.report import (
     votes_sections,
 )
 from consilience.inspection.report.figure_files import plane_file, small
-from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.subject import ClusterLists, Figure, Section, Subject
 from consilience.inspection.report.tables import Column, Download, ReportTable, download, number, percent, row
 from consilience.metrics.agreement import order_by_agreement
 
@@ -134,40 +135,46 @@ def _clusters_in_short(subject: Subject) -> list[str]:
 
 
 def sections(subject: Subject) -> Iterator[Section]:
-    """Yield the sections for which there is something to say."""
+    """Yield the sections with something to say: the answer, people, certainty, names, then how it was found."""
     clusters = subject.clusters
-    about_pictures = [] if subject.pictures is None else [subject.pictures.in_words()]
-    yield Section("given", "The data", list(filter(None, about_pictures)), [_given_section(subject)])
-    yield _clusters(subject)
+    lists, figures = _clusters(subject)
+    yield lists
+    if subject.can.fuses or (subject.groups and not clusters.is_named):
+        yield from filter(None, [fusion_sections.evidence_section(subject)])
+    yield from filter(None, [quality_sections.section(subject)])
     if isinstance(subject.annotations, Labels) and subject.can.names_classes:
         yield votes_sections.section(subject)
     yield from filter(None, [rating_sections.section(subject)])
-    yield from filter(None, [quality_sections.section(subject)])
-    yield from filter(None, [certainty_sections.section(subject)])
-    yield from filter(None, [separation_sections.section(subject)])
-    if subject.can.fuses:
-        yield from filter(None, [fusion_sections.names_section(subject)])
-        yield from filter(None, [fusion_sections.evidence_section(subject)])
-        yield fusion_sections.number_section(subject)
-    elif subject.groups and not clusters.is_named:
-        yield from filter(None, [fusion_sections.evidence_section(subject)])
-    yield from filter(None, [best_cuts.section(subject)])
-    yield from name_sections.sections(subject)
-    yield from filter(None, [sensory_sections.words_section(subject)])
     if subject.features is not None:
         table = item_tables.profile_table(subject.features, clusters, "feature", item_tables.FEATURES)
         yield Section("profiles", f"What distinguishes the {clusters.nouns}", [], [table])
+    if subject.scores is not None:
+        tests = item_tables.association_table(subject.scores, clusters)
+        table = item_tables.profile_table(subject.scores, clusters, "score", item_tables.SCORES)
+        yield Section("association", "Association with outside scores", [], [tests, table])
     if subject.can.has_views:
         yield from view_sections.sections(subject)
     if subject.can.maps_groups:
         yield _meaning(subject)
     yield _annotators(subject)
     yield from filter(None, [participants.section(subject)])
-    yield from filter(None, [sensory_sections.panel_section(subject)])
-    if subject.scores is not None:
-        tests = item_tables.association_table(subject.scores, clusters)
-        table = item_tables.profile_table(subject.scores, clusters, "score", item_tables.SCORES)
-        yield Section("association", "Association with outside scores", [], [tests, table])
+    yield figures
+    yield from filter(None, [certainty_sections.section(subject)])
+    if subject.can.fuses:
+        yield from filter(None, [fusion_sections.names_section(subject)])
+    yield from name_sections.sections(subject)
+    yield from filter(None, [sensory_sections.words_section(subject)])
+    yield from (replace(section, folded=True) for section in _methods(subject))
+
+
+def _methods(subject: Subject) -> Iterator[Section]:
+    """Yield the sections on how the answer was computed, and the tests behind it."""
+    about_pictures = [] if subject.pictures is None else [subject.pictures.in_words()]
+    yield Section("given", "The data", list(filter(None, about_pictures)), [_given_section(subject)])
+    yield from filter(None, [separation_sections.section(subject)])
+    if subject.can.fuses:
+        yield fusion_sections.number_section(subject)
+    yield from filter(None, [best_cuts.section(subject), sensory_sections.panel_section(subject)])
     if subject.can.has_epochs:
         yield deep_sections.training_section(subject)
     elif subject.can.has_bounds:
@@ -183,7 +190,8 @@ def _given_section(subject: Subject) -> ReportTable:
     return item_tables.given_table(subject.annotations, subject.features)
 
 
-def _clusters(subject: Subject) -> Section:
+def _clusters(subject: Subject) -> tuple[Section, Section]:
+    """Return the clusters as lists with the plane of the items, and what is known of them in figures."""
     words = current_words()
     items, clusters = subject.items, subject.clusters
     clustered, nowhere = _items_in_clusters(subject), items[items["cluster"] < 0]
@@ -191,15 +199,16 @@ def _clusters(subject: Subject) -> Section:
     blocks: list[ReportTable | Figure] = [
         item_tables.clusters_table(items, *_names_of_clusters(subject), subject.cohesion)
     ]
+    drawn: list[ClusterLists | ReportTable | Figure] = [answer.lists(subject)]
     placed = subject.groups or subject.can.embedding is not None
     if subject.features is not None or (placed and not subject.can.fuses):
-        blocks.append(deep_sections.latent_figure(subject) or _plane(subject))
-    sentences = [] if clusters.is_named else ["Clusters are numbered from 0, the largest first."]
+        drawn.append(deep_sections.latent_figure(subject) or _plane(subject))
+    sentences = [] if clusters.is_named else ["Numbers are those of the files, from 0, the largest first."]
     if clusters.called:
-        sentences[0] += (
-            f" The name before a number is the one that the most {words.annotators} give to groups of these "
-            f"{words.items}: of those in the group or the cluster, more than half are in both. No two clusters have "
-            "the same name."
+        sentences.append(
+            f"A cluster is called what the most {words.annotators} call groups of these {words.items}: of those in the "
+            "group or the cluster, more than half are in both. No two clusters have the same name; one that fewer than "
+            f"two {words.annotators} name so has its most central {words.items} instead."
         )
     if subject.can.has_views:
         sentences.append(
@@ -227,7 +236,8 @@ def _clusters(subject: Subject) -> Section:
             labels_given = label_tables.labels_of(subject.annotations, least.to_numpy())
         uncertain = item_tables.uncertain_items_table(clustered, clusters, labels_given)
         blocks += [] if uncertain is None else [uncertain]
-    return Section("clusters", f"The {clusters.nouns}", sentences, blocks)
+    first = Section("clusters", f"The {clusters.nouns}", [], drawn)
+    return first, Section("figures", f"The {clusters.nouns} in figures", sentences, blocks)
 
 
 def _items_in_clusters(subject: Subject) -> pd.DataFrame:
@@ -454,7 +464,7 @@ def _sizes_in_short(sizes: np.ndarray) -> str:
 def _names_in_short(subject: Subject) -> list[str]:
     """Return what the clusters are called, and on how many people each name rests."""
     words, clusters = current_words(), subject.clusters
-    named = [shown for shown, name in zip(clusters.shown, clusters.called) if name]
+    named = list(filter(None, clusters.called))
     if not named:
         return []
     chosen = pd.MultiIndex.from_tuples([(code, name) for code, name in enumerate(clusters.called) if name])
@@ -462,7 +472,7 @@ def _names_in_short(subject: Subject) -> list[str]:
     few, most = int(counts.min()), int(counts.max())
     of = f"{few:,}" if few == most else f"{few:,} to {most:,}"
     rest = f"each name is that of {of} of {words.n_annotators(subject.annotations.n_annotators)}"
-    return [f"What {words.annotators} call them, with the number of each: {_some(named)}; {rest}."]
+    return [f"What {words.annotators} call them: {_some(named)}; {rest}."]
 
 
 def _annotators_in_short(frame: pd.DataFrame) -> str:

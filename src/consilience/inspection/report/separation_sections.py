@@ -37,7 +37,7 @@ def left_over_in_short(subject: Subject) -> list[str]:
 def in_short(subject: Subject) -> list[str]:
     """Say how many pairs of items are told apart, and which clusters are not."""
     found, words = subject.separation, current_words()
-    if found is None:
+    if found is None or _is_powerless(found):
         return []
     n, n_apart = len(found.pairs), int(found.pairs["separated"].sum())
     if n_apart == n:
@@ -54,15 +54,18 @@ def section(subject: Subject) -> Section | None:
     found, words = subject.separation, current_words()
     if found is None:
         return None
-    blocks = [_table(subject, found)]
-    sentences = in_short(subject)
+    heading = f"Which {words.items} people tell apart"
+    if not _is_powerless(found):
+        return Section("separated", heading, in_short(subject), [_table(subject, found)])
+    people = words.n_annotators(int(found.pairs["n_people"].max()))
+    sentence = f"With {people} and {len(found.pairs):,} pairs, the test cannot tell any apart, however well they agree."
+    return Section("separated", heading, [sentence], [])
+
+
+def _is_powerless(found: Separation) -> bool:
+    """Whether so few people were asked that no pair could be told apart, however well they agree."""
     people = int(found.pairs["n_people"].max())
-    if not found.pairs["separated"].any() and 2.0 ** (1 - people) * 2 * len(found.pairs) > LEVEL:
-        sentences.append(
-            f"With {words.n_annotators(people)} and {len(found.pairs):,} pairs, the test cannot tell any apart, "
-            "however well they agree: ask more people."
-        )
-    return Section("separated", f"Which {words.items} people tell apart", sentences, blocks)
+    return not found.pairs["separated"].any() and 2.0 ** (1 - people) * 2 * len(found.pairs) > LEVEL
 
 
 def _rename(found: Separation, names: list[Any]) -> dict[Any, str]:

@@ -49,18 +49,44 @@ class Figure:
         return cls(key, inline_svg(sheet, key, description, readable=readable), caption, file)
 
 
-Block = ReportTable | Figure | Explorer
+@dataclass(frozen=True)
+class ClusterList:
+    """A cluster with its name, the next name, what is known of it, and its items, each with a remark."""
+
+    title: str
+    other: str
+    about: str
+    items: tuple[tuple[str, str], ...]
+    more: str
+    mark: Markup
+
+
+@dataclass(frozen=True)
+class ClusterLists:
+    """All clusters as named lists of their items."""
+
+    kind: ClassVar[str] = "lists"
+
+    clusters: Sequence[ClusterList]
+    reading: str = ""
+
+
+Block = ReportTable | Figure | Explorer | ClusterLists
 """A part of a section."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, sentences, then tables and figures."""
+    """A heading, sentences, then tables and figures.
+
+    `folded` sections are about how the answer was computed, and are closed at first.
+    """
 
     key: str
     heading: str
     sentences: Sequence[str]
     blocks: Sequence[Block]
+    folded: bool = False
 
 
 @dataclass(frozen=True)

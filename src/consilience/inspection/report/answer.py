@@ -1,0 +1,134 @@
+"""The first screen of a report: the answer in a sentence, what makes it doubtful, and the clusters as named lists."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pandas as pd
+
+from consilience.analysis.group_names import next_names
+from consilience.analysis.names import name_text, quantify
+from consilience.analysis.votes import doubtful_first
+from consilience.analysis.words import current_words
+from consilience.annotations import Labels
+from consilience.inspection.report import (
+    best_cuts,
+    certainty_sections,
+    participants,
+    quality_sections,
+    sensory_sections,
+    separation_sections,
+)
+from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SURE
+from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
+from consilience.inspection.report.svg import swatch
+from consilience.inspection.report.tables import percent
+
+RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
+DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
+MOST_DOUBTED = 12  # items of a class that are listed
+MAJORITY = 2 / 3  # share of those who labelled an item, below which it is in doubt
+
+
+def lead(subject: Subject) -> str:
+    """Say how many clusters of what there are, how sure they are, and whether to rely on them."""
+    words, clusters = current_words(), subject.clusters
+    n_items = words.n_items(subject.annotations.n_items)
+    number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
+    text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
+    found = subject.certainty
+    if found is None:
+        return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
+    others = f"if another {found.n_people:,} people did the same, {percent(found.repeats)} of all pairs of"
+    between = f"{percent(found.low)} to {percent(found.high)}; {percent(found.chance)} by chance"
+    return f"{text}: {others} {words.items} would come out as here, together or apart ({between}). {_trust(subject)}"
+
+
+def _trust(subject: Subject) -> str:
+    """Say whether to rely on the clusters, by the lower end of what others would repeat."""
+    words, found = current_words(), subject.certainty
+    if found is None or found.chance >= 1:
+        return ""
+    if certainty_sections.beyond_chance(found) < certainty_sections.LITTLE:
+        return f"That is little more than by chance: do not rely on single {words.items}, or ask more people."
+    if (found.low - found.chance) / (1 - found.chance) >= RELIABLE:
+        return f"You can rely on these {subject.clusters.nouns}."
+    return f"Rely on the broad lines, and not on single {words.items} without a second look."
+
+
+def cautions(subject: Subject) -> list[str]:
+    """Say what makes the result doubtful."""
+    found = [*quality_sections.in_short(subject)]
+    if not subject.clusters.is_named:
+        found += [*separation_sections.left_over_in_short(subject), *best_cuts.in_short(subject)]
+        found += participants.chance_in_short(subject) if participants.are_many_at_chance(subject) else []
+    if subject.segments is not None and subject.segments.n_segments > 1:
+        found += sensory_sections.segments_in_short(subject)
+    return [*found, *filter(None, [participants.left_out_sentence(subject.left_out)])]
+
+
+def lists(subject: Subject) -> ClusterLists:
+    """Return the clusters with their names and items, or the classes with their doubtful items."""
+    words, noun = current_words(), subject.clusters.noun
+    found = _of_classes(subject) if subject.clusters.is_named else _of_clusters(subject)
+    reading = f"?: others would often put the {words.item} elsewhere."
+    if subject.clusters.is_named:
+        reading = f"Listed are {words.items} in doubt, with how many of their labels name the {noun}."
+    return ClusterLists(found, reading if any(remark for each in found for _, remark in each.items) else "")
+
+
+def _of_clusters(subject: Subject) -> list[ClusterList]:
+    words, clusters, items = current_words(), subject.clusters, subject.items
+    called = list(clusters.called) or [""] * len(clusters.index)
+    others = next_names(subject.names, called) if clusters.called else called
+    found = []
+    for code, title in enumerate(clusters.titles):
+        mine = items[items["cluster"] == code]
+        by = next((column for column in ("repeats", "probability") if column in mine), "")
+        ordered = mine.sort_values(by, ascending=False, kind="stable") if by else mine
+        doubted = ordered["stays"] < DOUBTED if "stays" in ordered else pd.Series(data=False, index=ordered.index)
+        most = FEW_ITEMS if len(items) <= FEW_ITEMS else SOME_ITEMS
+        shown = list(zip(map(name_text, ordered["item"]), doubted.tolist(), strict=True))[:most]
+        about = [words.n_items(len(mine))]
+        if called[code]:
+            counts = subject.names[(subject.names["cluster"] == code) & (subject.names["name"] == called[code])]
+            n_people = words.n_annotators(subject.annotations.n_annotators)
+            about.append(f"called so by {int(counts['n_annotators'].max()):,} of {n_people}")
+        names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
+        other = f"or {others[code]}" if others[code] else ""
+        found.append(_listed(subject, title, code, other, about, names, len(mine) - len(shown)))
+    return found
+
+
+def _of_classes(subject: Subject) -> list[ClusterList]:
+    """Return the classes, each with the items that are in doubt and the number of people who named it for them."""
+    words, votes = current_words(), subject.votes
+    found = []
+    for code, title in enumerate(subject.clusters.titles):
+        size = int(subject.clusters.sizes[code])
+        doubted: list[tuple[str, str]] = []
+        if votes is not None:
+            places = [place for place in doubtful_first(votes).tolist() if subject.clusters.codes[place] == code]
+            said = [(votes.index[place], *_share(subject, votes, place, code)) for place in places]
+            doubted = [(name_text(name), f"{n_for:,} of {n:,}") for name, n_for, n, doubt in said if doubt]
+        about = [words.n_items(size), f"{len(doubted):,} in doubt" if doubted else "none in doubt"]
+        shown = tuple(doubted[:MOST_DOUBTED])
+        found.append(_listed(subject, title, code, "", about, shown, len(doubted) - len(shown)))
+    return found
+
+
+def _share(subject: Subject, votes: pd.DataFrame, place: int, code: int) -> tuple[int, int, bool]:
+    """Count the labels of an item that name its class, and all; say whether that or the model leaves it in doubt."""
+    labels = cast(Labels, subject.annotations)
+    given = labels.classes.take(labels.label[labels.indptr[place] : labels.indptr[place + 1]])
+    n_for = int((given == subject.clusters.index[code]).sum())
+    row = votes.iloc[place]
+    doubt = row["probability"] < SURE or bool(row["differs"]) or n_for < MAJORITY * len(given)
+    return n_for, len(given), bool(doubt and len(given))
+
+
+def _listed(
+    subject: Subject, title: str, code: int, other: str, about: list[str], items: tuple[tuple[str, str], ...], left: int
+) -> ClusterList:
+    more = f"and {left:,} more, in {subject.clusters.file}" if left > 0 else ""
+    return ClusterList(title, other, ", ".join(about), items, more, swatch(code))

@@ -1,0 +1,94 @@
+"""The first screen of a report: the answer in a sentence, then the clusters as named lists, and nothing misread."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings, Labels
+from consilience.analysis.certainty import Certainty
+from consilience.consensus import DawidSkene, SubsetFusion
+from consilience.inspection import certainty, report
+from consilience.inspection.report.tables import percent
+
+CARDS = ["Returns", "Track a parcel", "Sizes", "Jobs", "Press", "Stores", "Log in", "Cart", "Wish list"]
+METHODS = ("given", "separated", "number", "cuts", "panel", "settings")
+
+
+def lists(page):
+    """The named lists, each as its texts: name, what is known, items."""
+    found = [each for each in page.root.all("div") if each.attributes.get("class") == "listed"]
+    return [[part.text for part in each.children if not isinstance(part, str)] for each in found]
+
+
+def lead(page):
+    return next(each for each in page.root.all("p") if each.attributes.get("class") == "lead").text
+
+
+@pytest.fixture(scope="module")
+def sorts():
+    names = [["Orders", "orders", "Order"], ["The company", "Company", "company"], ["x1", "x2", "x3"]]
+    rows = [(card, f"P{p}", names[k // 3][p % 3]) for p in range(8) for k, card in enumerate(CARDS)]
+    groupings = Groupings.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "group"]))
+    model = SubsetFusion(n_clusters=3, random_state=0).fit(groupings)
+    return model, certainty(model, n_draws=20, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def page(sorts, read):
+    return read(report(sorts[0], certainty=sorts[1], words="cards,participants"))
+
+
+def test_the_answer_comes_first_and_methods_are_folded_at_the_end(page):
+    keys = [section.attributes["id"] for section in page.root.all("section")]
+    assert keys[:2] == ["clusters", "evidence"]
+    assert keys.index("annotators") < keys.index("figures") < keys.index("certainty") < keys.index("names")
+    (how,) = (each for each in page.root.all("details") if each.attributes.get("class") == "how")
+    assert [section.attributes["id"] for section in how.all("section")] == [key for key in keys if key in METHODS]
+    assert keys[-1] == "settings"
+
+
+def test_the_answer_says_how_many_how_sure_and_whether_to_rely_on_it(page, sorts):
+    found: Certainty = sorts[1]
+    assert lead(page).startswith("9 cards fall into 3 clusters: if another 8 people did the same, ")
+    assert f"{percent(found.repeats)} of all pairs of cards" in lead(page)
+    assert lead(page).endswith("You can rely on these clusters.")
+
+
+def test_clusters_are_named_by_standard_names_or_central_items(page):
+    named = {name: (about, items) for name, about, items in lists(page)}
+    assert len(named) == 3
+    assert {"Orders", "Log in, Cart"} <= set(named)
+    assert named["Orders"][0] == "3 cards, called so by 8 of 8 participants"
+    assert named["Log in, Cart"][0] == "3 cards"  # nobody named it
+    assert sorted(", ".join(items for _, items in named.values()).split(", ")) == sorted(CARDS)
+
+
+def test_few_people_are_not_said_to_tell_nothing_apart(page):
+    """With 8 people and 36 pairs, no pair can be told apart, however well they agree."""
+    assert "demonstrably" not in page.root.text
+    assert "the test cannot tell any apart" in page.section("separated").text
+    assert "separated" not in page.tables()
+
+
+@pytest.mark.parametrize(("n_agree", "sentence"), [(2, "do not rely on single"), (12, "You can rely on these classes")])
+def test_trust_follows_what_others_would_repeat(n_agree, sentence, read):
+    rng = np.random.default_rng(1)
+    rows = [
+        (item, f"P{p}", "ab"[k % 2 if p < n_agree else rng.integers(2)])
+        for p in range(12)
+        for k, item in enumerate(CARDS)
+    ]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    shown = read(report(DawidSkene().fit(labels), labels))
+    assert sentence in lead(shown)
+
+
+def test_a_card_of_a_closed_sort_has_the_number_of_people_before_any_probability(read):
+    """The model is certain of the card that 7 of 12 people put there: its doubt is said by people."""
+    rows = [(item, f"P{p}", "Help" if k < 5 else "Shop") for p in range(12) for k, item in enumerate(CARDS)]
+    rows = [(i, p, "Shop" if i == "Returns" and int(p[1:]) >= 7 else label) for i, p, label in rows]
+    labels = Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    shown = read(report(DawidSkene().fit(labels), labels, certainty=None, words="cards,participants"))
+    named = {name: (about, items) for name, about, items in lists(shown)}
+    assert named["Help"] == ("5 cards, 1 in doubt", "Returns 7 of 12")
+    assert named["Shop"][0] == "4 cards, none in doubt"
