@@ -15,11 +15,12 @@ from matplotlib.text import Text
 
 from consilience import Groupings, Labels, inspection
 from consilience.active import plan
-from consilience.consensus import CSPA, SubsetFusion
+from consilience.consensus import CSPA, OrdinalRatings, SubsetFusion
 from consilience.errors import AnnotationWarning
 from consilience.inspection import report
 from consilience.metrics import odd_one_out, odd_one_out_questions
 from consilience.semisupervised import PartitionLabelModel
+from consilience.simulation import simulate_ratings
 from tests.inspection.conftest import draw
 from tests.inspection.test_deep_plots import StandIn, features_of
 from tests.quick_cases import quick_in_turn
@@ -68,6 +69,10 @@ def plots(sorts, fusion, iris, crowded, named):
     planned = plan(12, n_clusters=3, agreement=0.6, target=0.6, n_draws=2, random_state=0)
     sweet, other = ["sweet; a word that was described at length", "sour"], ["sour", "odd"]
     worded = Groupings.from_matrix([sweet * 3, sweet * 3, other * 3, other * 3])
+    scores = np.linspace(1, 5, N_ITEMS)
+    ratings = simulate_ratings(scores, n_annotators=40, items=LONG, random_state=0)
+    few_ratings = simulate_ratings(scores[::9], n_annotators=4, random_state=0)
+    rated = [(OrdinalRatings(max_iter=5, tol=1.0).fit(one),) for one in (few_ratings, ratings)]
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
         "plot_annotator_map": [
@@ -92,9 +97,11 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_odd_one_out": [(judged(["bird", "fish"]),), (judged(LONG[:12]),)],
         "plot_plan": [(planned,)],
         "plot_prior_variance": [(few,)],
+        "plot_raters": rated,
         "plot_silhouette_curve": [fusion[:1]],
         "plot_stability": [(stability,)],
         "plot_training": [(deep,)],
+        "plot_values": rated,
         "plot_word_map": [(worded,), crowded],
     }
 

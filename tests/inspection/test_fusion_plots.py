@@ -141,7 +141,7 @@ def test_a_dendrogram_of_many_items_is_one_of_clusters(subsets):
     ax = plot_dendrogram(model)
     sizes = np.bincount(model.labels_)
     assert sorted(text.get_text() for text in ax.get_yticklabels()) == [
-        f"cluster {k} ({size} items)" for k, size in enumerate(sizes)
+        f"cluster {k}: {size} items" for k, size in enumerate(sizes)
     ]
     distance = ClusterShares.of(Memberships.of(groupings), model.labels_, model.n_clusters_).distance
     nearest = distance[np.triu_indices(len(distance), 1)].min()
@@ -154,7 +154,7 @@ def test_a_dendrogram_says_where_it_disagrees_with_the_clusters(known):
     for answer, n_apart in ((agreed, 0), (parted, 2)):
         ax = plot_dendrogram(known(answer).fit(None, sorts), sorts, ax=Figure())
         legend = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert legend == ["0  (3)", "1  (3)", "several clusters"]
+        assert legend == ["0: 3", "1: 3", "several clusters"]
         grey = {line.get_color() for line in ax.lines} - {colour(0), colour(1)}
         assert to_hex(ax.get_legend().legend_handles[-1].get_color()) in grey
         annotations = f"{n_apart} items outside the branch of their cluster"
@@ -166,7 +166,7 @@ def test_a_dendrogram_says_where_it_disagrees_with_the_clusters(known):
 def test_a_dendrogram_of_one_cluster_has_no_branch_of_several(known):
     sorts = Groupings.from_matrix([["p", "p"], ["p", "p"], ["q", "p"]])
     ax = plot_dendrogram(known([*"aaa"]).fit(None, sorts), sorts, ax=Figure())
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0  (3)"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0: 3"]
 
 
 def test_a_dendrogram_needs_two_leaves():

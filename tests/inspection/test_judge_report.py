@@ -85,7 +85,7 @@ def test_the_data_section_counts_pairs(read):
 def test_hard_clusters_have_no_probability_and_notes_are_shown(by_kind, read):
     model = MPCKMeans(3, random_state=0).fit(X, by_kind)
     page = read(report(model, by_kind, X=X))
-    assert page.table("clusters")[0] == ["Cluster", "Size", "Items", "Share"]
+    assert page.table("clusters")[0] == ["Cluster", "Number", "Size", "Items", "Share"]
     assert [row[0] for row in page.table("annotators")[1:]] == (
         model.annotators_.sort_values("accuracy", ascending=False, kind="stable").index.tolist()
     )

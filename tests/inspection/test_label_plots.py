@@ -31,8 +31,8 @@ def test_items_by_their_labels_with_class_names(named):
     assert len(lines["yak"].get_xdata()) == 0
     assert len(lines["no class"].get_xdata()) == 2  # those that nobody labelled
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:4] == [f"{name}  ({(model.labels_ == name).sum()})" for name in ("owl", "cat", "dog", "yak")]
-    assert ax.get_legend().get_title().get_text() == "class (items)"
+    assert legend[:4] == [f"{name}: {(model.labels_ == name).sum()}" for name in ("owl", "cat", "dog", "yak")]
+    assert ax.get_legend().get_title().get_text() == "class: items"
 
 
 def test_one_feature_against_the_classes(named):

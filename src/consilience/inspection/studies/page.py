@@ -71,6 +71,8 @@ def difference_report(
         page = template.render(
             title=headline(difference, chosen) if title is None else as_text(title),
             warnings=[],
+            lead="",  # the title is the answer
+            cautions=[],
             findings=findings(difference, chosen),
             sections=list(sections(difference, chosen)),
             words=chosen,
