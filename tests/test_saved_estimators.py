@@ -139,7 +139,8 @@ REFUSED = {
 
 def refuses(name, study):
     of_pairs = study.endswith("of pairs") and "pairs" not in registry.ESTIMATORS[name].reads
-    return of_pairs or name in REFUSED.get(study, ())
+    is_tuple = study == "groups of several kinds" and registry.ESTIMATORS[name].reads == ("labels",)  # (2, "two")
+    return of_pairs or is_tuple or name in REFUSED.get(study, ())
 
 
 def given(name, X, annotations):

@@ -40,6 +40,7 @@ from consilience.consensus import (
     DawidSkene,
     MajorityVote,
     MetaClustering,
+    OrdinalRatings,
     ProductMixture,
     SpectralEM,
     StagewiseEM,
@@ -49,6 +50,7 @@ from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import (
     MCVC,
     MECC,
+    DawidSkeneClassifier,
     InductiveConsensus,
     ITMLClustering,
     MPCKMeans,
@@ -96,6 +98,10 @@ def features_and_groupings(n_items: int, n_annotators: int) -> Arguments:
     return crowd_of(n_items, n_annotators)
 
 
+def features_and_labels(n_items: int, n_annotators: int) -> Arguments:
+    return crowd_of(n_items, n_annotators)[0], *labels_of(n_items, n_annotators)
+
+
 def judged(n_items: int, n_annotators: int) -> tuple[np.ndarray, Pairs]:
     """Return features, and ten judged pairs an item."""
     features, _ = crowd_of(n_items, n_annotators)
@@ -114,6 +120,7 @@ def features_alone(n_items: int, n_annotators: int) -> Arguments:
 MODELS: dict[str, tuple[Any, Callable[[int, int], Arguments], int]] = {  # with the number of items
     "MajorityVote": (MajorityVote(), labels_of, 2000),
     "DawidSkene": (DawidSkene(), labels_of, 2000),
+    "OrdinalRatings": (OrdinalRatings(levels=range(N_CLUSTERS)), labels_of, 2000),
     "ProductMixture": (ProductMixture(N_CLUSTERS, random_state=0), labels_of, 2000),
     "SpectralEM": (SpectralEM(random_state=0), labels_of, 2000),
     "StagewiseEM": (StagewiseEM(), labels_of, 500),
@@ -122,6 +129,7 @@ MODELS: dict[str, tuple[Any, Callable[[int, int], Arguments], int]] = {  # with 
     "CSPA": (CSPA(random_state=0), groupings_of, 500),
     "MetaClustering": (MetaClustering(random_state=0), groupings_of, 500),
     "PartitionLabelModel": (PartitionLabelModel(max_clusters=10, random_state=0), features_and_groupings, 400),
+    "DawidSkeneClassifier": (DawidSkeneClassifier(random_state=0), features_and_labels, 400),
     "InductiveConsensus": (InductiveConsensus(KCC(N_CLUSTERS), random_state=0), features_and_groupings, 400),
     "MECC": (MECC(N_CLUSTERS, random_state=0), judged, 400),
     "MCVC": (MCVC(N_CLUSTERS, random_state=0), judged, 200),

@@ -1,6 +1,6 @@
 """
 Labels with features: what a classifier adds to a crowd
-========================================================
+=======================================================
 
 Twenty people label scikit-learn's handwritten digits, three people for each, and each is right on about half of them.
 The pixels know better: ``DawidSkeneClassifier`` learns from the labels what the pixels tell, and reads both together.

@@ -27,7 +27,7 @@ def test_commands_and_options():
 
 def test_models():
     assert offered("fit", "x.csv", "--model", "") == [*registry.ESTIMATORS, "auto"]
-    assert offered("fit", "x.csv", "--model", "da") == ["DawidSkene"]
+    assert offered("fit", "x.csv", "--model", "da") == ["DawidSkene", "DawidSkeneClassifier"]
     assert offered("compare", "x.csv", "--models", "KCC,") == [
         f"KCC,{name}" for name in registry.ESTIMATORS if name != "KCC"
     ]

@@ -175,7 +175,10 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--seed", "1", "--set", "random_state=1"), "--seed and --set random_state are the same; give one of them."),
         (("--seed", "x"), "Invalid value for '--seed': 'x' is not a valid integer."),
         (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel, "),
-        (("--kind", "rows"), "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels'."),
+        (
+            ("--kind", "rows"),
+            "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels', 'ratings'.",
+        ),
         (("--item", "thing"), "sorts.csv: There is no column 'thing'. Found 'item', 'Ann', 'Bo', 'Cy'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since a file of that name exists."),
         (("--out", "sorts.csv/deeper"), "sorts.csv/deeper cannot be a folder"),

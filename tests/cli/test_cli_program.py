@@ -65,6 +65,7 @@ def test_commands_are_those_of_the_design():
         ),
         *("simulate", "simulate experts", "simulate crowd", "simulate agents"),
         *("serve", "study", "study create", "study list", "study show", "study open", "study close", "study import"),
+        *("study copy", "study pack", "study unpack"),
         *("study export", "study judge", "study panel", "store", "store backup", "store verify", "store restore"),
     }
 

@@ -336,7 +336,7 @@ def test_what_can_be_changed_once_people_began(store):
     names = [{"settings": StudySettings(group_names=one)} for one in ("none", "required")]
     for change in ({"items": ["a", "b"]}, hybrid, *names):
         with pytest.raises(
-            NotOpenError, match=r"^People have begun to sort: the items, the kind, the categories and whether"
+            NotOpenError, match=r"^People have begun to sort: the items, the kind, the categories, and whether"
         ):
             store.update_study(study.id, **change)
     assert len(store.items(study.id)) == 12

@@ -25,7 +25,7 @@ from consilience.estimators.parameters import (
 )
 
 # compared by code of their own, since they hold estimators, networks, files or items
-CHECKED_ELSEWHERE = {"consensus", "classifier", "encoder", "decoder", "checkpoint", "items"}
+CHECKED_ELSEWHERE = {"consensus", "classifier", "encoder", "decoder", "checkpoint", "items", "classes"}
 
 
 def classes():

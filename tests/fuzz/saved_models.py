@@ -117,7 +117,8 @@ def pool(*, compiled: bool) -> dict[str, bytes]:
         entry = registry.entry(name)
         annotations = Labels.from_matrix(said) if entry.reads[0] == "labels" else Groupings.from_matrix(said)
         given = (features, annotations) if entry.kind == "semisupervised" else (annotations,)
-        models[name] = registry.estimator(name)(**settings).fit(*given)
+        ordered = {"levels": list("abc")} if name == "OrdinalRatings" else {}
+        models[name] = registry.estimator(name)(**settings | ordered).fit(*given)
     partition = registry.estimator("PartitionLabelModel")(**SETTINGS["PartitionLabelModel"])
     holes = features.mask(features["a"] > 6)
     models["pipeline"] = make_pipeline(SimpleImputer(), StandardScaler(), PCA(1), partition).set_output(

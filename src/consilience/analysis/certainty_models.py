@@ -192,7 +192,7 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)
         q = (q[:, :, None] * np.eye(n_subtypes)[own][:, None, :]).reshape(len(q), -1)
-    is_cautious = bool(getattr(estimator, "is_cautious_", False))  # files of earlier versions do not say
+    is_cautious = bool(vars(estimator).get("is_cautious_"))  # files of earlier versions do not say
     prior_sizes, pull = (cautious_sizes, PULL) if is_cautious else (imagined_sizes, NO_PULL)
     sizes = prior_sizes(one_label_of_each(labels, fitted.group)) if learned else 0.0
     one_coin = estimator.confusion == "one-coin"

@@ -255,7 +255,7 @@ def panel(study_id: str, panel: Path, db: str) -> None:
 
 @study.command(
     short_help="Make a draft like a study, without its people.",
-    epilog=example('consilience study copy k7m2pq4xzr --title "Fruit, second wave"'),
+    epilog=example("consilience study copy k7m2pq4xzr --title Fruit"),
 )
 @click.argument("study_id", metavar="STUDY")
 @click.option("--title", default="", help="Title of the copy.  [default: Copy of …]")

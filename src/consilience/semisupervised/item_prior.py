@@ -173,9 +173,9 @@ def _climb(objective: Objective, start: Place, limits: list[tuple[float, float]]
     if not free.any():
         return np.asarray(found.x)
 
-    def with_free(places: Place) -> Place:
+    def with_free(values: Float[np.ndarray, " values"]) -> Place:
         there = found.x.copy()
-        there[free] = places
+        there[free] = values
         return there
 
     # where the slope is zero; values of the objective tell it from other places to 1e-7 only

@@ -267,7 +267,7 @@ def noisy_crowd(
     --------
     >>> from consilience.simulation import noisy_crowd
     >>> noisy_crowd(2, 3, random_state=0)[0].round(2).tolist()
-    [[0.75, 0.17, 0.08], [0.03, 0.75, 0.21], [0.2, 0.04, 0.75]]
+    [[0.75, 0.22, 0.03], [0.12, 0.75, 0.13], [0.25, 0.0, 0.75]]
     """
     require_count("n_annotators", n_annotators, "noisy_crowd")
     require_count("n_classes", n_classes, "noisy_crowd")
