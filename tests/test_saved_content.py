@@ -87,7 +87,8 @@ def test_an_attribute_that_is_missing_is_named(name, files, tmp_path):
 def test_a_parameter_of_another_type_is_refused_by_name(name, files, tmp_path):
     for key in document_of(files[name])["model"]["estimator"]["parameters"]:
         document = document_of(files[name])
-        document["model"]["estimator"]["parameters"][key] = {"tuple": ["red", "blue"]}
+        colours = {"tuple": ["red", "blue"]}
+        document["model"]["estimator"]["parameters"][key] = "red" if key == "levels" else colours  # may be a list
         said = refusal(with_document(files[name], document), tmp_path / "model.zip")
         assert f"The '{key}' parameter of {name} must be" in said
 

@@ -59,6 +59,7 @@ def sentence(model):
 
 
 @pytest.mark.parametrize("entry", TAKE_FEATURES, ids=lambda entry: entry.name)
+@pytest.mark.filterwarnings("ignore:Annotators share hardly any labels")  # of a model that reads the sorts as labels
 def test_only_scale_dependent_models_warn_of_different_scales(entry):
     found = warned(small(entry), RAW)
     assert warned(small(entry), X) == []

@@ -96,7 +96,7 @@ def _of_clusters(subject: Subject) -> list[ClusterList]:
             about.append(f"called so by {int(counts['n_annotators'].max()):,} of {n_people}")
         names = tuple((name, "?" if is_doubted else "") for name, is_doubted in shown)
         other = f"or {others[code]}" if others[code] else ""
-        found.append(_listed(subject, title, code, other, about, names, len(mine) - len(shown)))
+        found.append(_list_cluster(subject, title, code, other, about, names, len(mine) - len(shown)))
     return found
 
 
@@ -113,7 +113,7 @@ def _of_classes(subject: Subject) -> list[ClusterList]:
             doubted = [(name_text(name), f"{n_for:,} of {n:,}") for name, n_for, n, doubt in said if doubt]
         about = [words.n_items(size), f"{len(doubted):,} in doubt" if doubted else "none in doubt"]
         shown = tuple(doubted[:MOST_DOUBTED])
-        found.append(_listed(subject, title, code, "", about, shown, len(doubted) - len(shown)))
+        found.append(_list_cluster(subject, title, code, "", about, shown, len(doubted) - len(shown)))
     return found
 
 
@@ -127,7 +127,7 @@ def _share(subject: Subject, votes: pd.DataFrame, place: int, code: int) -> tupl
     return n_for, len(given), bool(doubt and len(given))
 
 
-def _listed(
+def _list_cluster(
     subject: Subject, title: str, code: int, other: str, about: list[str], items: tuple[tuple[str, str], ...], left: int
 ) -> ClusterList:
     more = f"and {left:,} more, in {subject.clusters.file}" if left > 0 else ""
