@@ -146,7 +146,8 @@ def test_the_table_of_items_names_the_nearest(fusion, fusion_page):
     assert head == ["Item", "Cluster", "Stays in its cluster", "Annotators", "Most often put together with"]
     assert "The 9 items that are in a grouping" in page.root.text  # and not yeti
     assert sorted(row[0] for row in rows) == sorted(set(model.items_) - {"yeti"})
-    codes = [int(row[1].rpartition("(")[2].rstrip(")")) for row in rows]  # "bird (0)" is cluster 0
+    number = dict(zip(model.items_, model.labels_))
+    codes = [number[row[0]] for row in rows]
     assert codes == sorted(codes)
     cow = next(row for row in rows if row[0] == "cow")
     matrix = groupings.to_matrix()
