@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from consilience.analysis.folding import fold_name, is_name, singular
-from consilience.analysis.standardisation import FEWEST, PLURAL, _Uses
+from consilience.analysis.standardisation import FEWEST, SAME_FORM, _Uses
 from consilience.datasets import load_cardsort_greek_sites
 from consilience.inspection import standard_names
 
@@ -70,7 +70,7 @@ def _plurals(known: list[str], uses: _Uses) -> None:
     stems = [singular(fold) for fold in known]
     pairs = [(one, two) for two in range(len(known)) for one in range(two) if stems[one] == stems[two]]
     contained = np.array([uses.containment(one, two) for one, two in pairs])
-    say(f"singular and plural: {len(pairs)} pairs, {(contained >= PLURAL).sum()} with half of the cards in common")
+    say(f"singular and plural: {len(pairs)} pairs, {(contained >= SAME_FORM).sum()} with half of the cards in common")
     for place, (one, two) in enumerate(pairs):
         say(f"  {contained[place]:.2f} {known[one]} | {known[two]}")
 

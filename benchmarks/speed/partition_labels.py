@@ -54,7 +54,7 @@ def compute_partition_sweep(cell: Cell) -> dict[str, Any]:
     n_items, n_clusters = sizes["n_items"], sizes["n_clusters"]
     features, groupings = simulate(n_items, sizes["n_features"], sizes["n_annotators"], np.random.default_rng(0))
     problem = model.PartitionLabelModelProblem.of(features, groupings)
-    prior = PartitionLabelModel()._prior(problem, 0.5)
+    prior = PartitionLabelModel().prior_of(problem, 0.5)
     evidence = problem.evidence(problem.labels, n_clusters)
     with one_blas_thread():  # as in fit
         state = problem.start_at_random(evidence, prior, n_clusters, 0)

@@ -277,16 +277,18 @@ class DawidSkeneClassifier(LabelAggregator):
         require_labels(labels)
         known = gold_codes(gold, labels)
         arranged = arrange(labels, features if known is None else np.column_stack([features, known]))
-        known = np.full(len(labels), MISSING) if known is None else known
+        known = None if known is None else known[arranged.items]
         with one_blas_thread(), self._progress():
-            seed = spawn_seeds(self.random_state, 1)[0]
-            self._fit(arranged.ordered, features[arranged.items], known[arranged.items], seed)
+            self._aggregate(arranged.ordered, known, features[arranged.items])
         restore(self.consensus_, arranged)
         self._restore(arranged)
         return self
 
     def _aggregate(self, labels: Labels, known: Int[np.ndarray, " items"] | None, values: Any) -> Any:
-        raise NotImplementedError("DawidSkeneClassifier has a fit of its own.")
+        """Fit to labels and features; both readings of copies have one seed."""
+        known = np.full(len(labels), MISSING) if known is None else known
+        self._fit(labels, values, known, spawn_seeds(self.random_state, 1)[0])
+        return self
 
     def _fit(
         self,
