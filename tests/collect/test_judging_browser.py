@@ -32,6 +32,7 @@ def begin(shown, study):
 
 def at(shown, number):
     shown.locator("#way", has_text=f"Question {number} of").wait_for()
+    shown.locator(".keys:not([hidden])").wait_for(state="attached")  # the script takes keys
 
 
 def given(store, study):
