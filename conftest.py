@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_setup(item):
-    shape_checks.Tests.file = item.path
+    shape_checks.Tests.folder = sys.intern(str(item.path.parent))
 
 
 @pytest.fixture(autouse=True)

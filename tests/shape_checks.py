@@ -1,7 +1,7 @@
 """Which calls of the package's functions are checked against their types and shapes.
 
 A check costs more than many of the functions that it guards, and jaxtyping's import hook checks every call. Here a
-function is checked at its first, second, fourth, eighth, ... call in each file of tests; one that is defined within
+function is checked at its first, second, fourth, eighth, ... call in each folder of tests; one that is defined within
 another, for which the check would have to be compiled each time, in the whole run. Checks are made when they are first
 needed, not on import. With `--check-every-call`, as in `make test-all`, every call is checked.
 """
@@ -20,19 +20,19 @@ FASTAPI_READS_WRAPPERS = Version(metadata.version("fastapi")) >= Version("0.123.
 
 
 class Tests:
-    """The file of the test that runs, and whether each call is checked."""
+    """The folder of the test that runs, as an interned string, and whether each call is checked."""
 
-    file = None
+    folder = None
     every_call = False
 
 
 class Calls:
-    """How often a function was called in the tests of a file."""
+    """How often a function was called in the tests of a folder."""
 
-    __slots__ = ("file", "number")
+    __slots__ = ("folder", "number")
 
     def __init__(self):
-        self.file, self.number = None, 0
+        self.folder, self.number = None, 0
 
 
 _CALLS = {}
@@ -59,8 +59,8 @@ def check_some_calls(fn=None, *, typechecker):
     def call(*args, **kwargs):
         __tracebackhide__ = True
         nonlocal checked
-        if calls.file is not Tests.file and not is_inner:
-            calls.file, calls.number = Tests.file, 0
+        if calls.folder is not Tests.folder and not is_inner:
+            calls.folder, calls.number = Tests.folder, 0
         calls.number += 1
         if calls.number & (calls.number - 1) and not Tests.every_call:  # no power of two
             return fn(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The fast suite checks types and shapes at some calls of each function, in each file of tests anew."""
+"""The fast suite checks types and shapes at some calls of each function, in each folder of tests anew."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ def is_checked():
     return False
 
 
-@pytest.mark.parametrize("file", ["one", "another"])
-def test_calls_that_are_checked(file, request, monkeypatch):
+@pytest.mark.parametrize("folder", ["one", "another"])
+def test_calls_that_are_checked(folder, request, monkeypatch):
     if request.config.getoption("--check-every-call"):
         pytest.skip("every call of the package is checked")
-    monkeypatch.setattr(Tests, "file", file)
+    monkeypatch.setattr(Tests, "folder", folder)
     assert [is_checked() for _ in range(9)] == [True, True, False, True, False, False, False, True, False]
 
 
