@@ -124,3 +124,21 @@ def test_names_of_labels_are_not_corrected(run, tmp_path):
     (tmp_path / "names.csv").write_text("name,standard\ncat,dog\n")
     shown = run("fit", path, "--names", tmp_path / "names.csv", "--out", tmp_path / "out", code=2)
     assert "--names corrects the names of groups; the model reads labels" in shown.stderr
+
+
+def test_people_are_kept_by_what_they_answered(run, fails, sorts, tmp_path, quick_report):
+    people = tmp_path / "people.csv"
+    people.write_text("participant,device\n" + "".join(f"p{n},{'phone' if n % 2 else 'desktop'}\n" for n in range(7)))
+    by_answer = json.loads(
+        fit(run, sorts, "--people", people, "--where", "device=phone", "--out", tmp_path / "out").stdout
+    )
+    clusters = (tmp_path / "out" / "clusters.csv").read_bytes()
+    by_name = json.loads(fit(run, sorts, "--leave-out", "odd,p0,p2,p4,p6", "--out", tmp_path / "out").stdout)
+    assert sorted(by_answer.pop("left_out")) == sorted(by_name.pop("left_out"))
+    assert clusters == (tmp_path / "out" / "clusters.csv").read_bytes()
+    assert by_answer["n_annotators"] == 3
+    assert fails("fit", sorts, "--where", "device=phone") == (
+        "--where needs the answers of the annotators: --people FILE."
+    )
+    assert "--people is read for --where" in fails("fit", sorts, "--people", people)
+    assert "Nobody's 'device' is 'watch'" in fails("fit", sorts, "--people", people, "--where", "device=watch")

@@ -80,3 +80,21 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(fails, studies, tmp_path,
     pairs = pd.DataFrame({"item_a": ["a", "b"], "item_b": ["b", "c"], "annotator": "x", "same": [1, 0]})
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     assert fails("difference", *arguments).startswith(message)
+
+
+def test_segments_of_one_study(run, fails, studies, tmp_path):
+    answers = "annotator,device,place\n" + "".join(f"p{n},{'phone' if n % 2 else 'desktop'},a\n" for n in range(12))
+    annotators = pd.read_csv(tmp_path / "before.csv")["annotator"].unique()
+    for number, name in enumerate(annotators):
+        answers = answers.replace(f"p{number},", f"{name},")
+    (tmp_path / "people.csv").write_text(answers)
+    segments = ("--people", "people.csv", "--by", "device=phone")
+    found = json.loads(run("difference", "before.csv", *segments, *QUICK, "--out", "out", "--json").stdout)
+    assert found["names"] == ["phone", "not phone"]
+    assert found["n_annotators"] == [6, 6]
+    two = "Give two studies, or one study with --people FILE and --by COL, which divide it."
+    assert fails("difference", "before.csv") == two
+    assert fails("difference", *studies, *segments) == two
+    assert fails("difference", "before.csv", "--by", "device") == "--by needs --people FILE, too."
+    assert fails("difference", "before.csv", "--people", "people.csv") == "--people needs --by COL, too."
+    assert "the column 'place' has 1 answer" in fails("difference", "before.csv", *segments[:3], "place")

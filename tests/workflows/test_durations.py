@@ -46,7 +46,7 @@ def test_a_clock_and_seconds_say_the_same(tmp_path_factory, seconds):
         ("annotator,seconds\nAnn,long\n", "Expected a number in line 2, column 'seconds'. Found 'long'."),
         ("annotator,seconds\nAnn,-3\n", "Expected a number in line 2, column 'seconds'. Found '-3'."),
         ("annotator,time\nAnn,90\n", "Expected a time such as 0:04:13 in line 2, column 'time'. Found '90'."),
-        ("annotator,seconds\nDee,9\n", "None of the annotators has a time in it."),
+        ("annotator,seconds\nDee,9\n", "None of the annotators has any time in it."),
     ],
 )
 def test_what_is_no_time_is_refused(tmp_path, fails, text, message):

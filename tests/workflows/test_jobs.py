@@ -154,7 +154,18 @@ def test_paths_of_a_request_may_be_text_and_requests_cannot_be_changed():
 def test_every_option_of_fit_is_a_field_of_its_request():
     """An option is named beside its help, and reaches the request by that name; a few stand for settings."""
     of_options = {name for parameter in main.commands["fit"].params if (name := parameter.name) is not None}
-    gathered = {"feature_item", "categorical", "impute", "leave_out", "names", "seconds", "seed", "jobs"}
+    gathered = {
+        "feature_item",
+        "categorical",
+        "impute",
+        "leave_out",
+        "people",
+        "where",
+        "names",
+        "seconds",
+        "seed",
+        "jobs",
+    }
     only_printed = {"as_json", "no_standardize", "traceback", "config", "quiet", "help"}
     reading = {"kind", "item", "item_b", "annotator", "grouping", "group", "label", "same", "ignore", "transpose"}
     reading |= {"missing", "same_if", "exact", "encoding", "sheet"}

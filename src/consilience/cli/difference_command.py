@@ -19,6 +19,7 @@ from consilience.cli.options import (
     example,
     item_names_option,
     json_option,
+    people_option,
     reading_options,
     seed_option,
 )
@@ -32,10 +33,18 @@ from consilience.cli.program import Command
         "consilience difference before.csv after.csv --out redesign",
         "consilience difference experts.xlsx laypeople.xlsx --names experts,laypeople --words products,assessors",
         "consilience difference monday.csv friday.csv --same-people",
+        "consilience difference cardsort.csv --people people.csv --by device=phone,desktop",
     ),
 )
 @click.argument("first", type=SOURCE)
-@click.argument("second", type=SOURCE)
+@click.argument("second", type=SOURCE, required=False)
+@people_option
+@click.option(
+    "--by",
+    metavar="COL[=ANSWER,ANSWER]",
+    help="Compare two segments of one study, by a column of --people: device=phone,desktop for two answers, "
+    "device=phone for one and all others, device if there are two.",
+)
 @click.option(
     "--names",
     metavar="NAME,NAME",
@@ -83,8 +92,9 @@ def difference(*, names: str | None, seed: int | None, as_json: bool, **asked: A
     """Say whether the studies FIRST and SECOND of the same items differ more than two groups of the same people would.
 
     Both are groupings or labels, in any format that 'fit' reads: before and after a redesign, two panels, two
-    countries, experts and laypeople. The reading options hold for both files. Items are matched by name; those in one
-    study only are listed, but not compared.
+    countries, experts and laypeople. Without SECOND, what people answered (--people, --by) divides FIRST into two. The
+    reading options hold for both files. Items are matched by name; those in one study only are listed, but not
+    compared.
 
     The folder then holds report.html, items.csv (how much each item changed, whether it moved, its cluster in both
     studies), pairs.csv (how often each two items were together in both, with intervals), flow.csv (how many items of

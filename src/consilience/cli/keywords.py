@@ -16,7 +16,8 @@ from consilience.annotations.keywords import Writer
 
 VALUES = {
     **dict.fromkeys(("item", "item_b", "annotator", "grouping", "group", "label", "same", "ignore"), "COL"),
-    **{"kind": "KIND", "missing": "VALUE", "same_if": "COND", "encoding": "NAME", "sheet": "NAME", "gold": "FILE"},
+    **{"kind": "KIND", "missing": "VALUE", "same_if": "COND", "encoding": "NAME", "sheet": "NAME"},
+    **{"gold": "FILE", "people": "FILE", "where": "COL=ANSWER", "by": "COL"},
     **{"feature_item": "COL", "clusters": "N"},
 }
 """Placeholder for any value of a parameter."""

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -363,6 +364,19 @@ leave_out_option = click.option(
     metavar="NAME[,NAME…]|FILE",
     help="Annotators to leave out, separated by commas, or a text file with a name in each line. May be repeated.",
 )
+people_option = click.option(
+    "--people",
+    type=FILE,
+    metavar="FILE",
+    help="What people answered: a table of annotators with a column for each question.",
+)
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="COL=ANSWER[,…]",
+    help="Keep the annotators who gave one of these answers in a column of --people, such as device=phone. May be "
+    "repeated; all must hold.",
+)
 seconds_option = click.option(
     "--seconds",
     type=FILE,
@@ -383,10 +397,11 @@ def card_sort_options(function: Function) -> Function:
     """Add the options of card sorts to a command, which gets them as its argument ``card_sort``."""
 
     @wraps(function)
-    def gathered(*, leave_out: tuple[str, ...], names: Path | None, seconds: Path | None, **arguments: Any) -> None:
-        function(card_sort=CardSortOptions(leave_out, names, seconds), **arguments)
+    def gathered(**arguments: Any) -> None:
+        asked = {field.name: arguments.pop(field.name) for field in fields(CardSortOptions)}
+        function(card_sort=CardSortOptions(**asked), **arguments)
 
-    decorated: Any = leave_out_option(names_option(seconds_option(gathered)))
+    decorated: Any = leave_out_option(people_option(where_option(names_option(seconds_option(gathered)))))
     return decorated
 
 

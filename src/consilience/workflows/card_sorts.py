@@ -1,4 +1,4 @@
-"""Options of card sorts: people left out of a fit, corrections of the standard names of groups, and people's times."""
+"""Options of card sorts: people left out, by name or by answers, corrections of standard names, and people's times."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from consilience.workflows.inputs import Material
 from consilience.workflows.jobs import CardSortOptions
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import write_table
+from consilience.workflows.people import people_where
 from consilience.workflows.tables import read_table
 
 NAMES_FILE, PLACEMENTS = "standard-names.csv", "placements.csv"
@@ -81,8 +82,12 @@ def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, Card
     Raises
     ------
     InputError
-        There is no such person or file, or nobody gave a group one of the names.
+        There is no such person or file, nobody gave a group one of the names, or nobody meets the conditions.
     """
+    if options.people is None and options.where:
+        raise InputError(f"{spell(where=None)} needs the answers of the annotators: {spell(people=...)}.")
+    if options.people is not None and not options.where:
+        raise InputError(f"{spell(people=None)} is read for {spell(where=...)}, which is not given.")
     corrections, names = None, options.names
     if names is not None:
         corrections = read_corrections(names)
@@ -98,6 +103,12 @@ def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, Card
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
         note(f"Left out of the fit: {len(left_out):,} of {quantify(annotations.n_annotators, 'annotator')}, {shown}.")
         annotations = annotations.leave_out(left_out)
+    if options.where:
+        kept = people_where(options.people, options.where, annotations.annotators)
+        shown = spell(where=list(options.where))
+        note(f"{shown}: {len(kept):,} of {quantify(annotations.n_annotators, 'annotator')} in the fit.")
+        others = annotations.annotators.difference(kept, sort=False).tolist()
+        annotations, left_out = annotations.leave_out(others), [*left_out, *others]
     return annotations, CardSort(left_out, corrections, seconds)
 
 

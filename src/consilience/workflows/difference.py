@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 import consilience
+from consilience.analysis.names import quantify
 from consilience.analysis.words import Words, read_as
 from consilience.annotations.files.sources import STANDARD_INPUT
 from consilience.annotations.keywords import spell
@@ -24,6 +25,7 @@ from consilience.workflows.item_names import read_item_names
 from consilience.workflows.jobs import DifferenceRequest, Result
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encode_summary, require_no_input, write_table
+from consilience.workflows.people import two_segments
 from consilience.workflows.reading import is_standard_input, name_source
 from consilience.workflows.result_folder import OF_DIFFERENCE, SUMMARY, checksums_in, replaced_folder, require_free
 
@@ -63,23 +65,14 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
     InputError
         Files or options cannot be used.
     """
-    first, second, out = request.first, request.second, request.out
-    if is_standard_input(first) and is_standard_input(second):
-        raise InputError("Standard input is one study; give a file for the other.")
+    out = request.out
     if request.certainty_draws == 1:
         raise InputError(f"{spell(certainty_draws=None)} must be 0, or at least 2.")
-    called = names_of(first, second, request.names)
     chosen = None if request.words is None else Words.of(request.words)
     for file in OF_DIFFERENCE:
-        require_no_input(out / file, [first, second, request.item_names])
+        require_no_input(out / file, [request.first, request.second, request.item_names, request.people])
     require_free(out, OF_DIFFERENCE)
-    studies, notes = [], list[str]()
-    for source, name in zip((first, second), called, strict=True):
-        read, more = _read(source, name, request.reading)
-        texts = read_item_names(request.item_names, read.items)
-        read = read if texts is None else texts.rename_annotations(read)
-        studies.append(read)
-        notes += more
+    studies, called, notes = read_studies(request)
     found = study_difference(
         *studies,
         names=called,
@@ -101,6 +94,46 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
             file_of_summary.write(encode_summary(summary))
     text = "\n".join([*findings(found, used), f"Report and tables: {out}"])
     return DifferenceResult(summary, text, found)
+
+
+def read_studies(request: DifferenceRequest) -> tuple[list[Any], tuple[str, str], list[str]]:
+    """Return the two studies, what they are called, and notes on how they were read.
+
+    Raises
+    ------
+    InputError
+        Files or options cannot be used, or there are neither two studies nor two segments of one.
+    """
+    first, second = request.first, request.second
+    if (request.people is None) != (request.by is None):
+        given, lacking = ("by", "people") if request.people is None else ("people", "by")
+        raise InputError(f"{spell(**{given: None})} needs {spell(**{lacking: ...})}, too.")
+    if (second is None) == (request.by is None):
+        raise InputError(
+            f"Give two studies, or one study with {spell(people=...)} and {spell(by=...)}, which divide it."
+        )
+    if second is None:
+        return _read_segments(request)
+    if is_standard_input(first) and is_standard_input(second):
+        raise InputError("Standard input is one study; give a file for the other.")
+    called = names_of(first, second, request.names)
+    one, notes = _read(first, called[0], request)
+    other, more = _read(second, called[1], request)
+    return [one, other], called, notes + more
+
+
+def _read_segments(request: DifferenceRequest) -> tuple[list[Any], tuple[str, str], list[str]]:
+    study, notes = _read(request.first, "The study", request)
+    people: Any = request.people
+    segments = two_segments(people, str(request.by), study.annotators)
+    parts = []
+    for name, kept in segments.items():
+        if kept.empty:
+            raise InputError(f"{people}: No annotator of the study is in the segment {name!r}.")
+        parts.append(study.leave_out(study.annotators.difference(kept)))
+        note(f"{name}: {len(kept):,} of {quantify(study.n_annotators, 'annotator')}.")
+    one, other = segments if request.names is None else names_of(None, None, request.names)
+    return parts, (one, other), notes
 
 
 def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
@@ -128,13 +161,14 @@ def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str,
     return names[0], names[1]
 
 
-def _read(source: Any, name: str, reading: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """Read one study; messages say which."""
+def _read(source: Any, name: str, request: DifferenceRequest) -> tuple[Any, list[str]]:
+    """Read one study, with the texts of its items; messages say which study it is."""
     note(f"{name_source(source) if isinstance(source, Path) else name}:")
-    annotations, notes = read_for_model(source, reading=reading, model=MODEL)
+    annotations, notes = read_for_model(source, reading=request.reading, model=MODEL)
     for text in notes:
         note(text)
-    return annotations, notes
+    texts = read_item_names(request.item_names, annotations.items)
+    return annotations if texts is None else texts.rename_annotations(annotations), notes
 
 
 def _with_option(text: str) -> str:

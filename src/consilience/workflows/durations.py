@@ -9,14 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.analysis.names import quantify
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import normal, role_of_name
-from consilience.annotations.names import MISSING, plain
+from consilience.annotations.files.vocabulary import normal
+from consilience.annotations.names import plain
 from consilience.errors import InputError
-from consilience.workflows.notes import note
-from consilience.workflows.tables import names_as, read_table
-from consilience.workflows.text import others
+from consilience.workflows.people import people_in, person_column, require_some
+from consilience.workflows.tables import read_table
 
 FACTORS = {"seconds": 1, "minutes": 60}
 OF_CLOCK = ("time", "duration", "time taken")
@@ -35,12 +33,9 @@ def read_seconds(path: Path, annotators: pd.Index) -> pd.Series:
     """
     table = read_table(path)
     person, time, factor = _columns(table, path)
-    coded = table.column(person)
-    known = coded.codes != MISSING
-    names = names_as(pd.Index(coded.names.take(coded.codes[known])), annotators)
-    rows = known.nonzero()[0].tolist()
+    rows, names = people_in(table, person, annotators)
     found: dict[Any, float] = {}
-    for row, name, cell in zip(rows, names, table.frame[time].to_numpy(object)[known], strict=True):
+    for row, name, cell in zip(rows, names, table.frame[time].to_numpy(object)[rows], strict=True):
         seconds = _seconds(cell, factor)
         if seconds is None:
             what = "a number" if factor else "a time such as 0:04:13"
@@ -52,16 +47,7 @@ def read_seconds(path: Path, annotators: pd.Index) -> pd.Series:
                 f"{path}: The annotator {plain(name)!r} has two times, the second in {table.where(row)}; give one row "
                 "for each annotator."
             )
-    absent = [name for name in found if name not in annotators]
-    if len(absent) == len(found):
-        raise InputError(
-            f"{path}: None of the annotators has a time in it. Its column {person!r} was taken for their names."
-        )
-    if absent:
-        note(f"{path}: {plain(absent[0])!r}{others(len(absent), 'and')} gave no annotations; their times are not used.")
-    without = len(annotators) - (len(found) - len(absent))
-    if without:
-        note(f"{path}: {quantify(without, 'annotator')} {'has' if without == 1 else 'have'} no time in it.")
+    require_some(pd.Index(list(found)), annotators, path, person, "time")
     return pd.Series({name: value for name, value in found.items() if name in annotators}, dtype=float)
 
 
@@ -71,11 +57,8 @@ def _columns(table: Table, path: Path) -> tuple[Any, Any, int | None]:
     times = [name for name in table.columns if normal(name) in (*FACTORS, *OF_CLOCK)]
     if len(times) != 1:
         raise InputError(f"{path}: One column must be called 'seconds', 'minutes' or 'time'. Found {shown}.")
-    people = [one for one in table.columns if (called := role_of_name(one)) is not None and called.role == "annotator"]
-    rest = [name for name in table.columns if name != times[0]]
-    if len(people) != 1 and len(rest) != 1:
-        raise InputError(f"{path}: One column must be called 'annotator', or be the only other. Found {shown}.")
-    return (people if len(people) == 1 else rest)[0], times[0], FACTORS.get(normal(times[0]))
+    person = person_column(table, path, [name for name in table.columns if name != times[0]])
+    return person, times[0], FACTORS.get(normal(times[0]))
 
 
 def _seconds(cell: Any, factor: int | None) -> float | None:

@@ -66,16 +66,18 @@ class FeatureOptions:
 
 @dataclass(frozen=True)
 class CardSortOptions(Request):
-    """People to leave out, and files of corrections of names and of people's times."""
+    """People to leave out, by name or by their answers in a table, and files of corrections of names and of times."""
 
     leave_out: Sequence[str] = ()
+    people: FilePath | None = None
+    where: Sequence[str] = ()
     names: FilePath | None = None
     seconds: FilePath | None = None
 
     @property
     def paths(self) -> list[Path]:
         """The files, which must not be overwritten."""
-        return [path for path in (self.names, self.seconds) if path is not None]
+        return [path for path in (self.people, self.names, self.seconds) if path is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,9 +321,14 @@ class DifferenceRequest(Request):
     Attributes
     ----------
     first, second : Path, DataFrame, Groupings or Labels
-        Groupings or labels, or their files; "-" is standard input.
+        Groupings or labels, or their files; "-" is standard input. None for the second if `by` divides the first.
     reading : dict
         How both files are read, as keywords of `consilience.read_annotations`.
+    people : Path or None
+        Table of annotators with a column for each answer, if two segments of one study are compared.
+    by : str or None
+        The segments: ``device=phone,desktop`` for two answers, ``device=phone`` for one and all others, ``device`` if
+        there are two.
     item_names : Path, DataFrame or None
         As in `FitRequest`, for both studies.
     names : sequence of str or None
@@ -342,8 +349,10 @@ class DifferenceRequest(Request):
     """
 
     first: Source
-    second: Source
+    second: Source | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    people: FilePath | None = None
+    by: str | None = None
     item_names: Table | None = None
     names: Sequence[str] | None = None
     same_people: bool = False
