@@ -103,7 +103,7 @@ def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, Card
         shown = ", ".join(repr(plain(name)) for name in left_out[:LISTED]) + (", …" if len(left_out) > LISTED else "")
         note(f"Left out of the fit: {len(left_out):,} of {quantify(annotations.n_annotators, 'annotator')}, {shown}.")
         annotations = annotations.leave_out(left_out)
-    if options.where:
+    if options.people is not None:
         kept = people_where(options.people, options.where, annotations.annotators)
         shown = spell(where=list(options.where))
         note(f"{shown}: {len(kept):,} of {quantify(annotations.n_annotators, 'annotator')} in the fit.")

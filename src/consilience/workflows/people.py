@@ -47,11 +47,10 @@ class Answers:
         InputError
             There is no such column.
         """
-        exact = [column for column in self.frame if column == name]
-        alike = exact or [column for column in self.frame if normal(column) == normal(name)]
+        columns = list(map(str, self.frame))
+        alike = [name] if name in columns else [column for column in columns if normal(column) == normal(name)]
         if len(alike) != 1:
-            shown = ", ".join(map(repr, self.frame))
-            near = near_spelling(name, self.frame.columns)
+            shown, near = ", ".join(map(repr, columns)), near_spelling(name, columns)
             raise InputError(f"{self.path}: There is no column {name!r}.{near} Found {shown}.")
         without = int(self.frame[alike[0]].reindex(self.annotators).isna().sum())
         if without:
