@@ -3,6 +3,7 @@
 from consilience.analysis.axes import map_axes
 from consilience.analysis.certainty import Certainty, certainty
 from consilience.analysis.cohesion import cluster_cohesion
+from consilience.analysis.exact_groups import exact_groups
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.label_quality import LabelQuality, label_quality
 from consilience.analysis.random_sorters import random_sorters
@@ -63,6 +64,7 @@ __all__ = [
     "certainty",
     "cluster_cohesion",
     "difference_report",
+    "exact_groups",
     "group_words",
     "item_votes",
     "label_quality",

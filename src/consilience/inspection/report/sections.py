@@ -35,6 +35,7 @@ from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
     deep_sections,
+    exact_group_sections,
     fusion_sections,
     fusion_tables,
     item_tables,
@@ -162,6 +163,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield from filter(None, [certainty_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
+    yield from filter(None, [exact_group_sections.section(subject)])
     yield from name_sections.sections(subject)
     yield from filter(None, [sensory_sections.words_section(subject)])
     yield from (replace(section, folded=True) for section in _methods(subject))
