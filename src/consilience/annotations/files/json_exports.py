@@ -1,4 +1,4 @@
-"""JSON of other tools: tasks of Label Studio, lines of Prodigy and of doccano."""
+"""JSON of other tools: tasks of Label Studio, lines of Prodigy and of doccano; and items that hold lists of labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def known_records(records: Records, request: ReadingRequest, name: str) -> Expor
 
 
 def _tool_of(objects: list[dict[str, Any]]) -> str | None:
-    if all(isinstance(record.get("annotations", record.get("completions")), list) for record in objects):
+    if all(isinstance(record.get("annotations", record.get("completions")), list) for record in objects) and (
+        _list_of_answers(objects) is None
+    ):
         return "Label Studio"
     hashes = {"_input_hash", "_task_hash"}
     if all("answer" in record for record in objects) and any(hashes & record.keys() for record in objects):
@@ -59,6 +61,41 @@ def _tool_of(objects: list[dict[str, Any]]) -> str | None:
 def _long(rows: list[tuple[Any, ...]], columns: list[str], places: list[int], where: Where) -> Table:
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     return Table(frame, lambda row: where(places[row]), is_text=False)
+
+
+# Lists within items
+
+
+def answers_in_lists(records: Records) -> Table | None:
+    """Return a row for each answer of ``{"id": …, "annotations": [{"annotator": …, "label": …}, …]}``, None for others.
+
+    What is said of the item is repeated in each row; an item with an empty list has a row without an answer.
+    """
+    key = _list_of_answers(records.objects)
+    if key is None:
+        return None
+    rows, places = list[dict[str, Any]](), list[int]()
+    for place, record in enumerate(records.objects):
+        item = {name: value for name, value in record.items() if name != key}
+        for answer in record[key] or [{}]:
+            renamed = {f"{key}.{name}" if name in item else name: value for name, value in answer.items()}
+            rows.append(item | renamed)
+            places.append(place)
+    return Table(pd.DataFrame(rows, dtype=object), lambda row: records.where(places[row]), is_text=False)
+
+
+def _list_of_answers(objects: list[dict[str, Any]]) -> str | None:
+    """Return the key under which each item has a list of objects that hold no others, None unless it is one."""
+    keys = [key for key in objects[0] if all(_are_answers(record.get(key)) for record in objects)] if objects else []
+    keys = [key for key in keys if any(record[key] for record in objects)]
+    return keys[0] if len(keys) == 1 else None
+
+
+def _are_answers(held: Any) -> bool:
+    return isinstance(held, list) and all(
+        isinstance(answer, dict) and len(answer) > 1 and not any(isinstance(x, list | dict) for x in answer.values())
+        for answer in held
+    )
 
 
 # Label Studio

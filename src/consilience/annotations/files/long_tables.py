@@ -80,7 +80,21 @@ def _parts(table: Table, request: ReadingRequest) -> _Parts:
         role = names[column].role if column in names else None
         if role is not None and role not in request.columns and not (role == "item" and "item_b" in columns):
             columns.setdefault(role, []).append(column)
+    if "annotator" in columns and not {"item", "item_b"} & columns.keys() and request.kind != "pairs":
+        ids = _ids_of_items(table, free, columns["annotator"][0])
+        columns |= {"item": ids} if len(ids) == 1 else {}
     return _Parts(columns, names, dict(request.columns))
+
+
+def _ids_of_items(table: Table, free: list[Any], annotator: Any) -> list[Any]:
+    """Return columns such as "id" that number what several annotators answered, and not the rows."""
+    ids = [column for column in free if normal(column) in IDENTIFIERS]
+    cells = table.frame[[*ids, annotator]].astype(str)
+    return [
+        column
+        for column in ids
+        if cells[column].duplicated().any() and not cells[[column, annotator]].duplicated().any()
+    ]
 
 
 def _item_pair(

@@ -14,7 +14,7 @@ from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of
 from consilience.annotations.files.importer import Statements, statements, table_of_frame
-from consilience.annotations.files.json_exports import known_records
+from consilience.annotations.files.json_exports import answers_in_lists, known_records
 from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
@@ -253,7 +253,7 @@ def _statements(source: Source, request: ReadingRequest, encoding: str | None, s
         found = known_records(held, request, name)
         if found is not None:
             return statements(found.table, found.request, name, export=found)
-        held = held.table()
+        held = answers_in_lists(held) or held.table()
     return statements(held, request, name)
 
 
