@@ -22,12 +22,14 @@ class Pool:
 
     subsets : places of the items of each candidate.
     item, candidate : the same places in one array, and the candidate of each.
+    content : a number for each different set of items, of each candidate.
     open : whether each can still be chosen.
     """
 
     subsets: list[np.ndarray]
     item: Int[np.ndarray, " rows"]
     candidate: Int[np.ndarray, " rows"]
+    content: Int[np.ndarray, " candidates"]
     open: Bool[np.ndarray, " candidates"]
 
     @classmethod
@@ -48,8 +50,10 @@ class Pool:
             name = plain(items[item[repeated][0]])
             raise InputError(f"Item {name!r} occurs twice in candidate {candidate[repeated][0] + 1}.")
         subsets = np.split(item, np.flatnonzero(np.diff(candidate)) + 1)
-        taken = {_items(subset) for subset in pending}
-        return cls(subsets, item, candidate, np.array([_items(subset) not in taken for subset in subsets]))
+        sets = [frozenset(subset.tolist()) for subset in subsets]
+        taken = {frozenset(subset.tolist()) for subset in pending}
+        content = pd.factorize(pd.Series(sets, dtype=object))[0]
+        return cls(subsets, item, candidate, content, np.array([items not in taken for items in sets]))
 
     def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> int:
         """Return the candidate that the strategy prefers of those that are open and hold allowed items only.
@@ -70,9 +74,4 @@ class Pool:
 
     def without(self, chosen: int) -> Pool:
         """Close a candidate and all others with the same items."""
-        others = np.array([_items(subset) != _items(self.subsets[chosen]) for subset in self.subsets])
-        return replace(self, open=self.open & others)
-
-
-def _items(subset: np.ndarray) -> frozenset[int]:
-    return frozenset(subset.tolist())
+        return replace(self, open=self.open & (self.content != self.content[chosen]))

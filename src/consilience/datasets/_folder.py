@@ -176,4 +176,4 @@ def pixels(images: np.ndarray) -> pd.DataFrame:
     """Return pictures (n_items, height, width[, channels]) as a table of float pixels, row by row."""
     shape = images.shape[1:]
     names = ["pixel_" + "_".join(map(str, place)) for place in np.ndindex(*shape)]
-    return pd.DataFrame(images.reshape(len(images), -1).astype(float), columns=names)
+    return pd.DataFrame(images.reshape(len(images), -1).astype(float), columns=names, copy=False)
