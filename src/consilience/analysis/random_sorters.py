@@ -8,15 +8,21 @@ among them, within each grouping; z_u is the number of standard deviations by wh
     z_u | u does not        ~ Normal(μ, σ²), σ ≥ 1, the rest of the crowd
     u sorts at random       ~ Bernoulli(π), π ~ Beta(1, 4)
 
-π, μ and σ are found by EM; the probability of being random is the posterior.
+π, μ and σ are found by EM; the probability of being random is the posterior. Mean, variance and skewness of T_u of all
+such sorts are known in closed form (`permutation_moments`), as is the p-value of Pearson III.
 
 Decided here
 ------------
+A p-value of Pearson III from .005 to .2 is replaced by the share of sorts that are drawn. Pearson III alone has a level
+of up to .2 in place of .05 where few items or pairs let T_u have few values; but of 750 cases of 4 to 50 items, in none
+was a p-value above .05 where Pearson III has less than .005, or below .05 where it has more than .2
+(``python -m benchmarks.random_levels``).
+
 People who are probably random say nothing about the items, so the others are weighed by the probability that they
-are not random, and all is repeated twice. The probability does not rise with z: below the mean of random sorts, it is
-that of the mean. Nobody is marked whose agreement fewer than one random sort in twenty reaches. If the others are not
-above random sorts by two standard deviations on average (μ < 2), random and careful people cannot be told apart: the
-probabilities are unknown, and nobody is marked.
+are not random, and all is repeated, at most twice. The probability does not rise with z: below the mean of random
+sorts, it is that of the mean. Nobody is marked whose agreement fewer than one random sort in twenty reaches. If the
+others are not above random sorts by two standard deviations on average (μ < 2), random and careful people cannot be
+told apart: the probabilities are unknown, and nobody is marked.
 
 The same holds for a person who shares too few items with the others, or where the others agree too little. Somebody who
 puts two items together as often as the others do has the expected z
@@ -29,23 +35,26 @@ somebody who agrees six tenths as much is above 19 of 20 random sorts, three tim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.stats import norm, pearson3
 
+from consilience.analysis.permutation_moments import PermutationSums, central_moments, moments_of_permutations
 from consilience.annotations import Groupings
 
 THRESHOLD = 0.5  # posterior probability from which somebody is marked
 P_VALUE = 0.05  # agreement that fewer random sorts reach is not marked
+DOUBTFUL = (0.005, 0.2)  # p-values that are counted among random sorts
 N_PERMUTATIONS = 400
-MOST_PAIRS = 2_000_000  # looked up for a person, or fewer permutations are drawn
-FEWEST_PERMUTATIONS = 50
+MOST_PAIRS = 2_000_000  # looked up for a person at a time
 MOST_CELLS, MOST_GROUPINGS = 200_000_000, 5000  # of items × items × annotators; of all annotators
 FEWEST_ANNOTATORS = 4
 PASSES = 3
+SAME_WEIGHT = 1e-6  # that nobody's weight changes by, or another pass is made
 FARTHEST = 30.0  # standard deviations, beyond which a density is as good as zero and its logarithm is lost
 EM_STEPS = 100
 PRIOR_RANDOM, PRIOR_NOT = 1.0, 4.0  # imagined people of either kind
@@ -54,8 +63,37 @@ CAREFUL = 1.645  # z that one random sort in twenty exceeds
 LEAST_EXPECTED = 3.8  # z of somebody who sorts like the others; with less, nothing is said of a person
 MOST_SKEW = 3.0
 
-# for each grouping of a person its items, and which two of them are together, as places among them: (items, (2, pairs))
-Sort = list[tuple[np.ndarray, np.ndarray]]
+
+@dataclass(frozen=True)
+class PersonSort:
+    """A grouping of a person.
+
+    Attributes
+    ----------
+    items : the items in it
+    places : of these items among all items of the person
+    pairs : the places, among the items of the grouping, of each two that are together
+    sums : of these pairs, see `PermutationSums`
+    """
+
+    items: Int[np.ndarray, " items"]
+    places: Int[np.ndarray, " items"]
+    pairs: Int[np.ndarray, "2 pairs"]
+    sums: PermutationSums
+
+
+@dataclass(frozen=True)
+class AgainstRandom:
+    """The agreement of each person with the others, against that of random sorts; NaN where all sorts agree equally."""
+
+    z: Float[np.ndarray, " annotators"]
+    skew: Float[np.ndarray, " annotators"]
+    expected: Float[np.ndarray, " annotators"]
+
+    @property
+    def p_value(self) -> Float[np.ndarray, " annotators"]:
+        """That of Pearson III with this skewness."""
+        return pearson3.sf(self.z, self.skew)
 
 
 def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFrame | None:
@@ -65,7 +103,7 @@ def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFra
     ----------
     groupings : Groupings
     random_state : int
-        Seed of the random sorts.
+        Seed of the random sorts that are drawn where the p-value is from .005 to .2.
 
     Returns
     -------
@@ -91,109 +129,173 @@ def random_sorters(groupings: Groupings, *, random_state: int = 0) -> pd.DataFra
     too_large = groupings.n_items**2 * n > MOST_CELLS or groupings.n_groupings > MOST_GROUPINGS
     if n < FEWEST_ANNOTATORS or too_large:
         return None
-    rng = np.random.default_rng(random_state)
     sorts = _sorts_of(groupings)
-    probability = np.zeros(n)
+    weight = np.ones(n)
     for _ in range(PASSES):
+        weighed = WeighedPairs.of(groupings.n_items, sorts, weight)
+        found = _against_random(sorts, weighed)
+        tested = found.expected >= LEAST_EXPECTED
+        probability = _posterior(np.where(tested, found.z, np.nan), np.clip(found.skew, 0, MOST_SKEW))
         weight = 1 - np.nan_to_num(probability)
-        z, skew, p_value, expected = _against_random(groupings, sorts, weight, rng)
-        tested = expected >= LEAST_EXPECTED
-        probability = _posterior(np.where(tested, z, np.nan), skew)
+        if np.abs(weight - weighed.weight).max() < SAME_WEIGHT:
+            break
+    p_value = _p_values(found, sorts, weighed, np.random.default_rng(random_state))
     marked = (np.nan_to_num(probability) >= THRESHOLD) & (np.nan_to_num(p_value) >= P_VALUE)
     return pd.DataFrame(
         {
-            "z": z,
+            "z": found.z,
             "p_value": p_value,
             "probability": probability,
             "random": marked,
-            "expected_z": expected,
+            "expected_z": found.expected,
             "tested": tested,
         },
         index=groupings.annotators.rename("annotator"),
     )
 
 
-def _sorts_of(groupings: Groupings) -> list[Sort]:
-    """Return the groupings of each annotator: the items of each, and the pairs of places that are together."""
+def _sorts_of(groupings: Groupings) -> list[list[PersonSort]]:
+    """Return the groupings of each annotator."""
     members = groupings.incidence.tocsc()
     groups: list[list[np.ndarray]] = [[] for _ in range(groupings.n_groupings)]
     for group, grouping in enumerate(groupings.grouping_of_group):
         inside = members.indices[members.indptr[group] : members.indptr[group + 1]]
         groups[grouping].append(np.asarray(inside, dtype=np.intp))
-    sorts: list[Sort] = [[] for _ in range(groupings.n_annotators)]
+    by_annotator: list[list[list[np.ndarray]]] = [[] for _ in range(groupings.n_annotators)]
     for grouping, annotator in enumerate(groupings.annotator_of_grouping):
         if any(len(each) for each in groups[grouping]):
-            items = np.unique(np.concatenate(groups[grouping]))
-            places = [np.searchsorted(items, each) for each in groups[grouping]]
-            pairs = [each[np.array(np.triu_indices(len(each), 1))] for each in places]
-            sorts[annotator].append((items, np.concatenate(pairs, axis=1)))
-    return sorts
+            by_annotator[annotator].append(groups[grouping])
+    return [_sort_of(each) for each in by_annotator]
 
 
-def _against_random(
-    groupings: Groupings, sorts: list[Sort], weight: Float[np.ndarray, " annotators"], rng: np.random.Generator
-) -> tuple[np.ndarray, ...]:
-    """Return z, the skewness of the random sorts, the p-value, and the z expected of each annotator."""
-    together, seen = _counts(groupings, sorts, weight)
-    found = np.full((groupings.n_annotators, 4), np.nan)
-    for annotator, sort in enumerate(sorts):
-        own_together, own_seen = _counts_of(sort, groupings.n_items)
-        share = _share(together - weight[annotator] * own_together, seen - weight[annotator] * own_seen)
-        observed, drawn = _agreements(sort, share, rng)
-        spread = drawn.std()
-        # every permutation agrees equally, but for rounding: nothing can be tested
-        if spread <= 1e-9 * max(abs(observed), 1):
-            continue
-        scores = (drawn - drawn.mean()) / spread
-        # equal but for rounding counts as reached
-        p_value = (1 + (drawn >= observed - 1e-9 * max(abs(observed), 1)).sum()) / (1 + len(drawn))
-        skew = np.clip((scores**3).mean(), 0, MOST_SKEW)
-        found[annotator] = (observed - drawn.mean()) / spread, skew, p_value, _signal(sort, share) / spread
-    return tuple(found.T)
+def _sort_of(groupings: list[list[np.ndarray]]) -> list[PersonSort]:
+    """Return the groupings of one annotator, each a list of the items of its groups."""
+    inside = [np.unique(np.concatenate(groups)) for groups in groupings]
+    items = np.unique(np.concatenate([*inside, np.empty(0, dtype=np.intp)]))
+    sort = []
+    for groups, of_grouping in zip(groupings, inside, strict=True):
+        places = [np.searchsorted(of_grouping, each) for each in groups]
+        pairs = np.concatenate([each[np.array(np.triu_indices(len(each), 1))] for each in places], axis=1)
+        sums = PermutationSums.of_groups(np.array([len(each) for each in groups], dtype=float))
+        sort.append(PersonSort(of_grouping, np.searchsorted(items, of_grouping), pairs, sums))
+    return sort
 
 
-def _counts(groupings: Groupings, sorts: list[Sort], weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often two items were put together, and seen together, each annotator weighed."""
-    together, seen = np.zeros((2, groupings.n_items, groupings.n_items))
-    for sort, of_sort in zip(sorts, weight, strict=True):
-        for items, (a, b) in sort:
-            np.add.at(together, (items[a], items[b]), of_sort)
-            seen[np.ix_(items, items)] += of_sort
-    return together + together.T, seen
+@dataclass(frozen=True)
+class WeighedPairs:
+    """How often two items were put together, and seen together, each annotator weighed.
+
+    Attributes
+    ----------
+    together, seen : sums of the annotators' weights
+    weight : of each annotator
+    total, number : the sum of the shares of those who put two items together, and the number of pairs seen by anybody
+    """
+
+    together: Float[np.ndarray, "items items"]
+    seen: Float[np.ndarray, "items items"]
+    weight: Float[np.ndarray, " annotators"]
+    total: float
+    number: int
+
+    @classmethod
+    def of(cls, n_items: int, sorts: list[list[PersonSort]], weight: Float[np.ndarray, " annotators"]) -> WeighedPairs:
+        """Count the pairs of all annotators."""
+        together, seen = np.zeros((2, n_items, n_items))
+        for sort, of_sort in zip(sorts, weight, strict=True):
+            for one in sort:
+                a, b = one.items[one.pairs]
+                np.add.at(together, (a, b), of_sort)
+                seen[np.ix_(one.items, one.items)] += of_sort
+        together += together.T
+        share, known = _shares(together, seen)
+        return cls(together, seen, weight, float(share.sum()), int(known.sum()))
+
+    def of_others(self, annotator: int, sort: list[PersonSort]) -> Float[np.ndarray, "items items"]:
+        """Return the shares of the others among the items of an annotator, less their mean over all items."""
+        items = np.unique(np.concatenate([one.items for one in sort]))
+        block = np.ix_(items, items)
+        together, seen = self.together[block], self.seen[block]
+        share, known = _shares(together, seen)
+        total, number = self.total - share.sum(), self.number - known.sum()
+        own = self.weight[annotator]
+        for one in sort:
+            a, b = one.places[one.pairs]
+            np.subtract.at(together, (a, b), own)
+            np.subtract.at(together, (b, a), own)
+            seen[np.ix_(one.places, one.places)] -= own
+        share, known = _shares(together, seen)
+        mean = (total + share.sum()) / max(int(number + known.sum()), 1)
+        return np.where(known, share - mean, 0.0)
 
 
-def _counts_of(sort: Sort, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    together, seen = np.zeros((2, n_items, n_items))
-    for items, (a, b) in sort:
-        np.add.at(together, (items[a], items[b]), 1.0)
-        seen[np.ix_(items, items)] += 1.0
-    return together + together.T, seen
-
-
-def _share(together: np.ndarray, seen: np.ndarray) -> Float[np.ndarray, "items items"]:
-    """Return the share of those who saw two items that put them together, less its mean; 0 where nobody saw them."""
+def _shares(together: np.ndarray, seen: np.ndarray) -> tuple[Float[np.ndarray, "items items"], np.ndarray]:
+    """Return the share of those who saw two items that put them together, and where anybody saw them; 0 elsewhere."""
     known = seen > 1e-9  # what is left where nobody else saw both is rounding of weights
     np.fill_diagonal(known, False)
-    share = np.divide(together, seen, out=np.zeros_like(together), where=known)
-    mean = share.sum() / max(int(known.sum()), 1)
-    return np.where(known, share - mean, 0.0)
+    return np.divide(together, seen, out=np.zeros_like(together), where=known), known
 
 
-def _agreements(sort: Sort, share: np.ndarray, rng: np.random.Generator) -> tuple[float, Float[np.ndarray, " draws"]]:
-    """Return the agreement of a person, and those of random sorts."""
-    n_pairs = sum(pairs.shape[1] for _, pairs in sort)
-    n_draws = int(np.clip(MOST_PAIRS // max(n_pairs, 1), FEWEST_PERMUTATIONS, N_PERMUTATIONS))
-    observed, drawn = 0.0, np.zeros(n_draws)
-    for items, (a, b) in sort:
-        observed += float(share[items[a], items[b]].sum())
-        order = rng.permuted(np.tile(items, (n_draws, 1)), axis=1)
-        drawn += share[order[:, a], order[:, b]].sum(1)
-    return observed, drawn
+def _against_random(sorts: list[list[PersonSort]], weighed: WeighedPairs) -> AgainstRandom:
+    """Compare the agreement of each annotator with the moments of that of random sorts."""
+    found = np.full((len(sorts), 3), np.nan)
+    for annotator, sort in enumerate(sorts):
+        if sort:
+            found[annotator] = _compare_with_random(sort, weighed.of_others(annotator, sort))
+    return AgainstRandom(*found.T)
 
 
-def _signal(sort: Sort, share: np.ndarray) -> float:
-    """Return by how much the agreement of somebody who sorts like the others is expected to exceed a random one's."""
-    return sum(float((share[np.ix_(items, items)] ** 2).sum()) / 2 for items, _ in sort)
+def _compare_with_random(sort: list[PersonSort], share: np.ndarray) -> tuple[float, float, float]:
+    """Return z, the skewness of random sorts, and the z expected of somebody who sorts like the others."""
+    cumulants, signal, scale = np.zeros(3), 0.0, 0.0
+    for one in sort:
+        inside = share[np.ix_(one.places, one.places)]
+        moments = moments_of_permutations(one.sums, PermutationSums.of_matrix(inside), len(one.items))
+        cumulants += central_moments(*moments)
+        signal += float((inside**2).sum()) / 2
+        scale += one.sums.ones * float(np.abs(inside).max())
+    mean, variance, third = cumulants
+    # every permutation agrees equally, but for rounding: nothing can be tested
+    if variance <= (1e-6 * scale) ** 2:
+        return (np.nan,) * 3
+    spread = float(np.sqrt(variance))
+    return (_agreement(sort, share) - mean) / spread, third / spread**3, signal / spread
+
+
+def _agreement(sort: list[PersonSort], share: np.ndarray) -> float:
+    """Return the sum of the shares of the pairs that a person put together."""
+    return sum(float(share[tuple(one.places[one.pairs])].sum()) for one in sort)
+
+
+def _p_values(
+    found: AgainstRandom, sorts: list[list[PersonSort]], weighed: WeighedPairs, rng: np.random.Generator
+) -> Float[np.ndarray, " annotators"]:
+    """Return the p-value of each annotator; those where Pearson III may decide wrongly are counted."""
+    p_value = found.p_value
+    low, high = DOUBTFUL
+    for annotator in np.flatnonzero((p_value >= low) & (p_value <= high)).tolist():
+        sort = sorts[annotator]
+        share = weighed.of_others(annotator, sort)
+        observed, drawn = _agreement(sort, share), _agreements_of_random(sort, share, rng)
+        # equal but for rounding counts as reached
+        reached = drawn >= observed - 1e-9 * max(abs(observed), 1)
+        p_value[annotator] = (1 + reached.sum()) / (1 + len(drawn))
+    return p_value
+
+
+def _agreements_of_random(
+    sort: list[PersonSort], share: np.ndarray, rng: np.random.Generator
+) -> Float[np.ndarray, " draws"]:
+    """Return the agreements of random sorts, those of as few at a time as memory asks for."""
+    drawn = np.zeros(N_PERMUTATIONS)
+    for one in sort:
+        a, b = one.pairs
+        at_a_time = int(np.clip(MOST_PAIRS // max(len(a), 1), 1, N_PERMUTATIONS))
+        for first in range(0, N_PERMUTATIONS, at_a_time):
+            part = drawn[first : first + at_a_time]
+            order = rng.permuted(np.tile(one.places, (len(part), 1)), axis=1)
+            part += share[order[:, a], order[:, b]].sum(1)
+    return drawn
 
 
 def _posterior(z: Float[np.ndarray, " annotators"], skew: np.ndarray) -> Float[np.ndarray, " annotators"]:
@@ -220,8 +322,7 @@ def _posterior(z: Float[np.ndarray, " annotators"], skew: np.ndarray) -> Float[n
 
 def _density(z: np.ndarray, skew: np.ndarray) -> np.ndarray:
     """Return the density of z under random sorts; below their mean, that at the mean."""
-    within = np.clip(z, 0.0, FARTHEST)
-    return np.array([pearson3.pdf(one, three) for one, three in zip(within.tolist(), skew.tolist(), strict=True)])
+    return pearson3.pdf(np.clip(z, 0.0, FARTHEST), skew)
 
 
 def _moments(z: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

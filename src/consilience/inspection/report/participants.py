@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from consilience.analysis.annotator_frames import mean_with_others
 from consilience.analysis.names import join_names, name_text
 from consilience.analysis.panels import are_compared
-from consilience.analysis.random_sorters import N_PERMUTATIONS, P_VALUE, marked_names
+from consilience.analysis.random_sorters import DOUBTFUL, N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
 from consilience.inspection.report.annotators import TIME, minutes
@@ -29,10 +29,11 @@ ITEMS = 12  # items of a group that are listed
 RANDOM_READING = (
     "Random sorts that agree as well: of random sorts into groups of the same sizes, the share that agree with the "
     "other {people} at least as well as this {person} does; from {level:.0%}, the {person} is at chance. The "
-    "{person}'s own sort counts as one of them, so the share is never below 1 in {n_sorts} (more where {items} are "
-    "very many). Probably random: how probable it is that this {person} sorted at random, given how well the {people} "
-    "agree in general; from 50% they are marked. Untested: too few {items} in common or too little agreement to tell. "
-    "Whoever is marked may have sorted by a principle of their own: look at their groups before leaving them out. "
+    "share follows from the mean, the spread and the skewness of all such sorts; from {low:.1%} to {high:.0%} it is "
+    "counted among {n_sorts} of them, of which one is the {person}'s own. Probably random: how probable it is that "
+    "this {person} sorted at random, given how well the {people} agree in general; from 50% they are marked. Untested: "
+    "too few {items} in common or too little agreement to tell. Whoever is marked may have sorted by a principle of "
+    "their own: look at their groups before leaving them out. "
 )
 HEADING = "Whose groups represent the others"
 NAMED = 8  # people in a sentence of the findings
@@ -314,7 +315,13 @@ def _how_to_see_groups(subject: Subject) -> str:
 def random_reading(words: Words) -> str:
     """Say how to read the columns on random sorts."""
     return RANDOM_READING.format(
-        people=words.annotators, person=words.annotator, items=words.items, level=P_VALUE, n_sorts=N_PERMUTATIONS + 1
+        people=words.annotators,
+        person=words.annotator,
+        items=words.items,
+        level=P_VALUE,
+        low=DOUBTFUL[0],
+        high=DOUBTFUL[1],
+        n_sorts=N_PERMUTATIONS + 1,
     )
 
 
