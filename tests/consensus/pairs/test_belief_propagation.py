@@ -45,7 +45,7 @@ def test_exact_on_a_tree(seed, n_clusters):
     rng = np.random.default_rng(seed)
     right = rng.uniform(2, 9, size=(2, 2, 2))
     excess = np.expm1(correlation_clustering.log_odds_of_pairs(problem, right))
-    messages = rng.dirichlet(np.ones(n_clusters), 10)
+    messages = rng.dirichlet(np.ones(n_clusters), 10).T
     for _ in range(6):  # the longest path has five items
         messages = belief_propagation.update_messages(messages, excess, problem)
     score = belief_propagation._scores(messages, excess, problem)[1]

@@ -47,8 +47,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.sparse import csr_array
+from jaxtyping import Float
 from scipy.special import gammaln, logsumexp, softmax
 
 from consilience.consensus.pairs.correlation_clustering import (
@@ -74,7 +73,7 @@ LEAST_CERTAINTY = 0.1  # of shares that tell clusters apart
 LARGEST_LOG_ODDS = 50.0  # beyond, one cluster or two is certain; exp overflows at 709
 
 Shares = Float[np.ndarray, "items clusters"]
-Messages = Float[np.ndarray, "directed clusters"]
+Messages = Float[np.ndarray, "clusters directed"]  # rows are long: sums over clusters are sums of rows
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def shares_of(cluster: Clusters) -> Shares:
 def run(problem: CorrelationClusteringProblem, start: Shares, *, max_iter: int, tol: float) -> Trace[Beliefs]:
     """Sweep until the evidence stands still."""
     right = apart(problem, ACCURACIES[1]).right
-    state = Beliefs(start[_senders(problem)], right, start, -np.inf, np.inf)
+    state = Beliefs(start.T[:, problem.senders], right, start, -np.inf, np.inf)
     return iterate(
         state,
         lambda beliefs: step(beliefs, problem),
@@ -149,7 +148,10 @@ def step(beliefs: Beliefs, problem: CorrelationClusteringProblem) -> Beliefs:
     excess = np.expm1(np.minimum(log_odds_of_pairs(problem, beliefs.right), LARGEST_LOG_ODDS))
     messages = beliefs.messages
     for _ in range(PASSES):
-        messages = DAMPING * messages + (1 - DAMPING) * update_messages(messages, excess, problem)
+        passed = update_messages(messages, excess, problem)
+        passed *= 1 - DAMPING
+        passed += DAMPING * messages
+        messages = passed
     score = _scores(messages, excess, problem)[1]
     share = softmax(score, axis=1)
     alike, normalizer = _alike(messages, excess)
@@ -160,8 +162,11 @@ def step(beliefs: Beliefs, problem: CorrelationClusteringProblem) -> Beliefs:
 def update_messages(messages: Messages, excess: PerPair, problem: CorrelationClusteringProblem) -> Messages:
     """Messages from all others but the one to whom they go."""
     received, score = _scores(messages, excess, problem)
-    back = np.roll(received, len(excess), axis=0)  # from the receiver of each message
-    return softmax(score[_senders(problem)] - back, axis=1)
+    others = np.take(score.T, problem.senders, axis=1)
+    there, back = np.split(others, 2, axis=1)
+    there -= received[:, len(excess) :]  # from the receiver of each message
+    back -= received[:, : len(excess)]
+    return _normalize(others)
 
 
 def evidence(
@@ -202,20 +207,22 @@ def _is_answer(trace: Trace[Beliefs]) -> bool:
 
 def _scores(messages: Messages, excess: PerPair, problem: CorrelationClusteringProblem) -> tuple[Messages, Shares]:
     """Log factor of each message at its receiver, and their sums."""
-    received = np.log1p(np.tile(excess, 2)[:, None] * messages)
-    n_directed = len(received)
-    receiver = np.concatenate([problem.second, problem.first])
-    into = csr_array((np.ones(n_directed), (receiver, np.arange(n_directed))), shape=(problem.n_items, n_directed))
-    return received, np.asarray(into @ received)
+    received = np.tile(excess, 2) * messages
+    np.log1p(received, out=received)
+    return received, np.stack([problem.into_items @ of_cluster for of_cluster in received], axis=1)
+
+
+def _normalize(score: Messages) -> Messages:
+    """Softmax over clusters, in place: a pass takes as long as arrays of all messages are written."""
+    score -= score.max(0)
+    np.exp(score, out=score)
+    score /= score.sum(0)
+    return score
 
 
 def _alike(messages: Messages, excess: PerPair) -> tuple[PerPair, PerPair]:
     """p(z_i = z_j) and Z_ij of the judged pairs."""
-    there, back = np.split(messages, 2)
-    agreement = (there * back).sum(1)
+    there, back = np.split(messages, 2, axis=1)
+    agreement = (there * back).sum(0)
     normalizer = 1 + excess * agreement
     return (1 + excess) * agreement / normalizer, normalizer
-
-
-def _senders(problem: CorrelationClusteringProblem) -> Int[np.ndarray, " directed"]:
-    return np.concatenate([problem.first, problem.second])

@@ -58,7 +58,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -143,6 +143,18 @@ class CorrelationClusteringProblem:
             batches=tuple(np.array_split(rng.permutation(n_items), min(N_BATCHES, n_items))),
             direction=rng.standard_normal(n_items),
         )
+
+    @cached_property
+    def senders(self) -> Int[np.ndarray, " directed"]:
+        """The items that send messages over the pairs, first to second and then back."""
+        return np.concatenate([self.first, self.second])
+
+    @cached_property
+    def into_items(self) -> csr_array:
+        """Which item each message is for, of shape (items, directed)."""
+        receivers = np.concatenate([self.second, self.first])
+        number = np.arange(len(receivers))
+        return csr_array((np.ones(len(receivers)), (receivers, number)), shape=(self.n_items, len(receivers)))
 
     def matrix(self, values: PerPair) -> csr_array:
         """Symmetric sparse matrix with these values of the pairs."""
