@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
+from consilience.analysis.dissimilarity import ClusterShares
 from consilience.annotations.fit_arguments import as_groupings
 from consilience.errors import InputError
-from consilience.inference.memberships import Memberships, count_presented, together
+from consilience.inference.memberships import Memberships
 
 LEFT_OVER = 0.1  # of the way from chance to always together
 
@@ -66,17 +67,12 @@ def cluster_cohesion(groupings: Any, clusters: Any) -> pd.DataFrame:
 
 def cohesion(memberships: Memberships, cluster: Int[np.ndarray, " items"]) -> pd.DataFrame:
     """Return the table of `cluster_cohesion`."""
-    counts, of = together(memberships).tocoo(), count_presented(memberships).tocoo()
     n_clusters = int(cluster.max(initial=-1)) + 1
-
-    def within(pairs: Any) -> np.ndarray:
-        row = cluster[pairs.coords[0]]
-        inside = (row == cluster[pairs.coords[1]]) & (row >= 0)
-        return np.bincount(row[inside], pairs.data[inside], n_clusters)
-
-    chance = float(counts.data.sum() / max(of.data.sum(), 1.0))
-    seen = within(of)
-    share = np.divide(within(counts), seen, out=np.full(n_clusters, np.nan), where=seen > 0)
+    within = ClusterShares.of(memberships, cluster, n_clusters)
+    seen, counted = np.diag(within.presented), np.diag(within.together)
+    share = np.divide(counted, seen, out=np.full(n_clusters, np.nan), where=seen > 0)
+    groups, groupings = memberships.group_sizes.astype(float), memberships.grouping_sizes.astype(float)
+    chance = float((groups**2 - groups).sum() / max((groupings**2 - groupings).sum(), 1.0))
     return pd.DataFrame(
         {
             "n_items": np.bincount(cluster[cluster >= 0], minlength=n_clusters),

@@ -12,7 +12,8 @@ those that a fusion works on, or, for other models or none, those that a fusion 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from consilience.inference.memberships import Memberships, count_presented, toge
 from consilience.inference.spectral import rows_of_length_one
 
 COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
+USUAL_AXES = 3  # of maps: computed once, of which most show two
 DIRECTIONS = 5  # coordinates of items without clusters
 
 Square = Float[np.ndarray, "items items"]
@@ -60,6 +62,7 @@ class CoOccurrence:
     clusters: FoundClusters | None
     estimator: Any
     places: Int[np.ndarray, " seen"]
+    _computed: dict[tuple[str, bytes], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, model: Any, groupings: Any, plot: str, clusters: FoundClusters | None = None) -> CoOccurrence:
@@ -118,19 +121,38 @@ class CoOccurrence:
 
     def dissimilarities(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         """1 - share of presentations in which items were put together, as `linkage` of SubsetFusion uses it."""
+        return self._once("dissimilarities", places, self._compute_dissimilarities)
+
+    def _compute_dissimilarities(self, places: Int[np.ndarray, " shown"]) -> Float[np.ndarray, "shown shown"]:
         memberships = self.memberships.of_items(places)
         silhouette = EvidenceSilhouette.of(memberships, rng=np.random.default_rng(0), all_items=True)
-        return silhouette.dissimilarities()
+        distance = silhouette.dissimilarities()
+        distance.flags.writeable = False  # several plots and tables have the same array
+        return distance
+
+    def _once(self, name: str, places: Int[np.ndarray, " shown"], compute: Callable[[Any], Any]) -> Any:
+        """Return what was computed of the same places before, or compute it: several parts of a page ask for it."""
+        key = name, np.asarray(places).tobytes()
+        if key not in self._computed:
+            self._computed[key] = compute(places)
+        return self._computed[key]
 
     def coverage(self, places: Int[np.ndarray, " shown"]) -> float:
         """Share of the pairs of some items that are in a grouping; 1 if there is no pair."""
+        return float(self._once("coverage", places, self._compute_coverage))
+
+    def _compute_coverage(self, places: Int[np.ndarray, " shown"]) -> float:
         n = len(places)
-        return float(count_presented(self.memberships.of_items(places)).nnz / (n * (n - 1))) if n > 1 else 1.0
+        return count_presented(self.memberships.of_items(places)).nnz / (n * (n - 1)) if n > 1 else 1.0
 
     def map(self, places: Int[np.ndarray, " shown"], n_axes: int = 2) -> Projection:
         """Coordinates of some items, two or more, with their names."""
         if self.coverage(places) >= COVERED:
-            points, shares = classical_scaling(self.dissimilarities(places), n_axes)
+            computed = max(n_axes, USUAL_AXES)
+            points, shares = self._once(
+                f"{computed} axes", places, lambda shown: classical_scaling(self.dissimilarities(shown), computed)
+            )
+            points, shares = points[:, :n_axes].copy(), shares[:n_axes]
             return Projection(points, tuple(f"dimension {axis} ({share:.0%})" for axis, share in enumerate(shares, 1)))
         vectors = self._coordinates()[places]
         centred = vectors - vectors.mean(0)

@@ -8,10 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
-from consilience.inference.memberships import Memberships, together
+from consilience.inference.memberships import Memberships, link_items
 
 KMEANS_ITEMS = 20_000  # with more items, centres are found on a sample of this size
 QUICK_ITEMS = 500  # up to which `quick_kmeans` saves time
@@ -111,11 +110,10 @@ def determined_clusters(memberships: Memberships, part: Clusters) -> Clusters | 
     if group_pairs == pairs:
         return part
     of_part = np.bincount(part).astype(float)
-    # fewer than the pairs within parts: some were never presented, which the products below need not find out
+    # fewer than the pairs within parts: some were never presented, which the product below need not find out
     if pairs < (of_part**2 - of_part).sum():
         return None
-    counts = together(memberships)
-    _, cluster = connected_components(counts, directed=False)
+    cluster = link_items(memberships.item, memberships.group, memberships.n_items, memberships.n_groups)
     split = np.unique(np.column_stack([memberships.grouping, cluster[memberships.item]]), axis=0)
     if len(split) != np.count_nonzero(memberships.group_sizes):
         return None  # a grouping separates items of a cluster

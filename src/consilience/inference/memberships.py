@@ -169,15 +169,9 @@ def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
 
     Parts are numbered from 0 by decreasing size; items that are in no grouping have -1.
     """
-    in_grouping = memberships.in_grouping
     n_items = memberships.n_items
-    # a graph of items and groupings, which come after the items
-    rows, columns = memberships.item, memberships.grouping + n_items
-    size = n_items + memberships.n_groupings
-    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
-    _, part = connected_components(graph, directed=False)
-    part = part[:n_items]
-    part[np.diff(in_grouping.indptr) == 0] = -1
+    part = link_items(memberships.item, memberships.grouping, n_items, memberships.n_groupings)
+    part[memberships.times_seen == 0] = -1
     seen = part >= 0
     names, code, counts = np.unique(part[seen], return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=np.intp)
@@ -185,6 +179,15 @@ def parts(memberships: Memberships) -> Int[np.ndarray, " items"]:
     out = np.full(n_items, -1)
     out[seen] = rank[code]
     return out
+
+
+def link_items(
+    item: Int[np.ndarray, " rows"], held_by: Int[np.ndarray, " rows"], n_items: int, n_sets: int
+) -> Int[np.ndarray, " items"]:
+    """Connected component of each item, linked by the groups or groupings that hold them, numbered by first items."""
+    size = n_items + n_sets  # nodes of the graph: the sets come after the items
+    graph = csr_array((np.ones(len(item), np.int8), (item, held_by + n_items)), shape=(size, size))
+    return np.asarray(connected_components(graph, directed=False)[1][:n_items])
 
 
 def _gram(left: csr_array, right: csr_array, weights: Float[np.ndarray, " columns"] | None) -> csr_array:
