@@ -20,10 +20,12 @@ def partitions(seed, n_items=40, n_annotators=7, missing=0.4):
     return np.where(rng.random(cells.shape) < missing, -1, cells)
 
 
-@pytest.mark.parametrize("chunk", [1, 100, 1 << 23])
+@pytest.mark.parametrize(("chunk", "table"), [(1, 1), (100, 1), (1 << 23, 100), (1 << 23, 1 << 20)])
 @pytest.mark.parametrize("seed", range(5))
-def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, chunk):
+def test_equals_scikit_learn_on_the_common_items(monkeypatch, seed, chunk, table):
+    """By sparse counts, and from the third case on by tables of them."""
     monkeypatch.setattr(agreement, "CHUNK_ENTRIES", chunk)
+    monkeypatch.setattr(agreement, "TABLE_ENTRIES", table)
     cells = partitions(seed)
     found = annotator_agreement(Groupings.from_matrix(cells, missing=-1)).to_numpy()
     for a, b in itertools.combinations(range(cells.shape[1]), 2):

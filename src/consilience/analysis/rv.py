@@ -94,19 +94,13 @@ class ScalarProducts:
     @classmethod
     def of(cls, sorts: SortTable) -> ScalarProducts:
         """Add up the groupings of each annotator."""
-        held = sorts.group >= 0
-        both = held[:, :, None] & held[:, None, :]
-        joined = ((sorts.group[:, :, None] == sorts.group[:, None, :]) & both).astype(float)
-        n = np.maximum(held.sum(1), 1)[:, None]
-        mean = joined.sum(1) / n
-        joined -= mean[:, :, None] + mean[:, None, :] - (mean.sum(1)[:, None] / n)[:, :, None]
-        joined *= both
-        shape = (sorts.n_annotators, held.shape[1])
-        if np.array_equal(sorts.annotator, np.arange(sorts.n_annotators)):
-            return cls(joined, held)
-        products, seen = np.zeros((*shape, shape[1])), np.zeros(shape, dtype=bool)
-        np.add.at(products, sorts.annotator, joined)
-        np.logical_or.at(seen, sorts.annotator, held)
+        n_items = sorts.group.shape[1]
+        products = np.zeros((sorts.n_annotators, n_items, n_items))
+        seen = np.zeros((sorts.n_annotators, n_items), dtype=bool)
+        for annotator, group in zip(sorts.annotator.tolist(), sorts.group, strict=True):
+            held = group >= 0
+            products[annotator] += _centre_grouping(group, held)
+            seen[annotator] |= held
         return cls(products, seen)
 
     @cached_property
@@ -183,6 +177,19 @@ class ScalarProducts:
         of_matrix = np.einsum("ai,ij,aj->a", seen, matrix**2, seen, optimize=True)
         scale = np.sqrt((self.products**2).sum((1, 2)) * of_matrix)
         return np.divide(numerator, scale, out=np.full(len(scale), np.nan), where=scale > NEGLIGIBLE)
+
+
+def _centre_grouping(
+    group: Int[np.ndarray, " items"], held: Bool[np.ndarray, " items"]
+) -> Float[np.ndarray, "items items"]:
+    """Return the centred co-occurrence of a grouping; 0 for items that are not in it."""
+    both = held[:, None] & held
+    joined = ((group[:, None] == group) & both).astype(float)
+    n = max(int(held.sum()), 1)
+    mean = joined.sum(0) / n
+    joined -= mean[:, None] + mean - mean.sum() / n
+    joined *= both
+    return joined
 
 
 def rv_coefficients(groupings: Any) -> pd.DataFrame:

@@ -39,7 +39,10 @@ from consilience.errors import InputError
 __all__ = ["annotator_agreement", "mean_agreement", "order_by_agreement"]
 
 CHUNK_ENTRIES = 1 << 23  # counts of common items held in memory at a time
+TABLE_ENTRIES = 1 << 20  # of a dense table of them, which is written several times: larger ones leave the cache
 MOST_OPTIMAL = 1000  # annotators up to which the optimal order of the tree's leaves is computed
+
+Counts = Any  # csr_array, or an array where most numbers are not 0
 
 
 def annotator_agreement(groupings: Any) -> pd.DataFrame:
@@ -215,39 +218,60 @@ def _excess(
     member = _indicator(grouping_of_group, n_groupings)
     owned = _indicator(owner_of_grouping, n_owners)
     excess, possible, pairs = (np.zeros((n_owners, n_owners)) for _ in range(3))
-    for some in _chunks(np.bincount(grouping_of_group, minlength=n_groupings)):
-        owner = csr_array(owned[some].T)
-        observed, either, total = _pair_counts(incidence, member, some)
+    held: Counts = incidence.toarray() if _has_dense_products(incidence) else incidence
+    presented = held @ member
+    entries = CHUNK_ENTRIES if held is incidence else TABLE_ENTRIES
+    for some in _chunks(np.bincount(grouping_of_group, minlength=n_groupings), entries):
+        observed, either, total = _pair_counts(held, presented, member, some)
         expected = either[0] * either[1] * _inverse(total)
-        excess += (owner @ (observed - expected) @ owned).toarray()
-        possible += (owner @ ((either[0] + either[1]) / 2 - expected) @ owned).toarray()
-        pairs += (owner @ total @ owned).toarray()
+        mean = (either[0] + either[1]) / 2
+        for sums, counts in ((excess, observed - expected), (possible, mean - expected), (pairs, total)):
+            np.add.at(sums, owner_of_grouping[some], _as_array(counts @ owned))
     return excess, possible, pairs
 
 
+def _as_array(counts: Counts) -> np.ndarray:
+    return counts if isinstance(counts, np.ndarray) else counts.toarray()
+
+
+def _has_dense_products(incidence: csr_array) -> bool:
+    """Whether most groups have items in common with most others, so that a table of all is smaller and quicker."""
+    groups_of_item = np.diff(incidence.indptr).astype(float)
+    n_items, n_groups = incidence.shape
+    return bool(n_items * n_groups <= CHUNK_ENTRIES and (groups_of_item**2).sum() >= float(n_groups) ** 2)
+
+
 def _pair_counts(
-    incidence: csr_array, member: csr_array, some: slice
-) -> tuple[csr_array, tuple[csr_array, csr_array], csr_array]:
+    held: Counts, presented: Counts, member: csr_array, some: slice
+) -> tuple[Counts, tuple[Counts, Counts], Counts]:
     """Return S, (A, B) and T of some groupings with every grouping, (some, groupings) each."""
     mine = csr_array(member[:, some].T)
     groups = mine.indices
     mine = mine[:, groups]
-    common = csr_array(incidence[:, groups].T) @ incidence  # rows of the Gram matrix
-    pooled, split = mine @ common, common @ member
-    observed = mine @ _pairs_of(common) @ member
-    return observed, (mine @ _pairs_of(split), _pairs_of(pooled) @ member), _pairs_of(pooled @ member)
+    in_groups, in_groupings = held[:, groups].T, presented[:, some].T
+    observed = mine @ _pairs_of(in_groups @ held) @ member  # of rows of the Gram matrix
+    split, pooled = _pairs_of(in_groups @ presented), _pairs_of(in_groupings @ held)
+    return observed, (mine @ split, pooled @ member), _pairs_of(in_groupings @ presented)
 
 
-def _pairs_of(counts: csr_array) -> csr_array:
+def _pairs_of(counts: Counts) -> Counts:
     """Return the numbers of pairs among n items, n (n - 1) / 2."""
-    pairs = csr_array(counts, copy=True)
-    pairs.data = np.round(pairs.data)
-    pairs.data = pairs.data * (pairs.data - 1) / 2
+    is_array = isinstance(counts, np.ndarray)
+    pairs = counts if is_array else csr_array(counts)
+    numbers = np.round(counts if is_array else pairs.data)
+    others = numbers - 1
+    others *= numbers
+    others /= 2
+    if is_array:
+        return others
+    pairs.data = others
     pairs.eliminate_zeros()
     return pairs
 
 
-def _inverse(counts: csr_array) -> csr_array:
+def _inverse(counts: Counts) -> Counts:
+    if isinstance(counts, np.ndarray):
+        return np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0)
     return csr_array((1 / counts.data, counts.indices, counts.indptr), shape=counts.shape)
 
 
@@ -256,9 +280,9 @@ def _indicator(part: Int[np.ndarray, " members"], n_parts: int) -> csr_array:
     return csr_array((np.ones(n), part, np.arange(n + 1)), shape=(n, n_parts))
 
 
-def _chunks(groups_per_grouping: Int[np.ndarray, " groupings"]) -> Iterator[slice]:
-    """Return slices of groupings whose rows of the Gram matrix have at most about `CHUNK_ENTRIES` entries."""
+def _chunks(groups_per_grouping: Int[np.ndarray, " groupings"], entries: int) -> Iterator[slice]:
+    """Return slices of groupings whose rows of the Gram matrix have at most about so many entries."""
     ends = np.cumsum(groups_per_grouping)
-    chunk = ends * ends[-1:] // CHUNK_ENTRIES
+    chunk = ends * ends[-1:] // entries
     cuts = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(ends)]
     return (slice(start, stop) for start, stop in pairwise(cuts))

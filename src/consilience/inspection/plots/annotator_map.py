@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from consilience.analysis.projection import checked_axes
-from consilience.analysis.rv import scalar_products
+from consilience.analysis.rv import ScalarProducts, scalar_products
 from consilience.analysis.segments import PanelSegments
 from consilience.analysis.words import current_words
 from consilience.annotations.fit_arguments import as_groupings
@@ -74,9 +75,22 @@ def plot_annotator_map(
     >>> ax.get_xlabel()
     'dimension 1 (67%)'
     """
-    drawn = checked_axes(axes, "plot_annotator_map")
     groupings, products = scalar_products(as_groupings(groupings, None, "plot_annotator_map"), "plot_annotator_map")
-    names = groupings.annotators
+    return draw_products(products, groupings.annotators, segments, axes, ax, labels=labels, legend=legend)
+
+
+def draw_products(
+    products: ScalarProducts,
+    names: pd.Index,
+    segments: PanelSegments | None,
+    axes: tuple[int, int] = (1, 2),
+    ax: Place | None = None,
+    *,
+    labels: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw the annotators of these names by their products; see `plot_annotator_map`."""
+    drawn = checked_axes(axes, "plot_annotator_map")
     if segments is not None and not segments.annotators.index.equals(names):
         raise InputError("The segments given to plot_annotator_map are of other annotators than the groupings.")
     segment = np.zeros(len(names), dtype=int) if segments is None else segments.annotators["segment"].to_numpy()

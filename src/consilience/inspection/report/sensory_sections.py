@@ -18,7 +18,7 @@ from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.panels import FEWEST_USERS, N_SIMULATIONS, are_compared
 from consilience.analysis.rv import ScalarProducts, SortTable
 from consilience.analysis.segments import PanelSegments
-from consilience.inspection.plots.annotator_map import plot_annotator_map
+from consilience.inspection.plots.annotator_map import draw_products
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.plots.word_map import plot_word_map
@@ -149,7 +149,7 @@ def panel_section(subject: Subject) -> Section | None:
     )
     if found is not None and found.n_segments > 1:
         caption += " Each segment has its colour and shape."
-    ax = plot_annotator_map(groupings, found, ax=Sheet())
+    ax = draw_products(products, groupings.annotators, found, ax=Sheet())
     if n_named(ax) < groupings.n_annotators:
         caption += f" {words.Annotators} are named where there is room, and all are in the table below."
         caption += f" Point at {words.an_annotator} to read the name." if n_named(ax) else ""
