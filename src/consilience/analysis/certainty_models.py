@@ -187,7 +187,8 @@ def _dawid_skene(fitted: Fitted) -> Reweighted:
     labels = without(given, estimator.are_silent(given))
     n_subtypes, learned = int(estimator.n_subtypes_), estimator.prior is not None
     encoded = _encode_heard(fitted, labels, labels.n_classes * n_subtypes, _merge_labels(labels, fitted.group))
-    encoded = replace(encoded, counts_right="_sparse_counts" in vars(estimator))
+    if "_sparse_counts" in vars(estimator):
+        encoded = replace(encoded, counting=estimator.counting_of_sparse())
     q = fitted.responsibilities
     if n_subtypes > 1:
         own = np.maximum(pd.Series(estimator.subtypes_, estimator.items_).reindex(labels.items).to_numpy(), 0)

@@ -24,6 +24,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csc_array, csr_array
 
 from consilience.annotations import Labels
+from consilience.inference.label_counts import Counting, ProbableLabels, RightLabels
 from consilience.inference.sparse_tables import SparseTable
 
 CHUNK_ENTRIES = 1 << 18  # scores in memory at a time: two megabytes
@@ -68,8 +69,8 @@ class OneHotLabels:
     """One-hot labels of all items, in chunks.
 
     n_items, n_columns, n_components : int
-    counts_right : whether only right labels are counted; components are then classes.
     n_jobs : number of threads that share the chunks, as in joblib.
+    counting : which labels are counted; components are classes unless all are.
     """
 
     chunks: tuple[Chunk, ...]
@@ -77,7 +78,7 @@ class OneHotLabels:
     n_columns: int
     n_components: int
     n_jobs: int | None = None
-    counts_right: bool = False
+    counting: Counting = "all"
 
     @classmethod
     def of(
@@ -91,7 +92,7 @@ class OneHotLabels:
         n_classes: int | None = None,
         weight: Float[np.ndarray, " labels"] | None = None,
         n_jobs: int | None = None,
-        counts_right: bool = False,
+        counting: Counting = "all",
     ) -> OneHotLabels:
         """Encode labels.
 
@@ -104,11 +105,12 @@ class OneHotLabels:
         n_classes : classes that the components stand for, those of a class adjacent; by default each is a class.
         weight : of each label; by default 1. A label of weight w counts as w labels.
         n_jobs : int, optional
-        counts_right : whether to count only right labels.
+        counting : which labels to count.
         """
         n_items, n_columns = shape
-        # every chunk sums into a table of all columns: it has at least half as many labels, on average
-        most = len(item) if counts_right else 2 * len(item) // max(n_columns, 1)
+        # where all labels are counted, every chunk sums into a table of all columns: it has at least half as many labels,
+        # on average
+        most = 2 * len(item) // max(n_columns, 1) if counting == "all" else len(item)
         n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(most, 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)
         rows = np.searchsorted(item, edges)
@@ -125,7 +127,7 @@ class OneHotLabels:
                 by_column.data = values  # shared: all are 1
             given = np.flatnonzero(known[first:last] >= 0)
             chunks.append(Chunk(int(first), by_column, given, known[first:last][given], n_classes or n_components))
-        return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs, counts_right)
+        return cls(tuple(chunks), n_items, n_columns, n_components, n_jobs, counting)
 
     def expectation(self, log_weights: Weights, log_table: AnyTable) -> Expectation:
         """E-step under ln ω and ln μ, summed over items."""
@@ -149,10 +151,10 @@ class OneHotLabels:
         """Σ_n ln Σ_k ω_k Π μ, nats."""
         return float(sum(_posterior(chunk, log_weights, log_table)[1] for chunk in self.chunks))
 
-    def _counts(self, chunk: Chunk, q: Responsibilities) -> LogTable | RightLabels:
-        if self.counts_right:
+    def _counts(self, chunk: Chunk, q: Responsibilities) -> LogTable | RightLabels | ProbableLabels:
+        if self.counting == "right":
             return RightLabels.of(chunk.onehot, q)
-        return np.asarray(chunk.onehot.T @ q)
+        return ProbableLabels.of(chunk.onehot, q) if self.counting == "probable" else np.asarray(chunk.onehot.T @ q)
 
 
 def encode_labels(
@@ -164,7 +166,7 @@ def encode_labels(
     n_classes: int | None = None,
     weight: Float[np.ndarray, " labels"] | None = None,
     n_jobs: int | None = None,
-    counts_right: bool = False,
+    counting: Counting = "all",
 ) -> OneHotLabels:
     """One-hot labels, with a column for each annotator and label; parameters as for `OneHotLabels.of`.
 
@@ -180,41 +182,8 @@ def encode_labels(
         n_classes=n_classes,
         weight=weight,
         n_jobs=n_jobs,
-        counts_right=counts_right,
+        counting=counting,
     )
-
-
-@dataclass(frozen=True)
-class RightLabels:
-    """How many labels of each annotator are right, and wrong: all that a model of one accuracy needs.
-
-    counts : (annotators, 2)
-    n_labels : in use
-    """
-
-    counts: Float[np.ndarray, "annotators 2"]
-    n_labels: int
-
-    @classmethod
-    def of(cls, onehot: csc_array, q: Responsibilities) -> RightLabels:
-        """Count the labels of items with these probabilities of classes."""
-        n_labels, n_columns = q.shape[1], onehot.shape[1]
-        column = np.repeat(np.arange(n_columns), np.diff(onehot.indptr))
-        right = onehot.data * q[onehot.indices, column % n_labels]
-        sums = [np.bincount(column // n_labels, each, n_columns // n_labels) for each in (right, onehot.data)]
-        return cls(np.column_stack([sums[0], np.maximum(sums[1] - sums[0], 0.0)]), n_labels)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Annotators, labels, components."""
-        return len(self.counts), self.n_labels, self.n_labels
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def __add__(self, other: RightLabels | float) -> RightLabels:
-        more = other.counts if isinstance(other, RightLabels) else other
-        return RightLabels(self.counts + more, self.n_labels)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from jaxtyping import Float, Int
 from scipy.sparse import csc_array, csr_array, vstack
 from scipy.special import entr
 
-DENSE_CELLS = 1 << 22  # of tables that are dense whatever they hold: 32 megabytes
-CELLS_PER_LABEL = 100  # in a table that is sparse, at least
+DENSE_CELLS = 1 << 19  # of tables that are dense whatever they hold: 4 megabytes
+CELLS_PER_LABEL = 50  # in a table that is sparse, at least
 
 PerAnnotator = Float[np.ndarray, " annotators"]
 
@@ -98,6 +98,10 @@ class SparseTable:
         """Mean over components."""
         return (self.base @ share)[:, None] + (self.rest @ share).reshape(len(self), -1)
 
+    def sum(self) -> float:
+        """Sum of all values."""
+        return float(self.shape[1] * self.base.sum() + self.rest.sum())
+
     def entropy(self) -> Float[np.ndarray, "annotators components"]:
         """Entropy of the labels given the component, where values are probabilities, nats."""
         n_annotators, n_labels, n_components = self.shape
@@ -133,6 +137,17 @@ class SparseTable:
         places = np.arange(len(self))
         places[annotators] = len(self) + np.arange(len(annotators))
         return self.followed_by(others).take(places)
+
+    def exceptions_at(
+        self, row: Int[np.ndarray, " cells"], component: Int[np.ndarray, " cells"]
+    ) -> Float[np.ndarray, " cells"]:
+        """Return what `rest`, whose indices are sorted, adds in some cells."""
+        n_rows, n_components = self.rest.shape
+        places = np.repeat(np.arange(n_rows), np.diff(self.rest.indptr)) * n_components + self.rest.indices
+        places, values = np.append(places, n_rows * n_components), np.append(self.rest.data, 0.0)
+        wanted = row * n_components + component
+        found = np.searchsorted(places, wanted)
+        return np.where(places[found] == wanted, values[found], 0.0)
 
     def _annotator_of_exception(self) -> Int[np.ndarray, " exceptions"]:
         n_labels = self.shape[1]

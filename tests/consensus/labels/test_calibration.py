@@ -45,7 +45,7 @@ def test_a_label_left_out_is_a_count_less(name):
         else:
             counts = model.counts[who].copy()
             counts[said] -= q[row]
-            prior = model._pseudo(model.concentration)[who] if hasattr(model, "concentration") else np.ones((3, 3))
+            prior = model._cells.prior(model._row_prior())[who] if hasattr(model, "concentration") else np.ones((3, 3))
             total = getattr(model, "concentration", np.full(3, 3.0))
             expected = ((prior + counts) / (total + counts.sum(0)))[said]
         np.testing.assert_allclose(found[row], expected)

@@ -9,13 +9,15 @@ from benchmarks.few_labels import habitual
 from consilience import Labels
 from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene
+from consilience.consensus.labels import choice_of_prior
 from consilience.consensus.labels.annotator_models import Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
     FEWEST,
     PULL,
+    JudgedLabels,
     can_tell,
     cautious_sizes,
-    correlate,
+    correlate_with_others,
     has_collapsed,
 )
 from consilience.simulation import simulate_labels
@@ -24,6 +26,10 @@ from tests.consensus.labels.test_annotator_models import random_counts
 
 def error(model, crowd):
     return (model.labels_ != crowd.truth).mean()
+
+
+def correlate(before, annotator, label):
+    return JudgedLabels.nothing(6, before.shape[1]).followed_by(before, annotator, label).correlation()
 
 
 def test_habits_do_not_gather_the_items_in_one_class():
@@ -67,6 +73,17 @@ def test_the_correlation_is_greatest_for_the_class_itself(seed):
 def test_nothing_goes_with_what_never_differs():
     assert correlate(np.tile([[0.7, 0.3]], (6, 1)), np.arange(6) % 2, np.arange(6) % 2) == 0
     assert correlate(np.zeros((0, 2)), np.zeros(0, dtype=int), np.zeros(0, dtype=int)) == 0
+
+
+def test_items_in_chunks_have_the_same_correlation(monkeypatch):
+    labels = habitual(12).labels
+    counts = np.zeros((labels.n_annotators, labels.n_classes, labels.n_classes))
+    q = np.random.default_rng(0).dirichlet(np.ones(labels.n_classes), len(labels))
+    np.add.at(counts, (labels.annotator, labels.label), q[labels.item])
+    given = (labels, Hierarchical.of(counts), np.zeros(labels.n_classes), q, np.full(len(labels), True))
+    expected = correlate_with_others(*given)
+    monkeypatch.setattr(choice_of_prior, "CHUNK_CELLS", 50)
+    assert correlate_with_others(*given) == pytest.approx(expected, rel=1e-9)
 
 
 def test_rounding_decides_nothing():

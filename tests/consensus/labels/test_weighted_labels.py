@@ -14,7 +14,6 @@ from consilience.consensus.labels.weighted_labels import (
     Votes,
     WeightedDawidSkene,
     WeightedMixture,
-    with_rows,
 )
 
 N_ITEMS, N_PEOPLE = 24, 6
@@ -70,7 +69,7 @@ def test_the_rows_are_those_of_the_model_under_its_prior():
     model = dawid_skene(given, np.full((N_ITEMS, 3), 1 / 3)).state.model
     assert isinstance(model, Hierarchical)
     counts = model.counts + np.random.default_rng(0).random(model.counts.shape)
-    updated, found = model.update(counts), with_rows(model, counts)
+    updated, found = model.update(counts), model.with_annotators(counts)
     # the update also learns the crowd's prior: less that, the accuracies are the same
     np.testing.assert_allclose(found.accuracy - model.crowd, updated.accuracy - updated.crowd, rtol=1e-12)
     np.testing.assert_array_equal(found.crowd, model.crowd)

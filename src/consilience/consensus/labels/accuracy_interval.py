@@ -96,11 +96,9 @@ def _of_beta(parameters: Float[np.ndarray, "annotators 2"]) -> tuple[PerAnnotato
 def _of_rows(model: Hierarchical, share: Float[np.ndarray, " components"]) -> tuple[PerAnnotator, PerAnnotator]:
     """Mean and variance of Σ_k π_k θ_jkk, from the rows given a_j, and from a_j."""
     mean_a, variance_a = _of_beta(model.accuracy)
-    component = np.arange(len(share))
-    class_of = component // model.n_subtypes
-    concentration = model.concentration[class_of]
-    size = concentration + model.counts.sum(1)
-    diagonal = (concentration * mean_a[:, None] + model.counts[:, class_of, component]) / size
+    concentration = np.repeat(model.concentration, model.n_subtypes)
+    size = concentration + model.totals()
+    diagonal = (concentration * mean_a[:, None] + model.right_labels()) / size
     of_rows = (diagonal * (1 - diagonal) / (size + 1)) @ share**2
     slope = (concentration / size) @ share
     return diagonal @ share, of_rows + slope**2 * variance_a

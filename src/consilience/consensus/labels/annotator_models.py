@@ -42,7 +42,7 @@ each annotator while all annotators share the rows of the others, see `choice_of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,22 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
+from consilience.consensus.labels.confusion_cells import (
+    TINY,
+    Counts,
+    DenseCells,
+    Errors,
+    RowPrior,
+    SparseCells,
+    cells_of,
+    even_errors,
+    mix_errors,
+    sum_log_errors,
+)
 from consilience.inference.exponential_family import expected_log_dirichlet, log_normalizer_dirichlet
-from consilience.inference.product_distributions import RightLabels
+from consilience.inference.label_counts import ProbableLabels, RightLabels
 from consilience.inference.sparse_tables import SparseTable
 
-Counts = Float[np.ndarray, "annotators labels components"]
 Matrices = Float[np.ndarray, "annotators components labels"]
 Codes = Int[np.ndarray, " rows"]
 Rows = Float[np.ndarray, "rows components"]
@@ -62,7 +73,6 @@ Rows = Float[np.ndarray, "rows components"]
 IMAGINED = np.array([4.0, 1.5])  # Beta distribution of the imagined annotator's accuracy
 NO_PULL = (0.0, 0.0)  # g, h: a flat prior of s
 LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
-TINY = 1e-12  # stands for a prior probability of zero
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
 STEPS = 0.5 ** np.arange(9)  # shares of the way to new hyperparameters, tried in turn
@@ -78,39 +88,45 @@ NEAR = 0.1  # of ln α, ln β, within which a zero of the slope is that of the m
 class Smoothed:
     """Most probable matrices under Dirichlet(1 + ε) rows; with a small ε, the maximum likelihood estimates."""
 
-    log_table: Counts
-    counts: Counts
+    log_table: Counts | SparseTable
+    counts: Counts | ProbableLabels
     smoothing: float
 
     @classmethod
-    def of(cls, counts: Counts, smoothing: float) -> Smoothed:
+    def of(cls, counts: Counts | ProbableLabels, smoothing: float) -> Smoothed:
         """Estimate from counts."""
+        if isinstance(counts, ProbableLabels):
+            return cls(cells_of(counts).means(_flat_prior(counts.shape, smoothing)).map(np.log), counts, smoothing)
         seen = counts + smoothing
         return cls(np.log(seen / seen.sum(1, keepdims=True)), counts, smoothing)
 
-    def update(self, counts: Counts) -> Smoothed:
+    def update(self, counts: Counts | ProbableLabels) -> Smoothed:
         """Estimate anew from counts."""
         return Smoothed.of(counts, self.smoothing)
 
-    def log_prior(self, labels: Counts) -> float:
+    def log_prior(self, labels: Counts | ProbableLabels) -> float:
         """ln p(history, θ): Dirichlet(1 + ε) for every row."""
         n_annotators, n_labels, n_classes = self.counts.shape
         constant = gammaln(n_labels * (1 + self.smoothing)) - n_labels * gammaln(1 + self.smoothing)
-        history = np.vdot(self.counts - labels, self.log_table)
+        # sparse counts have no history
+        history = np.vdot(self.counts - labels, self.log_table) if isinstance(labels, np.ndarray) else 0.0
         return float(history + self.smoothing * self.log_table.sum() + n_annotators * n_classes * constant)
 
     def n_labels(self) -> Float[np.ndarray, " annotators"]:
         """Number of labels of each annotator, those of the history included."""
-        return np.asarray(self.counts.sum((1, 2)))
+        return _n_labels(self.counts)
 
     def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
         """Mean of θ under Dirichlet(1 + the counts without these labels)."""
+        cells = cells_of(self.counts)
         # below 0 by rounding, or where copies share a weight
-        seen = 1 + np.maximum(self.counts[annotator, label] - responsibilities, 0)
-        return seen / (self.counts.shape[1] + np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0))
+        seen = 1 + np.maximum(cells.counts_of_rows(annotator, label) - responsibilities, 0)
+        return seen / (self.counts.shape[1] + np.maximum(cells.totals[annotator] - responsibilities, 0))
 
-    def matrices(self) -> Matrices:
+    def matrices(self) -> Any:
         """Most probable matrices."""
+        if isinstance(self.log_table, SparseTable):
+            return self.log_table.map(np.exp)
         return np.exp(self.log_table).transpose(0, 2, 1)
 
 
@@ -118,7 +134,7 @@ class Smoothed:
 class Hierarchical:
     """Dirichlet rows centred on the annotator's accuracy, with a prior learned from the crowd.
 
-    log_table : E ln θ.
+    log_table : E ln θ; a sparse one has no exceptions for labels that an annotator never gave, see `complete`.
     counts : n, of labels and history.
     accuracy : (annotators, 2) Beta parameters of q(a_j).
     crowd : (2,) α, β.
@@ -129,29 +145,39 @@ class Hierarchical:
     before : (classes,) ln s a sweep ago, and the slope there, d log_rows / d ln s.
     """
 
-    log_table: Counts
-    counts: Counts
+    log_table: Counts | SparseTable
+    counts: Counts | ProbableLabels
     accuracy: Float[np.ndarray, "annotators 2"]
     crowd: Float[np.ndarray, "2"]
     concentration: Float[np.ndarray, " classes"]
-    errors: Float[np.ndarray, "labels classes"]
+    errors: Errors
     log_rows: Float[np.ndarray, " classes"]
     before: tuple[Float[np.ndarray, " classes"], Float[np.ndarray, " classes"]]
     pull: tuple[float, float] = NO_PULL
 
     @classmethod
-    def of(cls, counts: Counts, pull: tuple[float, float] = NO_PULL) -> Hierarchical:
+    def of(cls, counts: Counts | ProbableLabels, pull: tuple[float, float] = NO_PULL) -> Hierarchical:
         """Initialise from counts."""
         n_annotators, n_classes, _ = counts.shape
-        accuracy = np.tile(IMAGINED, (n_annotators, 1))
-        others = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
         concentration, nothing = np.full(n_classes, 10.0), np.zeros(n_classes)
+        if isinstance(counts, ProbableLabels):
+            errors: Errors = even_errors(n_classes)
+        else:
+            errors = (1 - np.eye(n_classes)) / max(n_classes - 1, 1)
         first = cls(
-            counts, counts, accuracy, IMAGINED, concentration, others, nothing, (np.log(concentration), nothing), pull
+            log_table=_no_table(counts),
+            counts=counts,
+            accuracy=np.tile(IMAGINED, (n_annotators, 1)),
+            crowd=IMAGINED,
+            concentration=concentration,
+            errors=errors,
+            log_rows=nothing,
+            before=(np.log(concentration), nothing),
+            pull=pull,
         )
         return reduce(lambda model, _: model.update(counts), range(FIRST_REPEATS), first)
 
-    def update(self, counts: Counts) -> Hierarchical:
+    def update(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate anew from counts: hyperparameters that do not lower the bound, then the rows."""
         here = replace(self, counts=counts)
         here = here._with_log_rows(here._log_rows(self.concentration))
@@ -163,15 +189,13 @@ class Hierarchical:
 
     def _proposed(self) -> Hierarchical:
         """Return other hyperparameters: a minorising step, or for s a secant step where that is better."""
-        pseudo, total = self._pseudo(self.concentration), self.counts.sum(1)
-        concentration = self._of_components(self.concentration)
-        tables = self._by_class(pseudo * (digamma(pseudo + self.counts) - digamma(pseudo)))
+        cells, tables = self._cells, self._tables()
+        concentration, total = self._of_components(self.concentration), cells.totals
         seated = self._by_class((digamma(concentration + total) - digamma(concentration)).sum(0))
-        right = np.einsum("jkk->j", tables)
-        right_wrong = np.column_stack([right, tables.sum((1, 2)) - right])
-        crowd, errors = fit_crowd(self.crowd, right_wrong), _errors(tables)
+        right_wrong = self._right_wrong(tables)
+        crowd, errors = fit_crowd(self.crowd, right_wrong), cells.errors(tables)
         moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
-        drawn, seated = tables.sum((0, 1)) + self.pull[0], seated + self.pull[1]
+        drawn, seated = cells.of_components(tables) + self.pull[0], seated + self.pull[1]
         near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
         slope, place = _slope(drawn, self.concentration * seated), np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
@@ -187,29 +211,43 @@ class Hierarchical:
             there,
             accuracy=(1 - share) * self.accuracy + share * there.accuracy,
             crowd=self.crowd ** (1 - share) * there.crowd**share,
-            errors=(1 - share) * self.errors + share * there.errors,
+            errors=mix_errors(self.errors, there.errors, share),
             concentration=self.concentration ** (1 - share) * there.concentration**share,
         )
         return moved._with_log_rows(moved._log_rows(moved.concentration))
 
-    def with_counts(self, counts: Counts) -> Hierarchical:
+    def with_counts(self, counts: Counts | ProbableLabels) -> Hierarchical:
         """Estimate the rows alone from counts; there can be more subtypes than before."""
-        here = replace(self, counts=counts, log_table=counts)
+        here = replace(self, counts=counts, log_table=_no_table(counts))
         return here._with_log_rows(here._log_rows(self.concentration))._with_rows()
+
+    def with_annotators(self, counts: Counts | ProbableLabels) -> Hierarchical:
+        """Estimate the annotators' accuracies and rows from counts; the crowd's prior stays."""
+        here = replace(self, counts=counts)
+        return replace(self, accuracy=self.crowd + here._right_wrong(here._tables())).with_counts(counts)
+
+    def complete(self) -> Hierarchical:
+        """Return the model with E ln θ of labels that an annotator never gave, too."""
+        cells = self._cells
+        if isinstance(cells, DenseCells):
+            return self
+        return replace(self, log_table=cells.logarithms(self._row_prior(), digamma, everywhere=True))
 
     def _with_log_rows(self, log_rows: Float[np.ndarray, " classes"]) -> Hierarchical:
         return replace(self, log_rows=log_rows)
 
     def _with_rows(self) -> Hierarchical:
         """Estimate q(θ)."""
-        log_table = digamma(self._pseudo(self.concentration) + self.counts)
-        log_table -= digamma(self._of_components(self.concentration) + self.counts.sum(1))[:, None, :]
-        return replace(self, log_table=log_table)
+        return replace(self, log_table=self._cells.logarithms(self._row_prior(), digamma))
+
+    @cached_property
+    def _cells(self) -> DenseCells | SparseCells:
+        return cells_of(self.counts, self.n_subtypes)
 
     @property
     def n_subtypes(self) -> int:
         """Number of components of each class."""
-        return self.counts.shape[2] // len(self.errors)
+        return self.counts.shape[2] // self.errors.shape[-1]
 
     def _of_components(self, of_classes: np.ndarray) -> np.ndarray:
         """Repeat the last axis for each subtype."""
@@ -221,12 +259,21 @@ class Hierarchical:
             return of_components
         return of_components.reshape(*of_components.shape[:-1], -1, self.n_subtypes).sum(-1)
 
+    def _tables(self) -> Any:
+        """t of each cell, of classes."""
+        cells, prior = self._cells, self._cells.prior(self._row_prior())
+        return cells.by_class(prior * cells.rises(digamma, prior))
+
+    def _right_wrong(self, tables: Any) -> Float[np.ndarray, "annotators 2"]:
+        right = self._cells.right(tables)
+        return np.column_stack([right, self._cells.of_annotators(tables) - right])
+
     def _log_rows(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
         """ln of the Polya probability of the counts under s."""
-        pseudo, total = self._pseudo(concentration), self.counts.sum(1)
+        cells = self._cells
+        rows = cells.of_components(cells.rises(gammaln, cells.prior(self._row_prior(concentration))))
         concentration = self._of_components(concentration)
-        rows = (gammaln(pseudo + self.counts) - gammaln(pseudo)).sum((0, 1))
-        rows -= (gammaln(concentration + total) - gammaln(concentration)).sum(0)
+        rows = rows - (gammaln(concentration + cells.totals) - gammaln(concentration)).sum(0)
         return np.asarray(self._by_class(rows))
 
     def _log_prior_of(self, concentration: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
@@ -234,40 +281,46 @@ class Hierarchical:
         g, h = self.pull
         return np.asarray(g * np.log(concentration) - h * concentration)
 
-    def _pseudo(self, concentration: Float[np.ndarray, " classes"]) -> Counts:
+    def _row_prior(self, concentration: Float[np.ndarray, " classes"] | None = None) -> RowPrior:
         """s m̃, with m̃ = exp(E ln m)."""
         right, wrong = np.exp(expected_log_dirichlet(self.accuracy)).T
-        mean = right[:, None, None] * np.eye(len(self.errors)) + wrong[:, None, None] * self.errors
-        return np.asarray(self._of_components(np.maximum(concentration * mean, TINY)))
+        return RowPrior(self.concentration if concentration is None else concentration, right, wrong, self.errors)
 
-    def log_prior(self, labels: Counts) -> float:
+    def log_prior(self, labels: Counts | ProbableLabels) -> float:
         """History · E ln θ - KL(q(θ) ‖ p(θ | m̃)) - KL(q(a) ‖ p(a)) + ln p(crowd, errors)."""
-        return self._own_bound() - float(np.vdot(labels, self.log_table))
+        return self._own_bound() - _dot(labels, self.log_table)
 
     def _own_bound(self) -> float:
         """Return ln p(counts) under q(a), with KL(q(a) ‖ p(a)) and ln p(crowd, errors)."""
-        imagined_errors = float(np.log(self.errors[self.errors > 0]).sum()) / max(len(self.errors) - 1, 1)
+        imagined_errors = sum_log_errors(self.errors) / max(self.errors.shape[-1] - 1, 1)
         of_concentration = float(self._log_prior_of(self.concentration).sum())
         return float(self.log_rows.sum()) - kl_beta(self.accuracy, self.crowd) + imagined_errors + of_concentration
 
+    def totals(self) -> Float[np.ndarray, "annotators components"]:
+        """Labels of each annotator by component, those of the history included."""
+        return self._cells.totals
+
+    def right_labels(self) -> Float[np.ndarray, "annotators components"]:
+        """Right labels of each annotator by component, those of the history included."""
+        return self._cells.diagonal
+
     def n_labels(self) -> Float[np.ndarray, " annotators"]:
         """Number of labels of each annotator, those of the history included."""
-        return np.asarray(self.counts.sum((1, 2)))
+        return _n_labels(self.counts)
 
     def left_out(self, annotator: Codes, label: Codes, responsibilities: Rows) -> Rows:
         """Mean of θ given the counts without these labels, with m̃ for m."""
-        pseudo = self._pseudo(self.concentration)[annotator, label]
-        total = np.maximum(self.counts.sum(1)[annotator] - responsibilities, 0)
+        cells = self._cells
+        pseudo = cells.prior_of_rows(self._row_prior(), annotator, label)
+        total = np.maximum(cells.totals[annotator] - responsibilities, 0)
         total += self._of_components(self.concentration)
         # see `Smoothed.left_out`
-        return (pseudo + np.maximum(self.counts[annotator, label] - responsibilities, 0)) / total
+        return (pseudo + np.maximum(cells.counts_of_rows(annotator, label) - responsibilities, 0)) / total
 
-    def matrices(self) -> Matrices:
+    def matrices(self) -> Any:
         """Posterior means, m at the mean accuracy."""
-        right = (self.accuracy[:, 0] / self.accuracy.sum(1))[:, None, None]
-        mean = right * np.eye(len(self.errors)) + (1 - right) * self.errors
-        seen = self._of_components(self.concentration * mean) + self.counts
-        return (seen / seen.sum(1, keepdims=True)).transpose(0, 2, 1)
+        right = self.accuracy[:, 0] / self.accuracy.sum(1)
+        return self._cells.means(RowPrior(self.concentration, right, 1 - right, self.errors))
 
 
 @dataclass(frozen=True)
@@ -354,7 +407,9 @@ def of_newcomer(model: AnnotatorModel) -> Float[np.ndarray, "classes labels"] | 
     right, n_labels = model.crowd[0] / model.crowd.sum(), model.log_table.shape[1]
     if n_labels == 1:
         return np.ones((1, 1))
-    errors = model.errors.T if isinstance(model, Hierarchical) else (1 - np.eye(n_labels)) / (n_labels - 1)
+    errors = (1 - np.eye(n_labels)) / (n_labels - 1)
+    if isinstance(model, Hierarchical):
+        errors = (model.errors.to_dense()[0] if isinstance(model.errors, SparseTable) else model.errors).T
     return right * np.eye(n_labels) + (1 - right) * errors
 
 
@@ -417,12 +472,31 @@ def _secant_step(
     return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
 
 
-def _errors(tables: Counts) -> Float[np.ndarray, "labels classes"]:
-    """e_kl: expected errors, and one imagined error in each class."""
-    n_classes = tables.shape[1]
-    others = 1 - np.eye(n_classes)
-    seen = tables.sum(0) * others + others / max(n_classes - 1, 1)  # one imagined error, spread over the others
-    return seen / np.maximum(seen.sum(0), TINY)
+def _no_table(counts: Counts | ProbableLabels) -> Counts | SparseTable:
+    """Return a table of the form of the counts, before there is one."""
+    if isinstance(counts, np.ndarray):
+        return counts
+    zero = np.zeros(len(counts))
+    return SparseTable.of_matching(zero, zero, counts.shape[1])
+
+
+def _dot(labels: Counts | ProbableLabels, table: Counts | SparseTable) -> float:
+    """Sum of the values of a table at the labels."""
+    if isinstance(table, SparseTable):
+        return float((labels.totals * table.base).sum() + labels.counts.multiply(table.rest).sum())
+    return float(np.vdot(labels, table))
+
+
+def _flat_prior(shape: tuple[int, int, int], smoothing: float) -> RowPrior:
+    """Return the prior with the same pseudo-count of all labels."""
+    n_annotators, n_labels, n_classes = shape
+    right, others = np.full(n_annotators, 1 / n_labels), (n_labels - 1) / n_labels
+    errors = even_errors(n_classes)
+    return RowPrior(np.full(n_classes, smoothing * n_labels), right, np.full(n_annotators, others), errors)
+
+
+def _n_labels(counts: Counts | ProbableLabels) -> Float[np.ndarray, " annotators"]:
+    return np.asarray(counts.sum((1, 2)) if isinstance(counts, np.ndarray) else counts.totals.sum(1))
 
 
 def _matching(

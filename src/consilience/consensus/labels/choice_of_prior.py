@@ -29,8 +29,11 @@ labels, R is mostly chance.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from consilience.annotations import Labels
@@ -41,6 +44,7 @@ PULL = (10.0, 2.0)  # g, h
 ENOUGH = 0.95
 MOST_EACH = 10.0
 FEWEST = 200  # labels
+CHUNK_CELLS = 1 << 20  # labels × classes at a time
 FLAT = 1e-9  # variance: below it, b is the same everywhere but for rounding
 LEAST = 1e-6  # R above zero: below it, rounding would decide
 
@@ -80,24 +84,72 @@ def correlate_with_others(
     responsibilities : (items, classes) posterior.
     free : items whose class is not given.
     """
-    rows = np.flatnonzero((free & (np.diff(labels.indptr) > 1))[labels.item])
-    item, annotator, label = labels.item[rows], labels.annotator[rows], labels.label[rows]
-    logs = np.log(model.left_out(annotator, label, responsibilities[item]))
-    score = np.zeros((len(labels), labels.n_classes))
-    np.add.at(score, item, logs)
-    before = softmax(score[item] - logs + log_weights, axis=1)
-    return correlate(before, annotator, label)
+    several = np.flatnonzero(free & (np.diff(labels.indptr) > 1))
+    sums = JudgedLabels.nothing(model.log_table.shape[0], labels.n_classes)
+    for items in in_chunks(several, np.diff(labels.indptr)[several] * labels.n_classes):
+        n_labels = np.diff(labels.indptr)[items]
+        starts = np.cumsum(n_labels) - n_labels
+        own = np.repeat(np.arange(len(items)), n_labels)
+        rows = (labels.indptr[items] - starts)[own] + np.arange(len(own))
+        annotator, label = labels.annotator[rows], labels.label[rows]
+        logs = np.log(model.left_out(annotator, label, responsibilities[items[own]]))
+        before = softmax(np.add.reduceat(logs, starts)[own] - logs + log_weights, axis=1)
+        sums = sums.followed_by(before, annotator, label)
+    return sums.correlation()
 
 
-def correlate(before: Float[np.ndarray, "rows classes"], annotator: np.ndarray, label: np.ndarray) -> float:
-    """Return R of labels, given the class by the others of their items; 0 if that never differs."""
-    spread = float(before.var(0).sum()) if len(before) else 0.0
-    if spread <= FLAT:
-        return 0.0
-    sums = np.zeros((annotator.max() + 1, before.shape[1]))
-    np.add.at(sums, annotator, before)
-    n_others = np.bincount(annotator)[annotator] - 1
-    own = before[np.arange(len(label)), label]
-    elsewhere = (sums[annotator, label] - own) / np.maximum(n_others, 1)
-    expected = np.where(n_others > 0, elsewhere, before.mean(0)[label])
-    return float((own - expected).mean() / np.sqrt(spread))
+def in_chunks(items: Int[np.ndarray, " items"], sizes: Int[np.ndarray, " items"]) -> list[Int[np.ndarray, " chunk"]]:
+    """Divide items so that those of a chunk have about `CHUNK_CELLS` cells, of which each has so many."""
+    chunk = np.cumsum(sizes) // CHUNK_CELLS
+    return [part for part in np.split(items, np.flatnonzero(np.diff(chunk)) + 1) if len(part)]
+
+
+@dataclass(frozen=True)
+class JudgedLabels:
+    """Sums over labels and b, the class by the others of their items.
+
+    total, squares : (classes,) of b, and of its square.
+    sums : (annotators, classes) of b over the annotator's labels.
+    annotator, label : of each label.
+    own : b of the label itself.
+    """
+
+    total: Float[np.ndarray, " classes"]
+    squares: Float[np.ndarray, " classes"]
+    sums: Float[np.ndarray, "annotators classes"]
+    annotator: Int[np.ndarray, " rows"]
+    label: Int[np.ndarray, " rows"]
+    own: Float[np.ndarray, " rows"]
+
+    @classmethod
+    def nothing(cls, n_annotators: int, n_classes: int) -> JudgedLabels:
+        """Return the sums over no labels."""
+        zero, no_one = np.zeros(n_classes), np.zeros(0, dtype=int)
+        return cls(zero, zero, np.zeros((n_annotators, n_classes)), no_one, no_one, np.zeros(0))
+
+    def followed_by(
+        self, before: Float[np.ndarray, "rows classes"], annotator: np.ndarray, label: np.ndarray
+    ) -> JudgedLabels:
+        """Add labels, given b of each."""
+        shape, ones = (len(self.sums), len(label)), np.ones(len(label))
+        of_annotators = csr_array((ones, (annotator, np.arange(len(label)))), shape=shape)
+        return JudgedLabels(
+            self.total + before.sum(0),
+            self.squares + (before**2).sum(0),
+            self.sums + of_annotators @ before,
+            np.append(self.annotator, annotator),
+            np.append(self.label, label),
+            np.append(self.own, before[np.arange(len(label)), label]),
+        )
+
+    def correlation(self) -> float:
+        """R; 0 if b never differs."""
+        n = max(len(self.label), 1)
+        mean = self.total / n
+        spread = float((self.squares / n - mean**2).sum())
+        if spread <= FLAT:
+            return 0.0
+        n_others = np.bincount(self.annotator)[self.annotator] - 1
+        elsewhere = (self.sums[self.annotator, self.label] - self.own) / np.maximum(n_others, 1)
+        expected = np.where(n_others > 0, elsewhere, mean[self.label])
+        return float((self.own - expected).mean() / np.sqrt(spread))

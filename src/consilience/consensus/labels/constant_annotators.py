@@ -35,12 +35,12 @@ from consilience.annotations.names import outside
 from consilience.consensus.labels.annotator_models import Counts
 from consilience.consensus.labels.pairs_of_labels import PairSums, proportions_of_pairs
 from consilience.errors import AnnotationWarning
+from consilience.inference.label_counts import IMPROBABLE
 from consilience.inference.parts import OnePart, Parts
 from consilience.inference.product_distributions import Responsibilities
 from consilience.inference.sparse_tables import SparseTable
 
 LEVEL = 0.01
-IMPROBABLE = 1e-6  # probability of a class, below which the labels of an item are not counted for it in a sparse table
 
 Annotators = Bool[np.ndarray, " annotators"]
 CountsOfAll = Float[np.ndarray, "everyone labels classes"]  # those of the labels first

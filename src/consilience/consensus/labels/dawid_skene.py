@@ -69,7 +69,6 @@ from consilience.inference.product_distributions import (
     LabelsOfItems,
     OneHotLabels,
     Responsibilities,
-    RightLabels,
     sums_of,
     vote_shares,
 )
@@ -202,8 +201,8 @@ def lower_bound(state: DawidSkeneState) -> float:
 
 
 def labels_of(expected: Expectation, evidence: DawidSkeneEvidence) -> Any:
-    """Expected number of labels of each annotator by component, or of right and wrong ones."""
-    if isinstance(expected.counts, RightLabels):
+    """Expected number of labels of each annotator by component, in the form in which they are counted."""
+    if not isinstance(expected.counts, np.ndarray):
         return expected.counts
     n_components = evidence.onehot.n_components
     return expected.counts.reshape(-1, n_components // evidence.n_subtypes, n_components)

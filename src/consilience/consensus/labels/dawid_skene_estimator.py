@@ -30,7 +30,7 @@ from consilience.annotations.types import (
     Self,
 )
 from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
-from consilience.consensus.labels.annotator_models import NO_PULL, Counts, of_newcomer
+from consilience.consensus.labels.annotator_models import NO_PULL, Counts, Hierarchical, of_newcomer
 from consilience.consensus.labels.calibration import (
     ASSUMED,
     INDEPENDENT,
@@ -93,11 +93,11 @@ from consilience.estimators.traces import keep_trace
 from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import most_probable
 from consilience.inference.iterate import Loop, Trace, begin
+from consilience.inference.label_counts import Counting
 from consilience.inference.product_distributions import (
     AnyTable,
     Expectation,
     Responsibilities,
-    RightLabels,
     Weights,
     encode_labels,
     shared_weights,
@@ -371,7 +371,15 @@ class DawidSkene(LabelAggregator):
             )
 
     def _can_be_sparse(self) -> bool:
-        return self.confusion == "one-coin"
+        return is_auto(self.subtypes) or int(self.subtypes) == 1
+
+    def counting_of_sparse(self) -> Counting:
+        """Return which labels are counted where tables are sparse."""
+        return "right" if self.confusion == "one-coin" else "probable"
+
+    def _is_sparse(self, labels: Labels, n_annotators: int, history: Counts | float) -> bool:
+        n_cells = n_annotators * labels.n_classes**2
+        return self._can_be_sparse() and are_mostly_empty(n_cells, labels.n_rows) and not np.any(history)
 
     def _fit(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, annotators: pd.Index, history: Counts | float
@@ -384,10 +392,10 @@ class DawidSkene(LabelAggregator):
             before = history.copy()  # the fit without copies reads all of it
             before[: len(constant)][constant] = 0
         copies = copies_of(self, labels, known=known, annotators=annotators)
-        self.is_cautious_ = self._needs_caution(heard, known, history, copies.group)
+        self.is_cautious_, first = self._needs_caution(heard, known, history, copies.group)
         wanted = self._wanted_subtypes(heard, history, copies.group)
         first, fit = self._fits(
-            heard, known, len(annotators), before, wanted, copies.group, is_cautious=self.is_cautious_
+            heard, known, len(annotators), before, wanted, copies.group, is_cautious=self.is_cautious_, first=first
         )
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
@@ -423,24 +431,32 @@ class DawidSkene(LabelAggregator):
 
     def _needs_caution(
         self, labels: Labels, known: Int[np.ndarray, " items"] | None, history: Counts | float, copies: GroupOfThose
-    ) -> bool:
-        """Whether labels go better with the others of their items under the cautious prior; of a sample of many."""
+    ) -> tuple[bool, SubtypeFit | None]:
+        """Whether labels go better with the others of their items under the cautious prior; of a sample of many.
+
+        With the fit of all labels under the prior that is better, if there is one.
+        """
         if self.prior is None or self.confusion != "full" or labels.n_classes == 1 or np.any(history):
-            return False
+            return False, None
         if not can_tell(one_label_of_each(labels, copies)):
-            return False
+            return False, None
         free = np.full(len(labels), True) if known is None else known < 0
-        if labels.n_rows > MOST_LABELS:
+        is_sample = labels.n_rows > MOST_LABELS
+        if is_sample:
             items = sampled_items(labels, free & (np.diff(labels.indptr) > 1))
             labels, free, known = labels[items], free[items], None
         once = one_label_of_each(labels, copies)
 
-        def correlation(*, is_cautious: bool) -> float:
-            fit, _ = self._fits(labels, known, labels.n_annotators, 0.0, 1, copies, is_cautious=is_cautious)
+        def correlation(fit: SubtypeFit) -> float:
             model, log_weights = fit.trace.state.model, fit.trace.state.log_weights
             return correlate_with_others(once, model, log_weights, fit.responsibilities(), free)
 
-        return has_collapsed(correlation(is_cautious=False), correlation(is_cautious=True))
+        fits = [
+            self._fits(labels, known, labels.n_annotators, 0.0, 1, copies, is_cautious=is_cautious)[0]
+            for is_cautious in (False, True)
+        ]
+        collapsed = has_collapsed(*map(correlation, fits))
+        return collapsed, None if is_sample else fits[collapsed]
 
     def _fits(
         self,
@@ -452,10 +468,12 @@ class DawidSkene(LabelAggregator):
         copies: GroupOfThose,
         *,
         is_cautious: bool,
+        first: SubtypeFit | None = None,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype per class, and with more; None for the number that the bound favours."""
+        """Fit with one subtype per class, unless there is one, and with more; None for the number that the bound favours.
+        """
         n_classes, learned = labels.n_classes, self.prior is not None
-        empty = are_mostly_empty(n_annotators * n_classes**2, labels.n_rows) and not np.any(history)
+        counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
         weight = shared_weights(labels.item, copies[labels.annotator])
         prior_sizes = cautious_sizes if is_cautious else imagined_sizes
         sizes = prior_sizes(one_label_of_each(labels, copies)) if learned else 0.0
@@ -470,14 +488,14 @@ class DawidSkene(LabelAggregator):
                 n_classes=n_classes,
                 weight=weight,
                 n_jobs=self.n_jobs,
-                counts_right=empty and self._can_be_sparse(),
+                counting=counting,
             )
             return DawidSkeneEvidence(onehot, history, sizes, n_subtypes, pull)
 
-        evidence = evidence_for(1)
-        trace = self.learn(first_guess(labels, known, weight), evidence)
-        first = SubtypeFit(trace, evidence)
-        if n_classes == 1 or n_subtypes == 1 or (n_subtypes is None and not trace.converged):
+        if first is None:
+            evidence = evidence_for(1)
+            first = SubtypeFit(self.learn(first_guess(labels, known, weight), evidence), evidence)
+        if n_classes == 1 or n_subtypes == 1 or counting != "all" or (n_subtypes is None and not first.trace.converged):
             return first, first
         values, column = (
             np.ones(labels.n_rows) if weight is None else weight,
@@ -590,7 +608,7 @@ class DawidSkene(LabelAggregator):
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
         for name in ("confusion_counts_", "_sparse_counts"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if isinstance(state.expected.counts, RightLabels):
+        if not isinstance(state.expected.counts, np.ndarray):
             return
         table, n_classes = self.confusion_matrices_, self.n_clusters_
         counts = of_classes(labels_of(state.expected, evidence) + evidence.history, n_classes).transpose(0, 2, 1)
@@ -610,7 +628,8 @@ class DawidSkene(LabelAggregator):
         n_components = len(state.log_weights)
         sizes = of_classes(state.expected.sizes, n_components // n_subtypes) + (self.prior is not None) + imagined
         self.class_proportions_, self.n_subtypes_ = sizes / sizes.sum(), n_subtypes
-        self._log_weights, self._log_table = state.log_weights, columns_of(state.model.log_table)
+        model = state.model.complete() if isinstance(state.model, Hierarchical) else state.model
+        self._log_weights, self._log_table = state.log_weights, columns_of(model.log_table)
         self._newcomer = of_newcomer(state.model)
         self.temperature_, self._floors = calibrated.temperature, np.array(astuple(calibrated.floors))
         self._shared_confusion = calibrated.confusion

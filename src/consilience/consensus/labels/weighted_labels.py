@@ -27,13 +27,12 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.special import digamma
 
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING
 from consilience.consensus.labels import dawid_skene, product_mixture
-from consilience.consensus.labels.annotator_models import NO_PULL, TINY, AnnotatorModel, Counts, Hierarchical
-from consilience.inference.exponential_family import expected_log_dirichlet
+from consilience.consensus.labels.annotator_models import NO_PULL, AnnotatorModel, Hierarchical
+from consilience.inference.label_counts import Counting
 from consilience.inference.product_distributions import (
     OneHotLabels,
     Responsibilities,
@@ -78,7 +77,7 @@ class Encoded:
     weight : of each label, where annotators weigh together; else 1.
     known : class of items of which it is known, else -1.
     clustered : items that have a class in the fit.
-    counts_right : whether only right labels are counted.
+    counting : which labels are counted.
     """
 
     labels: Labels
@@ -86,7 +85,7 @@ class Encoded:
     weight: Float[np.ndarray, " labels"]
     known: Clusters
     clustered: Bool[np.ndarray, " items"]
-    counts_right: bool = False
+    counting: Counting = "all"
 
     def onehot(self, weights: Weights | None = None) -> OneHotLabels:
         """Encode the labels under weights of their annotators."""
@@ -95,7 +94,7 @@ class Encoded:
         shape = (len(labels), labels.n_annotators * labels.n_classes)
         weight = self.weight if weights is None else self.weight * weights[labels.annotator]
         settings: dict[str, Any] = {"known": self.known, "n_classes": labels.n_classes, "weight": weight}
-        settings["counts_right"] = self.counts_right
+        settings["counting"] = self.counting
         return OneHotLabels.of(labels.item, column, shape, self.n_components, **settings)
 
     def votes(self, weights: Weights) -> Responsibilities:
@@ -169,7 +168,7 @@ class WeightedDawidSkene:
     ) -> tuple[Responsibilities, AnnotatorModel]:
         expected = self.evidence.chunks.expectation_of(q)
         counts = dawid_skene.labels_of(expected, self.evidence)
-        new = with_rows(model, counts) if isinstance(model, Hierarchical) else model.update(counts)
+        new = model.with_annotators(counts) if isinstance(model, Hierarchical) else model.update(counts)
         sizes = expected.sizes.reshape(-1, self.evidence.n_subtypes)
         log_weights, _ = dawid_skene.proportions(sizes.sum(1), self.evidence.sizes, learned=self.learned)
         if self.evidence.n_subtypes > 1:
@@ -206,16 +205,3 @@ class WeightedMixture:
     def draw(self, weights: Weights, rng: np.random.Generator) -> Clusters:
         """Draw the component of each item from its probability under these weights."""
         return self.encoded.drawn(self.responsibilities(weights), rng)
-
-
-def with_rows(model: Hierarchical, counts: Counts) -> Hierarchical:
-    """Estimate the annotators' accuracies and matrices from counts; the crowd's prior stays."""
-    right, wrong = np.exp(expected_log_dirichlet(model.accuracy)).T[:, :, None, None]
-    n_labels, n_subtypes = len(model.errors), model.n_subtypes
-    prior = model.concentration * (right * np.eye(n_labels) + wrong * model.errors)
-    pseudo = np.repeat(np.maximum(prior, TINY), n_subtypes, axis=2)
-    tables = pseudo * (digamma(pseudo + counts) - digamma(pseudo))
-    tables = tables.reshape(*tables.shape[:2], n_labels, n_subtypes).sum(3)
-    seated = np.einsum("jkk->j", tables)
-    right_wrong = np.column_stack([seated, tables.sum((1, 2)) - seated])
-    return replace(model, accuracy=model.crowd + right_wrong).with_counts(counts)
