@@ -57,6 +57,21 @@ def table(path, **options):
     return pd.read_csv(path, **options)
 
 
+def test_of_many_classes_lists_cells_with_labels_and_says_so(tmp_path, run, quick_report):
+    rng = np.random.default_rng(0)
+    item, label = np.repeat(np.arange(360), 2), np.repeat(np.arange(360) % 120, 2)
+    annotator = np.where(np.arange(720) % 2, rng.integers(20, size=720), rng.integers(20, 40, size=720))
+    frame = pd.DataFrame({"item": item, "annotator": annotator, "label": label}).add_prefix("").astype(str)
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    result = run(*FIT, "--set", "calibrate=false", "--set", "copies=none")
+    cells = table(tmp_path / "out" / "confusion.csv")
+    assert cells.columns.tolist() == ["annotator", "class", "label", "n_labels", "probability"]
+    said = f"Of the 576,000 cells of the confusion matrices, confusion.csv lists the {len(cells):,} that have labels"
+    assert said in result.stderr
+    assert len(cells) < 5000
+    assert not (tmp_path / "out" / "counts.csv").exists()
+
+
 def test_writes_the_results_of_the_python_model(crowd, run, quick_report):
     result = run(*FIT)
     labels = read_annotations(crowd / "labels.csv")

@@ -31,7 +31,7 @@ from consilience.annotations.names import code, frame_row, outside, plain
 from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import DawidSkene, MajorityVote
 from consilience.errors import InputError, UnannotatedWarning
-from consilience.estimators.labels import LabelAggregator
+from consilience.estimators.labels import LabelAggregator, confusion_of
 from consilience.estimators.parameters import (
     NONE,
     RANDOM_STATE,
@@ -604,7 +604,7 @@ def _confusion_of(model: Any, annotator: Any) -> Confusion:
     """Confusion matrix of an annotator; that of the crowd for None."""
     if annotator is None:
         return np.asarray(model._of_newcomer())
-    return model.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
+    return confusion_of(model, annotator)
 
 
 def _item_annotators(labels: Labels) -> Iterator[tuple[Any, Any]]:

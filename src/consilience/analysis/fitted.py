@@ -163,7 +163,7 @@ def _own_labels(estimator: Any, annotations: Any) -> Labels:
         annotations = _read(estimator, annotations, "labels")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X (has|does not have)")  # a matrix and Labels hold the same labels
-        labels = _in_classes(estimator._labels(annotations, reset=False), estimator.confusion_matrices_.columns)
+        labels = _in_classes(estimator._labels(annotations, reset=False), estimator._label_names)
     quality = estimator.annotators_
     wanted = (quality["n_labels"] > 0).to_numpy() | quality.index.isin(labels.annotators)
     _require_same(labels.annotators, quality.index[wanted])

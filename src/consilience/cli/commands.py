@@ -179,7 +179,8 @@ def fit(
     table of labels. Only DawidSkeneClassifier uses features; with other models they are shown in the report only. They
     write report.html, labels.csv, votes.csv (the labels of each item beside the probabilities), annotators.csv,
     confusion.csv, counts.csv (if the model counts), placements.csv (if annotators labelled most of the items: how many
-    gave each label), given-labels.csv (of --given-labels), model.zip and summary.json.
+    gave each label), given-labels.csv (of --given-labels), model.zip and summary.json. Of very many classes,
+    confusion.csv lists only the cells that have labels, with their counts, and there is no counts.csv.
 
     If nothing was found, or no more than chance, a warning says so before the result and under "warnings" in
     summary.json. If judgements of pairs without features do not decide, the exit code is 1; all files are written.

@@ -38,6 +38,7 @@ from consilience.inference.product_distributions import (
 from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of, are_mostly_empty
 from consilience.inference.threads import one_blas_thread
 
+FEWEST = 1e-3  # labels expected in a cell that is listed
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
 
 
@@ -344,12 +345,7 @@ class LabelAggregator(CrowdEstimator):
         """Of an annotator: that both items get the same label."""
         if annotator is None:
             return super()._same(a, b, None)
-        place = self._place_of_annotator(annotator)
-        if (sparse := vars(self).get("_sparse_matrices")) is not None:
-            matrix = sparse.take(np.array([place])).to_dense()[0].T
-        else:
-            matrix = self.confusion_matrices_.xs(annotator, level="annotator").to_numpy()
-        q = posterior_of(self)
+        matrix, q = confusion_of(self, annotator), posterior_of(self)
         return ((q[a] @ matrix) * (q[b] @ matrix)).sum(1)
 
     def _labels(self, annotations: Any, *, reset: bool, missing: Any = None, gold: Any = None) -> Labels:
@@ -493,6 +489,44 @@ class LabelAggregator(CrowdEstimator):
             # as lists: to pandas 2, levels of the type str, which files of pandas 3 have, differ from those of objects
             if not (table.index.tolist() == keys.tolist() and table.columns.equals(self._label_names)):
                 yield name
+
+
+def cells_with_labels(model: Any) -> pd.DataFrame | None:
+    """List the cells of confusion matrices that have labels, where tables are mostly empty; else None.
+
+    Returns
+    -------
+    DataFrame or None
+        annotator, class, label; n_labels, the expected number of labels, at least `FEWEST`, unless the model only has
+        probabilities; and the probability of the label.
+    """
+    matrices, counts = (vars(model).get(name) for name in ("_sparse_matrices", "_sparse_counts"))
+    if matrices is None:
+        return None
+    cells = (matrices if counts is None else counts).rest.tocoo()
+    told = slice(None) if counts is None else cells.data >= FEWEST
+    row, component = cells.row[told].astype(np.int64), cells.col[told]
+    order = np.lexsort([row % matrices.shape[1], component, row // matrices.shape[1]])
+    row, component = row[order], component[order]
+    annotator, label = np.divmod(row, matrices.shape[1])
+    found = {
+        "annotator": model.annotators_.index[annotator],
+        "class": model.classes_[component],
+        "label": model._label_names[label],
+    }
+    if counts is not None:
+        found["n_labels"] = cells.data[told][order]
+    return pd.DataFrame(
+        found | {"probability": matrices.base[annotator, component] + matrices.exceptions_at(row, component)}
+    )
+
+
+def confusion_of(model: Any, annotator: Name) -> Float[np.ndarray, "classes labels"]:
+    """Return the confusion matrix of an annotator."""
+    place = model._place_of_annotator(annotator)
+    if (sparse := vars(model).get("_sparse_matrices")) is not None:
+        return np.asarray(sparse.take(np.array([place])).to_dense()[0].T)
+    return np.asarray(model.confusion_matrices_.xs(annotator, level="annotator").to_numpy())
 
 
 def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:

@@ -108,8 +108,8 @@ class OneHotLabels:
         counting : which labels to count.
         """
         n_items, n_columns = shape
-        # where all labels are counted, every chunk sums into a table of all columns: it has at least half as many labels,
-        # on average
+        # where all labels are counted, every chunk sums into a table of all columns: it has at least half as many
+        # labels, on average
         most = 2 * len(item) // max(n_columns, 1) if counting == "all" else len(item)
         n_chunks = int(np.clip(n_items * n_components // CHUNK_ENTRIES, 1, max(most, 1)))
         edges = np.linspace(0, n_items, n_chunks + 1).astype(np.int64)

@@ -141,10 +141,11 @@ class SparseTable:
     def exceptions_at(
         self, row: Int[np.ndarray, " cells"], component: Int[np.ndarray, " cells"]
     ) -> Float[np.ndarray, " cells"]:
-        """Return what `rest`, whose indices are sorted, adds in some cells."""
-        n_rows, n_components = self.rest.shape
-        places = np.repeat(np.arange(n_rows), np.diff(self.rest.indptr)) * n_components + self.rest.indices
-        places, values = np.append(places, n_rows * n_components), np.append(self.rest.data, 0.0)
+        """Return what exceptions add in some cells; a row is an annotator and a label."""
+        rest = self.rest if self.rest.has_sorted_indices else self.rest.sorted_indices()
+        n_rows, n_components = rest.shape
+        places = np.repeat(np.arange(n_rows), np.diff(rest.indptr)) * n_components + rest.indices
+        places, values = np.append(places, n_rows * n_components), np.append(rest.data, 0.0)
         wanted = row * n_components + component
         found = np.searchsorted(places, wanted)
         return np.where(places[found] == wanted, values[found], 0.0)

@@ -15,6 +15,7 @@ from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.inference.product_distributions import Weights
+from consilience.inference.sparse_tables import to_dense
 from consilience.semisupervised.dawid_skene_classifier import LabelledItems, add_up_subtypes
 from consilience.semisupervised.item_prior import Probabilities
 
@@ -58,7 +59,8 @@ class CrowdAlone:
             one_coin=consensus.confusion == "one-coin",
             learned=learned,
         )
-        log_weights, table, n_classes = consensus._log_weights, consensus._log_table, labels.n_classes
+        log_weights, n_classes = consensus._log_weights, labels.n_classes
+        table = to_dense(consensus._log_table).reshape(-1, len(log_weights))
         scores, of_classes = add_up_subtypes(items.scores_alone(table), log_weights, n_classes)
         silent = int((~labelled).sum()) * float(logsumexp(log_weights))  # their part of the bound
         return cls(

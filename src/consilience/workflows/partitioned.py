@@ -19,7 +19,7 @@ from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
 from consilience.atomic_files import replacing
 from consilience.errors import InputError, MissingDependencyError
-from consilience.inspection.report.label_tables import index_as_columns
+from consilience.inspection.report.label_tables import confusion_tables
 from consilience.partitions import PartitionedItems, PartitionedTable, fit, item_results
 from consilience.workflows.jobs import PartitionsRequest, Result
 from consilience.workflows.model_choice import make_estimator
@@ -194,10 +194,8 @@ def _write_items(model: Any, table: Any, path: Path, answer: str) -> Sizes:
 def _tables_of(model: Any) -> dict[str, pd.DataFrame]:
     """Return the tables of results that have no row for each item, by file name."""
     tables = {"annotators.csv": model.annotators_.reset_index()}
-    if hasattr(model, "confusion_matrices_"):
-        tables["confusion.csv"] = index_as_columns(model.confusion_matrices_)
-    if hasattr(model, "confusion_counts_"):
-        tables["counts.csv"] = index_as_columns(model.confusion_counts_)
+    if hasattr(type(model), "confusion_matrices_"):
+        tables |= confusion_tables(model)
     if hasattr(model, "annotator_mapping_"):
         tables["mapping.csv"] = mapping_of(model)
     if hasattr(model, "views_"):

@@ -10,10 +10,11 @@ import pandas as pd
 
 from consilience import save
 from consilience.analysis.findings import OF_OTHERS, Findings
-from consilience.inspection.report.label_tables import index_as_columns
+from consilience.inspection.report.label_tables import confusion_tables, what_is_listed
 from consilience.inspection.report.votes_sections import FILE as VOTES
 from consilience.workflows.item_extras import file_of
 from consilience.workflows.item_names import ItemNames
+from consilience.workflows.notes import note
 from consilience.workflows.outputs import write_table
 
 
@@ -24,6 +25,8 @@ def write_results(estimator: Any, out: Path, found: Findings, names: ItemNames |
     names : texts of the items, which stand beside their ids, if there are any.
     """
     tables = tables_of(found)
+    if text := what_is_listed(found.estimator):
+        note(text)
     for name, table in tables.items():
         write_table(table if names is None else names.add_ids(table), out / name)
     save(estimator, out / "model.zip")
@@ -53,9 +56,7 @@ def tables_of(found: Findings) -> dict[str, pd.DataFrame]:
     if can.maps_groups:
         tables["mapping.csv"] = mapping_of(model)
     if can.names_classes:
-        tables["confusion.csv"] = index_as_columns(model.confusion_matrices_)
-    if hasattr(model, "confusion_counts_"):
-        tables["counts.csv"] = index_as_columns(model.confusion_counts_)
+        tables |= confusion_tables(model)
     if found.votes is not None:
         tables[VOTES] = found.votes.reset_index()
     return tables | file_of(found.quality)

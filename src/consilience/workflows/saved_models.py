@@ -119,9 +119,9 @@ def as_fitted(annotations: Any, model: Any) -> Any:
     if not isinstance(annotations, Labels):
         return annotations
     named = replace(annotations, annotators=names_as(annotations.annotators, model.annotators_.index))
-    if not hasattr(model, "confusion_matrices_"):
+    if not hasattr(type(model), "confusion_matrices_"):
         return named
-    return replace(named, classes=names_as(annotations.classes, model.confusion_matrices_.columns))
+    return replace(named, classes=names_as(annotations.classes, model._label_names))
 
 
 def report_again(request: ReportRequest) -> Path:

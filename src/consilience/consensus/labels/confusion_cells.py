@@ -3,10 +3,10 @@
     P_jkl = s_k (a_j 1[l = k] + w_j e_kl)                      prior of annotator j, class k, label l
     f     = Σ over cells of F(P_jkl + n_jkl) - F(P_jkl)        a rise: zero in every cell without labels, n = 0
 
-Only `Hierarchical` of `annotator_models` asks for it, with F = ln Γ and F = ψ. There are two bodies. `DenseCells` have
-all annotators, labels and components. `SparseCells` have as many components as labels, of which nearly all cells are
-empty: they list the cells in which labels are expected, from `ProbableLabels`. What few labels are expected in improbable
-classes is divided evenly over the other cells of an annotator and a class, which have one prior, but for errors of the
+`Hierarchical` of `annotator_models` asks for it, with F = ln Γ and F = ψ. There are two bodies. `DenseCells` have all
+annotators, labels and components. `SparseCells` have a component for each label, and nearly all of their cells are
+empty: they list those in which labels are expected, from `ProbableLabels`. The few labels expected in improbable
+classes are divided evenly over the other cells of an annotator and a class, which have one prior, but for errors of the
 crowd. ln Γ is convex, so that this does not raise the bound.
 
 Sparse errors e are one value for each class, and exceptions: the labels that somebody gave to items of the class, of
@@ -220,9 +220,7 @@ class SparseCells:
         places = label[wrong] * n_classes + component[wrong]
         which, inverse = np.unique(places, return_inverse=True)
         seen = np.bincount(inverse, cells[: len(label)][wrong], len(which))
-        total = 1 + self.of_components(cells) - np.bincount(
-            component[~wrong], cells[: len(label)][~wrong], n_classes
-        )
+        total = 1 + self.of_components(cells) - np.bincount(component[~wrong], cells[: len(label)][~wrong], n_classes)
         told = seen > FEWEST_ERRORS
         which, seen = which[told], seen[told]
         of_class = np.bincount(which % n_classes, seen, n_classes)

@@ -141,7 +141,8 @@ class DawidSkene(LabelAggregator):
         Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
         them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": the
         number that the bound favours, at most eight; one with a history, ``confusion="one-coin"`` or ``prior=None``,
-        which do not know subtypes.
+        which do not know subtypes, and where annotators × classes² are more than half a million and than 50 for each
+        label.
     copies : "auto", None or list of lists of annotators, default="auto"
         Annotators who are copies of each other, such as one person who answered twice or one language model asked with
         several prompts, and weigh together as one annotator. "auto": groups who agree with each other more than
@@ -470,8 +471,7 @@ class DawidSkene(LabelAggregator):
         is_cautious: bool,
         first: SubtypeFit | None = None,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype per class, unless there is one, and with more; None for the number that the bound favours.
-        """
+        """Fit with one subtype per class, unless `first` is that, and with more; None for as many as the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
         weight = shared_weights(labels.item, copies[labels.annotator])

@@ -88,8 +88,9 @@ def ranking(subject: Subject) -> Ranking:
 
 
 def quality_figures(subject: Subject) -> list[Figure]:
-    """Draw how accurate each annotator is, and which classes they confuse."""
-    return [_accuracy(subject), _confusion(subject)]
+    """Draw how accurate each annotator is, and which classes they confuse, unless they are too many."""
+    is_drawn = not label_tables.what_is_listed(subject.estimator)
+    return [_accuracy(subject), *([_confusion(subject)] if is_drawn else [])]
 
 
 def _accuracy(subject: Subject) -> Figure:

@@ -10,6 +10,7 @@ import pandas as pd
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
+from consilience.estimators.labels import cells_with_labels
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,
@@ -21,6 +22,7 @@ from consilience.inspection.report.tables import (
     row,
 )
 
+CONFUSION, COUNTS = "confusion.csv", "counts.csv"
 CLASSES = 30  # named in the table of the labels
 MOST_LABELS = 3  # different labels of an item that are listed
 
@@ -71,9 +73,32 @@ def labels_of(labels: Labels, places: np.ndarray) -> pd.Series:
     return pd.Series(found, dtype=object)
 
 
+def confusion_tables(estimator: Any) -> dict[str, pd.DataFrame]:
+    """Return confusion matrices and counts by file name, one row per annotator and class.
+
+    Where most cells have no labels, only those with labels are listed, with their counts beside them.
+    """
+    if (cells := cells_with_labels(estimator)) is not None:
+        return {CONFUSION: cells}
+    tables = {CONFUSION: estimator.confusion_matrices_, COUNTS: getattr(estimator, "confusion_counts_", None)}
+    return {name: index_as_columns(table) for name, table in tables.items() if table is not None}
+
+
 def confusion_file(estimator: Any) -> Download:
     """Return all confusion matrices as a file, one row per annotator and class."""
-    return download("confusion.csv", index_as_columns(estimator.confusion_matrices_.round(4)))
+    return download(CONFUSION, index_as_columns(estimator.confusion_matrices_.round(4)))
+
+
+def what_is_listed(estimator: Any) -> str:
+    """Say which cells of the confusion matrices are told, where most have no labels; nothing elsewhere."""
+    cells = cells_with_labels(estimator)
+    if cells is None:
+        return ""
+    n_cells = len(estimator.annotators_) * estimator.n_clusters_**2
+    return (
+        f"Of the {n_cells:,} cells of the confusion matrices, {CONFUSION} lists the {len(cells):,} that have labels; "
+        "the matrices are not drawn."
+    )
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -341,7 +341,8 @@ def _annotators(subject: Subject) -> Section:
     elif can.fuses:
         blocks += filter(None, [fusion_tables.groupings_table(fusion_tables.grouping_frame(subject.estimator))])
     if not subject.groups:
-        return Section("annotators", f"The {words.annotators}", [], blocks)
+        told = label_tables.what_is_listed(subject.estimator) if can.names_classes else ""
+        return Section("annotators", f"The {words.annotators}", [told] if told else [], blocks)
     if subject.groupings.n_annotators > 1:
         blocks.append(_agreement(subject))
     sentences = sentences_on_reliability(
