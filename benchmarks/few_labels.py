@@ -31,8 +31,8 @@ N_ITEMS, N_ANNOTATORS = 600, 60
 class Ordinary(DawidSkene):
     """DawidSkene that always has the ordinary prior."""
 
-    def _needs_caution(self, *of_crowd: Any) -> bool:
-        return False
+    def _needs_caution(self, *of_crowd: Any) -> tuple[bool, None]:
+        return False, None
 
 
 METHODS = {

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -482,9 +482,9 @@ def _no_table(counts: Counts | ProbableLabels) -> Counts | SparseTable:
 
 def _dot(labels: Counts | ProbableLabels, table: Counts | SparseTable) -> float:
     """Sum of the values of a table at the labels."""
-    if isinstance(table, SparseTable):
+    if isinstance(labels, ProbableLabels) and isinstance(table, SparseTable):
         return float((labels.totals * table.base).sum() + labels.counts.multiply(table.rest).sum())
-    return float(np.vdot(labels, table))
+    return float(np.vdot(cast(np.ndarray, labels), cast(np.ndarray, table)))
 
 
 def _flat_prior(shape: tuple[int, int, int], smoothing: float) -> RowPrior:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -184,8 +184,9 @@ class SparseCells:
         """P, at least `TINY`."""
         annotator, component = self._places
         _, label, listed = self.counts.places
-        errors = of.errors.base[0, component]
-        errors[: len(label)] += of.errors.exceptions_at(label, listed)
+        table = cast(SparseTable, of.errors)
+        errors = table.base[0, component]
+        errors[: len(label)] += table.exceptions_at(label, listed)
         mean = of.wrong[annotator] * errors
         mean[: len(label)] += np.where(label == listed, of.right[annotator[: len(label)]], 0.0)
         return np.maximum(of.concentration[component] * mean, TINY)
@@ -241,7 +242,8 @@ class SparseCells:
 
     def prior_of_rows(self, of: RowPrior, annotator: np.ndarray, label: np.ndarray) -> np.ndarray:
         """P of labels by annotators, for each class."""
-        mean = of.wrong[annotator, None] * of.errors.rows_of(np.zeros_like(annotator), label)
+        errors = cast(SparseTable, of.errors).rows_of(np.zeros_like(annotator), label)
+        mean = of.wrong[annotator, None] * errors
         mean[np.arange(len(label)), label] += of.right[annotator]
         return np.asarray(np.maximum(of.concentration * mean, TINY))
 
@@ -252,19 +254,20 @@ class SparseCells:
     def _table(self, of: RowPrior, function: Function, *, everywhere: bool) -> SparseTable:
         """Apply a function to P + n, and to the place of its annotator and class."""
         n_annotators, n_classes = self.totals.shape
+        errors = cast(SparseTable, of.errors)
         others, n_each = self._others[:2], np.zeros(self.totals.shape)
         n_each[others] = self._others[3]
         place = np.indices(self.totals.shape)
-        base = of.concentration * of.wrong[:, None] * of.errors.base
+        base = of.concentration * of.wrong[:, None] * errors.base
         base = function(np.maximum(base, TINY) + n_each, tuple(place))
         row = np.arange(n_annotators * n_classes)
         if not everywhere:
             row = row[np.diff(self.counts.counts.indptr) > 0]
         # both parts of complex numbers: one sum has the cells of either
-        cells = (of.errors.rest[row % n_classes] + 1j * self.counts.counts[row]).tocsr()
+        cells = (errors.rest[row % n_classes] + 1j * self.counts.counts[row]).tocsr()
         where = np.repeat(row, np.diff(cells.indptr))
         annotator, label, component = where // n_classes, where % n_classes, cells.indices
-        mean = of.wrong[annotator] * (of.errors.base[0, component] + cells.data.real)
+        mean = of.wrong[annotator] * (errors.base[0, component] + cells.data.real)
         mean = np.where(label == component, of.right[annotator], mean)
         seen = np.maximum(of.concentration[component] * mean, TINY) + cells.data.imag
         data = function(seen, (annotator, component)) - base[annotator, component]
@@ -290,9 +293,9 @@ def even_errors(n_classes: int) -> SparseTable:
 
 def mix_errors(one: Errors, other: Errors, share: float) -> Errors:
     """Go a part of the way from one to the other."""
-    if isinstance(one, SparseTable):
+    if isinstance(one, SparseTable) and isinstance(other, SparseTable):
         return SparseTable((1 - share) * one.base + share * other.base, (1 - share) * one.rest + share * other.rest)
-    return (1 - share) * one + share * other
+    return np.asarray((1 - share) * cast(np.ndarray, one) + share * cast(np.ndarray, other))
 
 
 def sum_log_errors(errors: Errors) -> float:

@@ -471,7 +471,7 @@ class DawidSkene(LabelAggregator):
         is_cautious: bool,
         first: SubtypeFit | None = None,
     ) -> tuple[SubtypeFit, SubtypeFit]:
-        """Fit with one subtype per class, unless `first` is that, and with more; None for as many as the bound favours."""
+        """Fit with one subtype per class, unless `first` is that, and with more: None for what the bound favours."""
         n_classes, learned = labels.n_classes, self.prior is not None
         counting = self.counting_of_sparse() if self._is_sparse(labels, n_annotators, history) else "all"
         weight = shared_weights(labels.item, copies[labels.annotator])
