@@ -6,8 +6,7 @@ even draws, and writes them with their spread to the table that the code reads. 
 the known classes, the mean over sets, one constant after the other over `GRIDS`, and are pulled to those that sixteen
 other recorded crowds taught, which are not at hand. The spread is that of the constants when each set in turn is left
 out. ``python -m benchmarks.calibration`` reports, each recorded set by the constants that
-the other sets teach, and everything else in odd draws. ``python -m benchmarks.calibration readers`` compares how well
-each calibration predicts held-out labels, which `consilience.selection.compare` asks for.
+the other sets teach, and everything else in odd draws.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,6 @@ from consilience.consensus.labels.calibration import Floors
 from consilience.errors import AnnotationWarning, CalibrationWarning
 from consilience.estimators.labels import posterior_of
 from consilience.inference.product_distributions import vote_shares
-from consilience.selection import compare
 from consilience.simulation import simulate_labels
 
 TABLE = Path(calibration.__file__).with_name("floors.csv")
@@ -47,7 +44,6 @@ PULL = 0.01  # nats an item for ln² of the ratio of a constant to that from els
 LEAST_RATIO = 0.1
 N_ITEMS, N_JUDGED, SHARE_HARD = 400, 4, 0.2
 EVEN, ODD = (0, 2, 4), (1, 3, 5)
-MOST_ITEMS = 500  # that `compare_readers` reads of a set
 SMALLEST = 1e-6  # probability
 SURE = 0.95
 
@@ -206,24 +202,5 @@ def report() -> None:
     say("independent errors", [Fitted.of(independent(draw)) for draw in range(1, 40, 2)], LEARNED)
 
 
-class WithoutPosterior(DawidSkene):
-    """A model of which `compare` reads the calibrated probabilities, as of one that knows no others."""
-
-    def fit(self, *arguments: Any, **others: Any) -> WithoutPosterior:
-        super().fit(*arguments, **others)
-        del self._posterior
-        return self
-
-
-def compare_readers() -> None:
-    """Print how well the clusters of each calibration predict held-out labels: the log loss of `compare`."""
-    models = {repr(way): WithoutPosterior(calibrate=way, copies=None) for way in (True, "independent", False)}
-    for name in RECORDED[:7]:
-        labels = recorded(name).labels
-        labels = labels.restrict(items=labels.items[:MOST_ITEMS]) if len(labels) > MOST_ITEMS else labels
-        found = compare(models, labels, n_folds=3, max_pairs=5000, random_state=1, memory=False)
-        sys.stdout.write(f"{name:12s} {found.table['log_loss'].round(4).to_dict()}\n")
-
-
 if __name__ == "__main__":
-    {"learn": write_table, "readers": compare_readers}.get("".join(sys.argv[1:]), report)()
+    {"learn": write_table}.get("".join(sys.argv[1:]), report)()

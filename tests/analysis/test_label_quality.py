@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from consilience import Labels
-from consilience.analysis import wrong_labels as core
 from consilience.analysis.label_quality import in_words
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import InputError
+from consilience.inference import wrong_labels as core
 from consilience.inspection import item_votes, label_quality, report
 from consilience.inspection.report.quality_sections import quality_file
 from consilience.simulation import simulate_labels

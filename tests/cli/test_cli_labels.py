@@ -178,6 +178,18 @@ def test_gold_fixes_classes(crowd, run, quick_report):
     assert found.loc[["item 0", "item 11", "item 6"], "probability"].tolist() == [1, 1, 1]
 
 
+def test_gold_that_labels_contradict_is_named(tmp_path, run, quick_report):
+    true = np.arange(120) % 3
+    labels = simulate_labels(true, n_annotators=10, accuracy=0.85, annotators_per_item=5, random_state=0)
+    labels.to_frame().to_csv(tmp_path / "labels.csv", index=False)
+    wrong = [(item, (true[item] + (item < 6)) % 3) for item in range(20)]
+    pd.DataFrame(wrong, columns=["item", "label"]).to_csv(tmp_path / "gold.csv", index=False)
+    fit = ("fit", "labels.csv", "--model", "DawidSkene", "--gold", "gold.csv")
+    assert "Labels contradict the known class of 6 of 20 gold items, more than chance explains: " in run(*fit).stdout
+    pd.DataFrame({"item": range(20), "label": true[:20]}).to_csv(tmp_path / "gold.csv", index=False)
+    assert "contradict" not in run(*fit).stdout
+
+
 def test_a_word_of_abstention_is_a_class_if_a_gold_item_is_of_it(tmp_path, run, quick_report):
     rows = ["task,worker,label", *(f"{i},{who},{'skip' if i < 3 else 'keep'}" for i in range(6) for who in "ABC")]
     (tmp_path / "labels.csv").write_text("\n".join([*rows[:-1], "5,C,unsure"]))

@@ -14,11 +14,11 @@ from consilience.analysis.fitted import given_or_kept, unwrap
 from consilience.analysis.names import join_names, quantify
 from consilience.analysis.votes import votes_table
 from consilience.analysis.words import current_words
-from consilience.analysis.wrong_labels import wrong_labels
 from consilience.annotations import Labels
 from consilience.annotations.names import MISSING, name_index, plain
 from consilience.errors import InputError
 from consilience.estimators.labels import without_floors
+from consilience.inference.wrong_labels import wrong_labels
 
 WIDE = 0.1  # of the checked labels: a range that says so
 CHECKED, UNGIVEN, SILENT, STRANGE = "checked", "no given label", "no annotations", "unknown label"

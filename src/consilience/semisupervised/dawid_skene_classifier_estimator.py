@@ -30,7 +30,13 @@ from consilience.annotations.types import (
     RandomSource,
     Self,
 )
-from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
+from consilience.consensus.labels.accuracy_interval import (
+    accuracy_interval,
+    add_interval,
+    doubted_labels,
+    sum_right,
+    widen_interval,
+)
 from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.consensus.labels.calibration import ASSUMED
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
@@ -301,7 +307,7 @@ class DawidSkeneClassifier(LabelAggregator):
         crowd = CrowdAlone.of(self.consensus_, labels, known)
         best, self.pred_probs_, self.gain_ = self._fit_features(crowd, features, np.random.RandomState(seed))
         self.uses_features_ = best is not None and self.gain_ >= GATE
-        self.notes_ = [self._say_whether_used()]
+        self.notes_ = [self._say_whether_used(), *self.consensus_.notes_]
         if crowd.items.is_single and not self.uses_features_:
             warnings.warn(NOTHING_TELLS, AnnotationWarning, stacklevel=outside())
         self._keep_classes(labels, known)
@@ -402,7 +408,9 @@ class DawidSkeneClassifier(LabelAggregator):
         quality = annotator_quality(labels, posterior, matrices, labels.annotators, named=True)
         self.keep_annotators(labels.classes, labels.classes, matrices, quality)
         doubted = doubted_labels(crowd.labels, posterior, crowd.weight, len(matrices))
-        low, high = accuracy_interval(model, posterior.mean(0), doubted)
+        interval = accuracy_interval(model, posterior.mean(0), doubted)
+        moved = sum_right(labels, self.responsibilities_ - posterior, len(matrices))
+        low, high = widen_interval(*interval, moved / np.maximum(quality["n_labels"].to_numpy(), 1))
         low, high = (np.where(silent, np.nan, end) for end in (low, high))
         self.annotators_ = add_interval(self.annotators_, low, high)
 

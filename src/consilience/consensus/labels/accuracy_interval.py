@@ -13,6 +13,10 @@
 By the same f the estimated accuracies of annotators are drawn towards each other, so that they appear to differ by
 (1 - f)² of their variance, and the learned prior to be worth 1 / (1 - f)² as many labels as it is. Both are corrected.
 
+Errors that annotators share make the labels of those who take part in them look right. The probabilities that allow for
+that (`calibration`) say what share of an annotator's labels is right, too: by as much as this share lies below or above
+that under the posterior, the interval is wider on that side.
+
 Decided here
 ------------
 The quantiles are those at 5 and 95 %. Maximum likelihood has no distribution of θ, and no interval: NaN.
@@ -65,10 +69,30 @@ def accuracy_interval(
     return low, high
 
 
+def widen_interval(low: PerAnnotator, high: PerAnnotator, moved: PerAnnotator) -> tuple[PerAnnotator, PerAnnotator]:
+    """Move one end of each interval outwards.
+
+    moved : share of the labels of each annotator that is right under the calibrated probabilities, minus that under the
+        posterior.
+
+    Examples
+    --------
+    >>> widen_interval(np.array([0.7, 0.2]), np.array([0.9, 0.4]), np.array([-0.1, 0.05]))
+    (array([0.6, 0.2]), array([0.9 , 0.45]))
+    """
+    return np.maximum(low + np.minimum(moved, 0), 0), np.minimum(high + np.maximum(moved, 0), 1)
+
+
 def add_interval(table: pd.DataFrame, low: PerAnnotator, high: PerAnnotator) -> pd.DataFrame:
     """Return the table of annotators with the interval after the accuracy."""
     others = table.drop(columns="information")
     return others.assign(accuracy_low=low, accuracy_high=high, information=table["information"])
+
+
+def sum_right(labels: Labels, of_classes: Float[np.ndarray, "items classes"], n_annotators: int) -> PerAnnotator:
+    """Sum what the items have for the class of each label over the labels of each annotator."""
+    right = of_classes[labels.item, labels.label]
+    return np.bincount(labels.annotator, right, n_annotators).astype(float)  # without rows it would be integers
 
 
 def doubted_labels(

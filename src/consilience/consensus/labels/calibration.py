@@ -22,7 +22,8 @@ learned by `benchmarks.calibration`.
 
 Θ is what good annotators would say of the item: the mean confusion matrix of the best ones, who gave a quarter of all
 labels. The most probable class stays that of the posterior, and classes that are equally probable there stay so.
-`INDEPENDENT` are floors that add nothing: if annotators err independently, T is about 1, and P the posterior.
+`INDEPENDENT` are floors that add nothing: if annotators err independently, T is about 1, and P the posterior. Gold
+moves the floors, and multiplies P by a factor for each class, see `gold_calibration`.
 
 The temperature is that of the model with one subtype per class, also for the posterior of more, whose probabilities are
 added up for each class: subtypes explain why labels agree, but which class a subtype is of, nothing but these labels
@@ -109,16 +110,23 @@ class Calibration:
     temperature : T, at least 1.
     floors : that are added to it.
     confusion : (classes, labels) Θ.
+    factors : of P by the most probable class, as gold shows; None without gold.
     """
 
     temperature: float
     floors: Floors
     confusion: Float[np.ndarray, "classes labels"]
+    factors: Float[np.ndarray, "classes classes"] | None = None
 
     @property
     def is_assumed(self) -> bool:
         """Whether the accuracy of labels is assumed, since no item has two labels."""
         return self.floors == ASSUMING
+
+    @property
+    def has_floors(self) -> bool:
+        """Whether the probabilities allow for more than the labels show."""
+        return self.floors not in (ASSUMING, INDEPENDENT)
 
     def probabilities(self, onehot: OneHotLabels, log_weights: Weights, log_table: AnyTable) -> Probabilities:
         """P of all items and classes; the components of `onehot` are classes or their subtypes.
@@ -131,18 +139,40 @@ class Calibration:
             return found
         votes = count_votes(onehot, n_classes)
         n_labels = votes.sum(1)
-        temperature = self.floors.temperatures(n_labels, self.temperature)
-        cooled = divide_evidence(onehot, temperature)
+        cooled = divide_evidence(onehot, self.floors.temperatures(n_labels, self.temperature))
         tempered = of_classes(posterior(cooled, log_weights, log_table), n_classes)
-        shared = (1 - self.floors.kept / temperature)[:, None]
-        mixed = (1 - shared) * tempered + shared * (tempered @ self.confusion)
-        by_votes = (votes + of_classes(softmax(log_weights), n_classes)) / (n_labels + 1)[:, None]
-        mixed = (1 - self.floors.votes) * mixed + self.floors.votes * by_votes
+        best = most_probable(found)
+        mixed = self.mix(tempered, votes, of_classes(softmax(log_weights), n_classes), best)
         settled = np.flatnonzero(n_labels == 0)  # no label of these items can be a shared error
         settled = np.union1d(settled, [chunk.start + row for chunk in onehot.chunks for row in chunk.known_rows])
         settled = settled.astype(int)
         mixed[settled] = tempered[settled]
-        return with_ties(with_best(mixed, most_probable(found)), found)
+        return with_ties(with_best(mixed, best), found)
+
+    def mix(
+        self,
+        tempered: Probabilities,
+        votes: Probabilities,
+        proportions: Float[np.ndarray, " classes"],
+        best: Int[np.ndarray, " items"],
+    ) -> Probabilities:
+        """P from the posterior at the temperatures T_n.
+
+        Parameters
+        ----------
+        votes : how often each item has each label.
+        proportions : π.
+        best : the class that is most probable in the posterior, which gold corrects.
+        """
+        n_labels = votes.sum(1)
+        shared = (1 - self.floors.kept / self.floors.temperatures(n_labels, self.temperature))[:, None]
+        mixed = (1 - shared) * tempered + shared * (tempered @ self.confusion)
+        by_votes = (votes + proportions) / (n_labels + 1)[:, None]
+        mixed = (1 - self.floors.votes) * mixed + self.floors.votes * by_votes
+        if self.factors is None:
+            return mixed
+        mixed = with_best(mixed, best) * self.factors[best]
+        return mixed / mixed.sum(1, keepdims=True)
 
 
 def no_calibration(n_classes: int) -> Calibration:

@@ -29,7 +29,13 @@ from consilience.annotations.types import (
     Real,
     Self,
 )
-from consilience.consensus.labels.accuracy_interval import accuracy_interval, add_interval, doubted_labels
+from consilience.consensus.labels.accuracy_interval import (
+    accuracy_interval,
+    add_interval,
+    doubted_labels,
+    sum_right,
+    widen_interval,
+)
 from consilience.consensus.labels.annotator_models import NO_PULL, Counts, Hierarchical, of_newcomer
 from consilience.consensus.labels.calibration import (
     ASSUMED,
@@ -69,6 +75,7 @@ from consilience.consensus.labels.dawid_skene import (
     labels_of,
     run,
 )
+from consilience.consensus.labels.gold_calibration import GoldItems, calibrate_by_gold, note_contradictions
 from consilience.consensus.labels.pairs_of_labels import PairSums
 from consilience.consensus.labels.prior_knowledge import history_counts, with_classes_of
 from consilience.consensus.labels.samples import MOST_LABELS, sampled_items
@@ -201,6 +208,8 @@ class DawidSkene(LabelAggregator):
         `labels_` if every annotator weighs alone.
     n_clusters_ : int
         Number of classes.
+    notes_ : list of str
+        Which gold items the labels contradict more than chance explains; empty unless some do.
     lower_bound_ : float
         Bound on ln p(labels), nats.
     lower_bounds_ : ndarray, shape (n_iter_,)
@@ -258,6 +267,8 @@ class DawidSkene(LabelAggregator):
         "_without_floors": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_posterior": learned.optional(learned.array(float, "items", "clusters", low=0, high=1, shares=True)),
         "_shared_confusion": learned.array(float, "clusters", "clusters", low=0, high=1),
+        "notes_": learned.optional(learned.NOTES),  # files of earlier versions have none
+        "_factors": learned.optional(learned.or_none(learned.array(float, "clusters", "clusters", low=0))),
         "_newcomer": learned.or_none(learned.array(float, "clusters", "clusters", low=0, high=1, shares=True)),
         "confusion_counts_": learned.optional(
             learned.table("annotators × clusters", "labels", keys=("annotator", "class"))
@@ -401,7 +412,14 @@ class DawidSkene(LabelAggregator):
         keep_trace(self, fit.trace)
         once = one_label_of_each(heard, copies.group)
         found = self._calibration(once, first, known)
+        notes: list[str] = []
+        if known is not None and self.calibrate:
+            state = fit.trace.state
+            gold = GoldItems.of(once, state.model, state.log_weights, fit.responsibilities(), known)
+            notes = note_contradictions(gold, found.temperature, labels.items)
+            found = calibrate_by_gold(found, gold) if found.has_floors else found
         self._read_off(labels, heard, fit, found, annotators, known)
+        self.notes_ = notes
         if constant.any():
             self._add_constant(labels, constant, history - before)
         compare_with_apart(self, copies, lambda apart: apart._fit(labels, known, annotators, history), labels)
@@ -574,13 +592,13 @@ class DawidSkene(LabelAggregator):
             labels, in_classes, labels.classes, of_each_class, annotators=annotators, known=known, told=told
         )
         self._posterior, self._without_floors = in_classes, told
-        if calibrated.floors == RECORDED:
-            alone = replace(calibrated, floors=INDEPENDENT)
+        if calibrated.has_floors:
+            alone = replace(calibrated, floors=INDEPENDENT, factors=None)
             self._without_floors = alone.probabilities(evidence.chunks, state.log_weights, log_table)
         weight = self._weights_of(heard.item, heard.annotator, heard.label)
-        self.keep_learned(
-            state, evidence, calibrated, q.mean(0), doubted_labels(heard, in_classes, weight, len(matrices))
-        )
+        doubted = doubted_labels(heard, in_classes, weight, len(matrices))
+        moved = sum_right(labels, told - in_classes, len(matrices))
+        self.keep_learned(state, evidence, calibrated, q.mean(0), doubted, moved)
         if isinstance(matrices, SparseTable):
             self._sparse_counts = sparse_counts(heard, in_classes, weight, len(matrices))
         self.subtypes_ = subtype_of_item(q, most_probable(told), n_classes)
@@ -593,6 +611,7 @@ class DawidSkene(LabelAggregator):
         calibrated: Calibration,
         share: Weights,
         doubted: Float[np.ndarray, " annotators"],
+        moved: Float[np.ndarray, " annotators"],
     ) -> None:
         """Set what is told of classes and annotators besides their table and their matrices.
 
@@ -600,9 +619,12 @@ class DawidSkene(LabelAggregator):
         ----------
         share : of the items, of each component.
         doubted : see `doubted_labels`.
+        moved : by how many more labels of each annotator are right under the calibrated probabilities.
         """
         self.keep_state(state, calibrated, evidence.sizes, evidence.n_subtypes)
-        self.annotators_ = add_interval(self.annotators_, *accuracy_interval(state.model, share, doubted))
+        interval = accuracy_interval(state.model, share, doubted)
+        moved = moved / np.maximum(self.annotators_["n_labels"].to_numpy(), 1)
+        self.annotators_ = add_interval(self.annotators_, *widen_interval(*interval, moved))
         if self.n_subtypes_ > 1:
             matrices = state.model.matrices()
             self._subtype_rows = matrices.transpose(0, 2, 1).reshape(-1, matrices.shape[1])
@@ -632,7 +654,7 @@ class DawidSkene(LabelAggregator):
         self._log_weights, self._log_table = state.log_weights, columns_of(model.log_table)
         self._newcomer = of_newcomer(state.model)
         self.temperature_, self._floors = calibrated.temperature, np.array(astuple(calibrated.floors))
-        self._shared_confusion = calibrated.confusion
+        self._shared_confusion, self._factors = calibrated.confusion, calibrated.factors
 
     def silence(self, annotators: Int[np.ndarray, " silent"]) -> None:
         """Take their influence on the classes of items from some annotators."""
@@ -708,7 +730,8 @@ class DawidSkene(LabelAggregator):
 
     def calibrated(self) -> Calibration:
         """Return how far the probabilities are moved from the posterior."""
-        return Calibration(self.temperature_, Floors(*self._floors.tolist()), self._shared_confusion)
+        factors = vars(self).get("_factors")  # files of earlier versions have none
+        return Calibration(self.temperature_, Floors(*self._floors.tolist()), self._shared_confusion, factors)
 
     def probabilities_under(self, calibrated: Calibration, labels: Labels) -> Float[np.ndarray, "items classes"]:
         """Return the probability of each class of fitted or new items, moved so far from the posterior."""

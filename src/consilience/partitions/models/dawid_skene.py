@@ -124,11 +124,12 @@ def read_off(
 ) -> None:
     """Set the attributes; `labels` are the numbers of labels of each annotator, of each class."""
     log_table = columns_of(state.model.log_table)
-    sums = parts.total(dawid_skene_sums.quality, heard, state.log_weights, log_table)
+    sums = parts.total(dawid_skene_sums.quality, heard, found, state.log_weights, log_table)
     confusion, share = state.model.matrices(), sums.sizes / sums.n_items
     quality = tabulate_quality(labels.sum(1), sums.right, share, confusion, survey.annotators)
     model.keep_annotators(survey.classes, survey.classes, confusion, quality)
-    model.keep_learned(state, evidence, found, share, sums.doubted)
+    model.keep_learned(state, evidence, found, share, sums.doubted, sums.moved)
+    model.notes_ = []
     if heard.constant.any():
         of_all = parts.total(dawid_skene_sums.calibration_sums, heard, found, state.log_weights, log_table)
         model.keep_constant(np.flatnonzero(heard.constant), of_all.counts, of_all.sizes / sums.n_items)

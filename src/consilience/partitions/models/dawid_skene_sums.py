@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from consilience.annotations import Labels
-from consilience.consensus.labels.accuracy_interval import doubted_labels
+from consilience.consensus.labels.accuracy_interval import doubted_labels, sum_right
 from consilience.consensus.labels.calibration import Calibration
 from consilience.consensus.labels.constant_annotators import counts_of, without
 from consilience.consensus.labels.copies import one_label_of_each
@@ -63,12 +63,6 @@ class Heard:
 def pairs_heard(part: LabelPart, heard: Heard) -> PairSums:
     """Count pairs of labels, of each group of copies once."""
     return PairSums.of(heard.once(part.labels))
-
-
-def _sums_by(
-    annotator: Int[np.ndarray, " rows"], values: Float[np.ndarray, " rows"], n_annotators: int
-) -> Float[np.ndarray, " annotators"]:
-    return np.bincount(annotator, values, n_annotators).astype(float)  # without rows it would be integers
 
 
 def encode_part(part: LabelPart, heard: Heard) -> OneHotLabels:
@@ -140,24 +134,29 @@ class Quality(Additive):
     sizes : of each class; n_items : number of items.
     right : of each annotator, expected number of labels that are right.
     doubted : the same of q (1 - q), of the labels that are heard, weighted.
+    moved : by how many more labels are right under the calibrated probabilities.
     """
 
     sizes: Weights
     n_items: int
     right: Float[np.ndarray, " annotators"]
     doubted: Float[np.ndarray, " annotators"]
+    moved: Float[np.ndarray, " annotators"]
 
 
-def quality(part: LabelPart, heard: Heard, log_weights: Weights, log_table: LogTable) -> Quality:
+def quality(part: LabelPart, heard: Heard, found: Calibration, log_weights: Weights, log_table: LogTable) -> Quality:
     """Sums for `annotators_`."""
-    q = posterior(encode_part(part, heard), log_weights, log_table)
+    encoded = encode_part(part, heard)
+    q = posterior(encoded, log_weights, log_table)
+    told = found.probabilities(encoded, log_weights, log_table)
     labels, n_annotators = part.labels, part.labels.n_annotators
     read = heard.labels(labels)
     return Quality(
         q.sum(0),
         len(labels),
-        _sums_by(labels.annotator, q[labels.item, labels.label], n_annotators),
+        sum_right(labels, q, n_annotators),
         doubted_labels(read, q, heard.weight(read), n_annotators),
+        sum_right(labels, told - q, n_annotators),
     )
 
 
