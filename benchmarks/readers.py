@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,14 @@ def say(name: str, errors: dict[str, float]) -> None:
     sys.stdout.flush()
 
 
-def say_all(title: str, lines: dict[str, dict[str, float]]) -> None:
+def say_all(title: str, judge: Callable[[str], dict[str, float]], names: Iterable[str]) -> None:
     """Print the errors of sets, and their means."""
     sys.stdout.write(title + "\n")
-    for name, errors in lines.items():
-        say(name, errors)
-    say("mean", {way: float(np.mean([errors[way] for errors in lines.values()])) for way in WAYS})
+    lines = []
+    for name in names:
+        lines.append(judge(name))
+        say(name, lines[-1])
+    say("mean", {way: float(np.mean([errors[way] for errors in lines])) for way in WAYS})
 
 
 def predict_labels(name: str) -> dict[str, float]:
@@ -106,19 +109,20 @@ def judge_items(crowd: Crowd) -> dict[str, float]:
     return {way: abs(float(1 - p.max(1).mean()) - wrong) for way, p in found.items()}
 
 
+def judge_items_of(name: str) -> dict[str, float]:
+    """Return what `judge_items` does of a recorded set, or the mean over draws of few of its labels."""
+    crowds = [thinned(name, draw) for draw in ODD] if name in THINNED else [recorded(name)]
+    found = [judge_items(crowd) for crowd in crowds]
+    return {way: float(np.mean([errors[way] for errors in found])) for way in WAYS}
+
+
 def main() -> None:
     """Print the tables."""
     warnings.simplefilter("ignore")
-    crowds = {name: recorded(name) for name in RECORDED}
-    few = {setting: [thinned(setting, draw) for draw in ODD] for setting in THINNED}
-    say_all("share of an annotator's labels", {name: judge_annotators(crowd) for name, crowd in crowds.items()})
-    lines = {name: judge_items(crowd) for name, crowd in crowds.items()}
-    for setting, draws in few.items():
-        found = [judge_items(crowd) for crowd in draws]
-        lines[setting] = {way: float(np.mean([errors[way] for errors in found])) for way in WAYS}
-    say_all("share of the items", lines)
-    say_all("certainty over people", {name: repeat_pairs(name) for name in certainty.LABELLED})
-    say_all("held-out labels", {name: predict_labels(name) for name in RECORDED[:7]})
+    say_all("certainty over people", repeat_pairs, certainty.LABELLED)
+    say_all("share of an annotator's labels", lambda name: judge_annotators(recorded(name)), RECORDED)
+    say_all("share of the items", judge_items_of, (*RECORDED, *THINNED))
+    say_all("held-out labels", predict_labels, RECORDED[:7])
 
 
 if __name__ == "__main__":

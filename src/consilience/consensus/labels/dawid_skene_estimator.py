@@ -142,8 +142,8 @@ class DawidSkene(LabelAggregator):
     calibrate : bool or "independent", default=True
         Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. True: they are less sure
         than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
-        from the other labels of their items show, and at least by as much as recorded crowds with known classes teach.
-        "independent": only by what the labels show. False: the posterior. The most probable classes are the same.
+        from the other labels of their items show, and at least by as much as recorded crowds with known classes teach,
+        or `gold` does. "independent": only by what the labels show. False: the posterior. The most probable classes are the same.
     subtypes : "auto" or int, default="auto"
         Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
         them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": the
@@ -192,7 +192,8 @@ class DawidSkene(LabelAggregator):
     annotators_ : DataFrame, one row for each annotator
         n_labels; agreement, the expected share of these labels that are right; accuracy, the probability that a label
         is right according to the confusion matrix; accuracy_low and accuracy_high, its 90 % credible interval, NaN with
-        ``prior=None``; information of a label about the class, bits. Annotators of the history who gave no labels here
+        ``prior=None``, which reaches as far as the calibrated probabilities move the share of right labels; information
+        of a label about the class, bits. Annotators of the history who gave no labels here
         come last.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_classes, n_classes)
         Posterior mean probability of each label, indexed by annotator and class.
