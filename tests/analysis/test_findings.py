@@ -201,11 +201,11 @@ def test_which_number_of_clusters_agrees_best_whether_it_was_found_or_given():
     sorts = pairs_in_piles()
     found = findings(SubsetFusion(random_state=0).fit(sorts), sorts, certainty=None)
     text = str(found)
-    assert "\nFound 4 clusters, of 2 to 8 considered; silhouette" in text
+    assert "\nFound 4 clusters, of 2 to 8 considered; smoothed silhouette" in text
     agreement = f"{found.facts['best_cut']['agreement']:.2f}"
     assert f"\nAnnotators agree with no cut of the tree better than with these 4 clusters ({agreement}).\n" in text
     asked = str(findings(SubsetFusion(8, random_state=0).fit(sorts), sorts, certainty=None))
-    assert "\n8 clusters, as asked for; silhouette" in asked
+    assert "\n8 clusters, as asked for; smoothed silhouette" in asked
     assert (
         f"\nAnnotators agree best with the tree cut into 4 clusters ({agreement}); with these 8 clusters (0." in asked
     )

@@ -253,7 +253,7 @@ def test_models_of_pairs_write_a_report_and_a_summary(model, tmp_path, run, monk
     features = () if model in ("Crowdclustering", "KCC") else ("--features", "features.csv")
     settings = [part for text in more for part in ("--set", text)]
     result = run("fit", "said.csv", *features, "--model", model, *settings, "--out", "out")
-    assert "Weakest annotators:" in result.stdout
+    assert "Annotators whose " in result.stdout
     found = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (found["model"], found["n_clusters"], len(found["weakest_annotators"])) == (model, 2, 3)
     if reports is None:

@@ -100,7 +100,7 @@ def test_writes_the_results_of_the_python_model(crowd, run, quick_report):
     size = (model.labels_ == "cat").sum()
     assert result.stdout.startswith(f"12 items in 2 classes by 4 annotators\n  cat     {size}  ")
     assert "\n  in none 1    8.3%\n" in result.stdout
-    assert "\nWeakest annotators:\n  Di   accuracy " in result.stdout
+    assert "\nLeast accurate annotators:\n  Di   accuracy " in result.stdout
     assert " bits per label, 11 labels\n" in result.stdout
     assert result.stdout.endswith(f"Files in out: {', '.join(FILES)}\n")
     unlabelled, few = further(result.stderr)

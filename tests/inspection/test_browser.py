@@ -137,7 +137,7 @@ def colours(page, selector):
 
 
 def figures_of(cut):
-    return [f"{cut.n_clusters}", f"{cut.agreement:.2f}", "–" if cut.n_clusters == 1 else f"{cut.silhouette:.2f}"]
+    return [f"{cut.n_clusters}", f"{cut.agreement:.2f}"]
 
 
 def saved(page, selector):
@@ -165,7 +165,7 @@ def test_the_explorer_opens_with_the_clusters_of_the_report(page, cards, cuts):
     settled(page)
     assert page.locator("[name=which][value=report]").is_checked()
     like = next(cut for cut in cuts if cut.n_clusters == cards[0].n_clusters_)
-    assert texts(page, "#of-cut td")[:3] == figures_of(like)
+    assert texts(page, "#of-cut td")[:2] == figures_of(like)
     assert texts(page, "#of-report td")[0] == str(cards[0].n_clusters_)
 
 
@@ -177,7 +177,7 @@ def test_arrow_keys_move_the_cut_to_the_next_number_of_clusters(page, cards, cut
     settled(page)
     cut = cuts[start + step]
     assert page.locator("[name=which][value=cut]").is_checked()
-    assert texts(page, "#of-cut td")[:3] == figures_of(cut)
+    assert texts(page, "#of-cut td")[:2] == figures_of(cut)
     assert texts(page, "#cut-number") == [f"{cut.n_clusters} clusters"]
     assert page.locator("#cut").get_attribute("aria-valuetext").startswith(f"{cut.n_clusters} clusters, cut at ")
     assert cut.low < float(page.locator("#cut").input_value()) < cut.high
@@ -219,12 +219,12 @@ def test_dragging_the_cut_recolours_tree_matrix_map_and_table(page, cuts):
     page.mouse.move(x_of(page, (few.low + few.high) / 2), y)
     page.mouse.down()
     settled(page)
-    assert texts(page, "#of-cut td")[:3] == figures_of(few)
+    assert texts(page, "#of-cut td")[:2] == figures_of(few)
     looks = []
     for cut in (few, many):
         page.mouse.move(x_of(page, (cut.low + cut.high) / 2), y + 30, steps=4)
         settled(page)
-        assert texts(page, "#of-cut td")[:3] == figures_of(cut)
+        assert texts(page, "#of-cut td")[:2] == figures_of(cut)
         in_map, in_tree = colours(page, "[data-item]"), colours(page, ".tree-scroll path[data-leaf]")
         in_table = colours(page, "#items-table td.cut-column path")
         assert len(set(in_map)) == min(cut.n_clusters, 7)
@@ -285,7 +285,7 @@ def test_a_finger_moves_the_cut_too(opened, cuts):
     tree.scroll_into_view_if_needed()
     page.touchscreen.tap(x_of(page, (cuts[2].low + cuts[2].high) / 2), tree.bounding_box()["y"] + 100)
     settled(page)
-    assert texts(page, "#of-cut td")[:3] == figures_of(cuts[2])
+    assert texts(page, "#of-cut td")[:2] == figures_of(cuts[2])
 
 
 def test_a_finger_reads_the_matrix(opened):

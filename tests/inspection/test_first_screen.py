@@ -1,17 +1,20 @@
 """The first screen of a report: the answer in a sentence, then the clusters as named lists, and nothing misread."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from consilience import Groupings, Labels
 from consilience.analysis.certainty import Certainty
+from consilience.analysis.findings import findings
 from consilience.consensus import DawidSkene, SubsetFusion
-from consilience.inspection import certainty, report
+from consilience.inspection import certainty, item_votes, report
 from consilience.inspection.report.tables import percent
 
 CARDS = ["Returns", "Track a parcel", "Sizes", "Jobs", "Press", "Stores", "Log in", "Cart", "Wish list"]
-METHODS = ("given", "separated", "number", "cuts", "panel", "settings")
+METHODS = ("given", "separated", "number", "axes", "cuts", "panel", "settings")
 
 
 def lists(page):
@@ -92,3 +95,46 @@ def test_a_card_of_a_closed_sort_has_the_number_of_people_before_any_probability
     named = {name: (about, items) for name, about, items in lists(shown)}
     assert named["Help"] == ("5 cards, 1 in doubt", "Returns 7 of 12")
     assert named["Shop"][0] == "4 cards, none in doubt"
+
+
+def closed_sort(annotator):
+    rows = [(card, f"P{p}", "Shop" if (k < 5) == (p > k) else "Help") for p in range(9) for k, card in enumerate(CARDS)]
+    return Labels.from_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"])), f"cards,{annotator}s"
+
+
+def test_nobody_who_sorts_is_accurate_or_weak(read):
+    labels, words = closed_sort("participant")
+    found = findings(DawidSkene().fit(labels), labels, certainty=None, words=words)
+    shown = read(report(found))
+    for text in (shown.root.text, str(found)):
+        text = text.partition("How this was computed")[0].lower()
+        assert not re.search("accura|weak|error|wrong|guess|informati", text)
+    assert shown.table("annotators")[0][:3] == ["Participant", "Labels", "Name the class"]
+    assert "labels name the card's class; least so those of" in str(found)
+
+
+def test_those_who_label_are_more_or_less_accurate(read):
+    labels, _ = closed_sort("participant")
+    found = findings(DawidSkene().fit(labels), labels, certainty=None, words="pictures,workers")
+    assert "Accuracy" in read(report(found)).table("annotators")[0]
+    assert "Least accurate workers:" in str(found)
+
+
+def test_votes_come_before_the_probabilities_of_the_model(read):
+    labels, words = closed_sort("participant")
+    model = DawidSkene().fit(labels)
+    head, *rows = read(report(model, labels, certainty=None, words=words)).table("votes")
+    assert head[1:3] == ["Class", "Labels that name it"]
+    assert head.index("Probability of the model") > head.index("Who gave which label")
+    table = item_votes(model, labels)
+    for name, cluster, votes, *_ in rows:
+        assert votes == f"{table.loc[name, f'votes: {cluster}']} of 9"
+
+
+@pytest.mark.parametrize(("words", "named"), [("cards,participants", False), ("products,assessors", True)])
+def test_distatis_and_silhouettes_are_for_those_who_know_them(sorts, words, named, read):
+    shown = read(report(sorts[0], certainty=None, words=words))
+    before, methods = shown.root.text.split("How this was computed", 1)
+    assert ("DISTATIS" in before) == named
+    assert "ilhouette" not in before
+    assert "of smoothed shares" in methods

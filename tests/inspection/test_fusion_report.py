@@ -64,7 +64,7 @@ def test_sections_and_figures(fusion_page, subsets_page):
     assert keys == [
         *("clusters", "evidence", "annotators", "represented", "figures"),
         *("names", "standard-names", "placements", "words"),
-        *("given", "separated", "number", "cuts", "panel", "settings"),
+        *("given", "separated", "number", "axes", "cuts", "panel", "settings"),
     ]
     assert figures(fusion_page) == [
         *("map", "map-1-3", "co-occurrence", "dendrogram", "agreement", "word-map", "silhouette", "rv-map")

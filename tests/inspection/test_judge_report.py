@@ -61,7 +61,7 @@ def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read)
 def test_every_judge_is_in_the_table_view_by_view(two_views, read):
     model, annotations = two_views
     rows = read(report(model, annotations)).table("annotators")
-    assert rows[0] == ["Annotator", "Judgements", "View", "Probability", "Sensitivity", "Specificity", "Weight"]
+    assert rows[0] == ["Annotator", "Judgements", "View", "Probability", "Put together", "Kept apart", "Weight"]
     assert [row[2] for row in rows[1:]] == sorted(row[2] for row in rows[1:])
     for name, n_pairs, view, _, sensitivity, specificity, _ in rows[1:]:
         own = model.annotators_.loc[name]
@@ -113,7 +113,7 @@ def test_groupings_serve_judges_too(read):
     cells = np.column_stack([KIND, KIND, SIZE]).astype(object)
     annotations = Groupings.from_matrix(cells, items=NAMES, annotators=["Ann", "Bo", "Cy"])
     page = read(report(MECC(n_clusters=4, n_init=2, random_state=0).fit(X, annotations), annotations, X=X))
-    assert page.table("annotators")[0] == ["Annotator", "Judgements", "Sensitivity", "Specificity", "Weight"]
+    assert page.table("annotators")[0] == ["Annotator", "Judgements", "Put together", "Kept apart", "Weight"]
     page = read(report(KCC(3, random_state=0).fit(annotations), annotations))
     assert page.table("annotators")[0][:5] == ["Annotator", "Groupings", "Items sorted", "Utility", "Agreement"]
     assert "agreement-figure" in {e.attributes["id"] for e in page.root.all("figure")}

@@ -288,15 +288,15 @@ def test_guesses_are_marked():
     assert report(model, cells).count("(?)") == 1
 
 
-def test_every_annotator_is_in_the_table_the_weakest_last(iris, iris_page):
+def test_every_annotator_is_in_the_table_the_least_predicted_last(iris, iris_page):
     frame, page = iris[0][-1].annotators_, iris_page[0]
     head, *rows = page.table("annotators")
     assert sorted(row[0] for row in rows) == sorted(frame.index)
-    shares = [[int(row[head.index(name)].rstrip("%")) / 100 for row in rows] for name in ("Accuracy", "By guessing")]
+    shares = [[int(row[head.index(name)].rstrip("%")) / 100 for row in rows] for name in ("Predicted", "By guessing")]
     accuracy, by_guessing = np.array(shares)
     assert (np.diff((accuracy - by_guessing) / (1 - by_guessing)) < 0.03).all()  # figures are rounded
     for row in rows:
-        assert float(row[head.index("Accuracy")].rstrip("%")) == pytest.approx(
+        assert float(row[head.index("Predicted")].rstrip("%")) == pytest.approx(
             100 * frame.loc[row[0], "accuracy"], abs=0.51
         )
         assert int(row[head.index("Labels")]) == frame.loc[row[0], "n_labels"]

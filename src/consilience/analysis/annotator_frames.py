@@ -18,6 +18,11 @@ INFORMATIVE = 0.05  # share of the entropy of the classes that informative label
 MIN_ACCURACY = 0.8  # of the labels of a grouping, from which the clusters predict it
 NO_BETTER_THAN_GUESSING = "no better than guessing"
 NO_ANNOTATIONS = "no annotations"
+OF_A_SORT = {  # whose people are neither right nor wrong
+    "almost uninformative": "says little of the classes",
+    "often wrong, but informative": "uses names in another sense",
+    NO_BETTER_THAN_GUESSING: "no closer to the classes than chance",
+}
 RANKED_BY = ("accuracy", "weight", "agreement", "utility")  # the first that the model has
 SORTED_AT_RANDOM = "probably sorted at random"  # by the test of random sorters
 APART = "disagrees with the clusters: agreement of 0 or less"
@@ -48,8 +53,11 @@ def frame_of_labels(estimator: Any, labels: Labels) -> pd.DataFrame:
         (seldom_wrong & (frame["information"] < little), "almost uninformative"),
         (seldom_wrong, ""),
         (frame["information"] >= little + chance / frame["n_labels"], "often wrong, but informative"),
-        (True, "no better than guessing"),
+        (True, NO_BETTER_THAN_GUESSING),
     )
+    if current_words().are_of_a_sort:
+        frame["remark"] = frame["remark"].replace(OF_A_SORT)
+        return frame.sort_values("agreement", ascending=False, kind="stable", na_position="last")
     return frame.sort_values(["accuracy", "information"], ascending=False, kind="stable", na_position="last")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from consilience.analysis.cut_figures import CutFigures, OwnClusters
 from consilience.analysis.fitted import is_standardized
 from consilience.analysis.group_names import count_group_names
 from consilience.analysis.label_quality import LabelQuality
+from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.metrics.reliability import Reliability
 
@@ -121,8 +122,14 @@ def _of_classes(found: Findings) -> dict[str, Any]:
     model, answer = found.estimator, found.clusters
     quality = model.annotators_
     probability = pd.Series(model.responsibilities_.max(1)).groupby(answer.codes).mean()
+    share = _shares_of_labels(found)
     classes = [
-        {"label": _json(name), "n_items": int(size), "mean_probability": _figure(probability.get(code, np.nan))}
+        {
+            "label": _json(name),
+            "n_items": int(size),
+            "share_of_labels": _figure(share.get(code, np.nan)),
+            "mean_probability": _figure(probability.get(code, np.nan)),
+        }
         for code, (name, size) in enumerate(zip(answer.index, answer.sizes, strict=True))
     ]
     return {
@@ -140,6 +147,14 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
         "caveats": found.told(found.can.notes),
     }
+
+
+def _shares_of_labels(found: Findings) -> pd.Series:
+    """Return which share of the labels of each class's items name it, by its code."""
+    labels = cast(Labels, found.annotations)
+    mine = found.clusters.codes[labels.item]
+    names = mine == found.clusters.index.get_indexer(labels.classes)[labels.label]
+    return pd.Series(names[mine >= 0]).groupby(mine[mine >= 0]).mean()
 
 
 def _of_reliability(found: Reliability) -> dict[str, Any]:

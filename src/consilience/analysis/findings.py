@@ -330,8 +330,8 @@ def findings(
     >>> found = findings(MajorityVote().fit(labels), labels, certainty=None)
     >>> print(found)  # doctest: +ELLIPSIS
     3 items in 2 classes by 3 annotators
-      cat 1   33.3%  mean share of votes 1.000
-      dog 2   66.7%  mean share of votes 0.833
+      cat 1   33.3%  named by 100% of labels
+      dog 2   66.7%  named by 83% of labels
     ...
     >>> found.facts["n_classes"], found.clusters.titles
     (2, ['cat', 'dog'])

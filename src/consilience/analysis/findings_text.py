@@ -17,7 +17,12 @@ LONGEST = 40  # letters of a name in a line
 MOST_CLUSTERS, FIRST_CLUSTERS = 60, 20  # most that are all shown, and how many of more
 LONGEST_EXAMPLE = 24  # letters of each in a line
 LINE = 100  # letters of a line with items of a cluster
-FIGURES = ("accuracy", "sensitivity", "specificity", "agreement")  # of an annotator, in a line
+FIGURES = {  # of an annotator, in a line
+    "accuracy": "{:.0%} match",
+    "sensitivity": "{:.0%} of those within one",
+    "specificity": "{:.0%} of those across",
+    "agreement": "agreement {:.2f}",
+}
 
 
 def as_lines(found: Mapping[str, Any]) -> str:
@@ -85,18 +90,21 @@ def _lines_of_clusters(found: Mapping[str, Any]) -> list[str]:
 
 
 def _lines_of_judges(found: Mapping[str, Any]) -> list[str]:
-    """List views, if there are several, and the figures of the weakest annotators."""
+    """List views, if there are several, and the figures of those who agree least with the clusters."""
     words = current_words()
     lines = []
     for number, view in enumerate(found.get("views", ())):
         held = ", ".join(map(_short, view["annotators"])) or "nobody"
         lines.append(f"View {number}, {quantify(view['n_clusters'], 'cluster')}, is held by {held}")
-    lines.append(f"Weakest {words.annotators}:")
     worst = found["weakest_annotators"]
+    judged = any("accuracy" in row for row in worst)
+    lines.append(
+        f"{words.Annotators} whose {'judgements of pairs match' if judged else 'groups match'} the clusters least:"
+    )
     wide = max((len(_short(row["annotator"])) for row in worst), default=0)
     for row in worst:
-        figures = ", ".join(f"{name} {row[name]:.2f}" for name in FIGURES if row.get(name) is not None)
-        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}")
+        figures = ", ".join(text.format(row[name]) for name, text in FIGURES.items() if row.get(name) is not None)
+        lines.append(f"  {_short(row['annotator']):{wide}s}  {figures}".rstrip())
     return lines + found["caveats"]
 
 
@@ -109,7 +117,7 @@ def _lines_of_fusion(found: Mapping[str, Any]) -> list[str]:
         [*_titles(found), *(["in none"] if nowhere else [])], sizes + ([nowhere] if nowhere else []), found["n_items"]
     )
     lines += _with_examples(rows, found)
-    lines.append(f"{_how_many(found)} silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
+    lines.append(f"{_how_many(found)} smoothed silhouette {found['silhouette']:.3f} (1: perfectly clear, 0: none).")
     lines += _of_cuts(found)
     lines.append(f"{words.Annotators} with the lowest weight:")
     wide = max(len(_short(row["annotator"])) for row in worst)
@@ -158,24 +166,41 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
     lines = sentences_on_copies(found["copies"], found["n_items_changed_by_copies"], found["n_items"])
     lines.append(f"{what[0]} in {quantify(len(classes), 'class', 'classes')} by {what[1]}")
     names = [_short(name) if isinstance(name := row["label"], str) else f"class {name}" for row in classes]
-    sizes, means = [row["n_items"] for row in classes], [row["mean_probability"] for row in classes]
+    sizes = [row["n_items"] for row in classes]
     if nowhere := found["n_items_without_class"]:
-        names, sizes, means = [*names, "in none"], [*sizes, nowhere], [*means, None]
+        names, sizes = [*names, "in none"], [*sizes, nowhere]
     rows = _rows(names, sizes, found["n_items"])
-    lines += [row if mean is None else f"{row}  mean {found['measure']} {mean:.3f}" for row, mean in zip(rows, means)]
+    known = [_of_class(row, found["measure"]) for row in classes]
+    lines += [f"{row}{text}" for row, text in zip(rows, known)] + rows[len(known) :]
     lines += sentences_on_ties(found["n_ties"], found["ties"])
-    tells = f"label gives {found['information']:.2f} bits about its {words.item}'s class on average."
-    if found["agreement"] is None:
-        lines.append(f"A {tells}")
+    name_it = f"About {found['agreement'] or 0:.1%} of {what[2]} name the {words.item}'s class"
+    if words.are_of_a_sort and found["agreement"] is not None:
+        lines.append(f"{name_it}; least so those of:")
+        tell = "{agreement:.1%}"
     else:
-        lines.append(f"About {found['agreement']:.1%} of {what[2]} name the {words.item}'s class; a {tells}")
-    lines.append(f"Weakest {words.annotators}:")
+        known_bits = f"label gives {found['information']:.2f} bits about its {words.item}'s class on average."
+        lines.append(f"A {known_bits}" if found["agreement"] is None else f"{name_it}; a {known_bits}")
+        lines.append(f"Least {'informative' if found['agreement'] is None else 'accurate'} {words.annotators}:")
+        tell = (
+            "{information:.2f} bits per label"
+            if found["agreement"] is None
+            else "accuracy {accuracy:.1%}, {information:.2f} bits per label"
+        )
     wide = max(len(_short(row["annotator"])) for row in worst)
-    for row in worst:
-        accuracy = "" if row["accuracy"] is None else f"accuracy {row['accuracy']:.1%}, "
-        tells = f"{accuracy}{row['information']:.2f} bits per label"
-        lines.append(f"  {_short(row['annotator']):{wide}s}  {tells}, {quantify(row['n_labels'], 'label')}")
+    lines += [
+        f"  {_short(row['annotator']):{wide}s}  {tell.format(**row)}, {quantify(row['n_labels'], 'label')}"
+        for row in worst
+    ]
     return lines + found["caveats"]
+
+
+def _of_class(row: Mapping[str, Any], measure: str) -> str:
+    """Say which share of the labels name a class, and then what the model makes of it."""
+    share, mean = row["share_of_labels"], row["mean_probability"]
+    named = "" if share is None else f"  named by {share:.0%} of labels"
+    if mean is None or measure != "probability":
+        return named
+    return f"{named}{';' if named else ' '} mean probability of the model {mean:.3f}"
 
 
 def _counts(found: Mapping[str, Any], *things: str) -> list[str]:

@@ -73,6 +73,49 @@ IRREGULAR = {
 ENDINGS = (("sses", "ss"), ("xes", "x"), ("shes", "sh"), ("ches", "ch"), ("zzes", "zz"), ("oes", "o"), ("ies", "y"))
 NO_PLURAL = ("ss", "us", "is")  # endings of words in the singular
 SPELLED_OUT = {"img": "image", "pic": "picture", "doc": "document"}  # names of columns that are no words
+SORTERS = {  # they say what they think goes together, which is neither right nor wrong
+    *("participant", "respondent", "user", "customer", "visitor", "consumer", "interviewee", "informant", "sorter"),
+    *(
+        "assessor",
+        "panelist",
+        "panellist",
+        "taster",
+        "teilnehmer",
+        "befragte",
+        "participante",
+        "partecipante",
+        "deelnemer",
+    ),
+}
+SORTED = {
+    "card",
+    "statement",
+    "product",
+    "karte",
+    "carte",
+    "tarjeta",
+    "carta",
+    "kaart",
+    "aussage",
+    "produkt",
+    "produit",
+}
+OF_SENSES = {  # words of sensory science
+    *(
+        "assessor",
+        "panelist",
+        "panellist",
+        "taster",
+        "judge",
+        "consumer",
+        "product",
+        "sample",
+        "stimulus",
+        "wine",
+        "beer",
+    ),
+    *("food", "perfume", "smell", "aroma", "spice", "juice"),
+}
 UNSAID = {"item", "annotator", "use", "email", "username"}  # names of columns that do not say what is in them
 A_DESPITE_VOWEL = re.compile(r"uni(?!m|n)|us|ut(?!t)|ur[ia]|eu|ew|one\b|once\b")
 AN_DESPITE_CONSONANT = re.compile(r"hour|heir|honest|honou?r")
@@ -233,6 +276,16 @@ class Words:
         """`annotator` after "A" or "An"."""
         return capital(self.an_annotator)
 
+    @property
+    def are_of_a_sort(self) -> bool:
+        """Whether they are those of a card sort or free sort, whose people are neither right nor wrong."""
+        return _last(self.annotator) in SORTERS or _last(self.item) in SORTED
+
+    @property
+    def are_sensory(self) -> bool:
+        """Whether they are those of sensory science, whose readers know DISTATIS by its name."""
+        return _last(self.annotator) in OF_SENSES or _last(self.item) in OF_SENSES
+
     def n_items(self, number: int) -> str:
         """Return "1 card", "1,797 cards"."""
         return f"{number:,} {self.item if number == 1 else self.items}"
@@ -315,6 +368,11 @@ def use_words(words: Words | str) -> Iterator[Words]:
         yield chosen
     finally:
         _CURRENT.reset(before)
+
+
+def _last(noun: str) -> str:
+    """Return the last word of a noun, in lower case: what it is, as in "wine samples"."""
+    return noun.split(" ")[-1].casefold()
 
 
 def capital(text: str) -> str:

@@ -19,8 +19,6 @@ from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.keywords import spell
 from consilience.workflows.inputs import ModelInputs
 
-MOST_SUGGESTIONS = 2
-WHOLE = 0.5  # share of the items in a grouping from which on its groups can be interpreted
 FEW_LABELS = 3  # of an item: with fewer there is no majority among annotators who err
 MATTERS = 0.02  # share of the items that have such a label most often: the class should not be empty
 LONGEST = 40  # letters of a name
@@ -137,23 +135,10 @@ def _of_chance(test: ChanceTest | None, answer: FoundClusters, evidence: ModelIn
 
 
 def suggestions(model: Any, evidence: ModelInputs, judged: Verdict) -> list[str]:
-    """Return at most two suggestions of what to try next; none if there are warnings."""
+    """Return suggestions of what to try next; none if there are warnings."""
     if judged.warnings:
         return []
-    return [*_on_piles(model, evidence), *_on_bounds(model), *_on_few_labels(model, evidence)][:MOST_SUGGESTIONS]
-
-
-def _on_piles(model: Any, evidence: ModelInputs) -> Iterator[str]:
-    words = current_words()
-    annotations = evidence.annotations
-    if type(model).__name__ != "SubsetFusion" or not isinstance(annotations, Groupings):
-        return
-    sizes = np.bincount(annotations.grouping_of_group[annotations.incidence.indices], minlength=annotations.n_groupings)
-    if np.median(sizes) >= WHOLE * len(annotations):
-        yield (
-            f"Most groupings hold most of the {words.items}: {spell(model='PartitionLabelModel')} also estimates "
-            f"what each group of each {words.annotator} means."
-        )
+    return [*_on_bounds(model), *_on_few_labels(model, evidence)]
 
 
 def _on_bounds(model: Any) -> Iterator[str]:

@@ -149,22 +149,22 @@ GROUPS = Quality(("n_groups",), "Groups", _count)
 ITEMS = Quality(("n_items",), "Items sorted", _count)
 
 OF_MAPPINGS = Ranking(
-    "the weakest last",
+    "those whose groups the clusters predict worst last",
     (
         LABELS,
         SOME_GROUPINGS,
         GROUPS,
         Quality(
             ("accuracy",),
-            "Accuracy",
+            "Predicted",
             percent,
-            "Accuracy: share of the annotator's labels that the clusters predict.",
+            "Predicted: share of the annotator's labels that the clusters predict.",
         ),
         Quality(
             ("by_guessing",),
             "By guessing",
             percent,
-            "By guessing: the accuracy of always predicting the annotator's largest group.",
+            "By guessing: the share predicted by always naming the annotator's largest group.",
         ),
         Quality(
             ("expected_accuracy",),
@@ -182,7 +182,7 @@ OF_MAPPINGS = Ranking(
 )
 
 OF_JUDGES = Ranking(
-    "the weakest last",
+    "those who agree least with the clusters last",
     (
         GROUPINGS,
         ITEMS,
@@ -190,20 +190,18 @@ OF_JUDGES = Ranking(
         Quality(("n_pairs",), "Judgements", _count),
         Quality(("view",), "View", _count, "View: the one that the annotator most probably holds."),
         Quality(("holds",), "Probability", number, "Probability: that the annotator holds it."),
-        Quality(
-            ("accuracy",), "Accuracy", percent, "Accuracy: share of the annotator's judgements that match the clusters."
-        ),
+        Quality(("accuracy",), "Match", percent, "Match: share of the annotator's judgements that match the clusters."),
         Quality(
             ("sensitivity",),
-            "Sensitivity",
+            "Put together",
             percent,
-            "Sensitivity: how often two items of one cluster are put together.",
+            "Put together: how often two items of one cluster are (sensitivity).",
         ),
         Quality(
             ("specificity",),
-            "Specificity",
+            "Kept apart",
             percent,
-            "Specificity: how often two items of different clusters are kept apart.",
+            "Kept apart: how often two items of different clusters are (specificity).",
         ),
         Quality(
             ("bias",),
@@ -231,7 +229,7 @@ OF_JUDGES = Ranking(
 OF_VIEWS = replace(OF_JUDGES, order="by view")
 
 OF_LABELS = Ranking(
-    "the weakest last",
+    "the least accurate last",
     (
         LABELS,
         Quality(
@@ -258,6 +256,23 @@ OF_LABELS = Ranking(
     ),
     after=(
         Quality(("said", "instead_of", "times"), "Most frequent error (labels)", _error, shown=is_named, kind="line"),
+    ),
+)
+
+OF_CLOSED_SORTS = Ranking(
+    "those whose labels name the classes least last",
+    (
+        LABELS,
+        Quality(
+            ("agreement",),
+            "Name the class",
+            percent,
+            "Name the class: expected share of the annotator's labels that name the item's class.",
+            is_named,
+        ),
+    ),
+    after=(
+        Quality(("said", "instead_of", "times"), "Most often elsewhere (labels)", _error, shown=is_named, kind="line"),
     ),
 )
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pandas as pd
 
 from consilience.analysis.group_names import next_names
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.votes import doubtful_first
 from consilience.analysis.words import current_words
-from consilience.annotations import Labels
 from consilience.inspection.report import (
     best_cuts,
     certainty_sections,
@@ -23,6 +20,7 @@ from consilience.inspection.report.item_tables import FEW_ITEMS, SOME_ITEMS, SUR
 from consilience.inspection.report.subject import ClusterList, ClusterLists, Subject
 from consilience.inspection.report.svg import swatch
 from consilience.inspection.report.tables import percent
+from consilience.inspection.report.votes_sections import count_votes
 
 RELIABLE = 0.5  # of the way from chance to certainty that the lower end of the interval must go
 DOUBTED = 0.8  # share of the draws in which an item stays in its cluster, below which it is marked
@@ -119,12 +117,10 @@ def _of_classes(subject: Subject) -> list[ClusterList]:
 
 def _share(subject: Subject, votes: pd.DataFrame, place: int, code: int) -> tuple[int, int, bool]:
     """Count the labels of an item that name its class, and all; say whether that or the model leaves it in doubt."""
-    labels = cast(Labels, subject.annotations)
-    given = labels.classes.take(labels.label[labels.indptr[place] : labels.indptr[place + 1]])
-    n_for = int((given == subject.clusters.index[code]).sum())
+    n_for, n = count_votes(subject, place, code)
     row = votes.iloc[place]
-    doubt = row["probability"] < SURE or bool(row["differs"]) or n_for < MAJORITY * len(given)
-    return n_for, len(given), bool(doubt and len(given))
+    doubt = row["probability"] < SURE or bool(row["differs"]) or n_for < MAJORITY * n
+    return n_for, n, bool(doubt and n)
 
 
 def _list_cluster(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.cut_figures import AS_GOOD, BEST, LITTLE, CutFigures, OwnClusters
-from consilience.analysis.cuts import matched_numbers
+from consilience.analysis.cuts import ABOUT_SILHOUETTE, matched_numbers
 from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.inspection.report.subject import Section, Subject
@@ -152,8 +152,8 @@ def table(found: CutFigures, own: OwnClusters) -> ReportTable:
         reading=(
             "Agreement: mean adjusted Rand index of the clusters with the groups of each person, 1 for the same groups "
             "and 0 for agreement by chance. Below the best: the mean difference to the best cut, with its standard "
-            f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: 1 for "
-            "clusters that are perfectly clear, 0 for none. Like the report's: adjusted Rand index with the clusters "
+            f"error over people; within {LITTLE:g} or one standard error, a cut is nearly as good. Silhouette: "
+            f"{ABOUT_SILHOUETTE} Like the report's: adjusted Rand index with the clusters "
             "that the model found, 1 for the same ones. Coloured are the best agreement, those that are nearly as "
             f"good, and the best silhouette.{_say_skipped(found)}"
         ),

@@ -170,13 +170,13 @@ def _cuts_data(tree: Tree, judge: CutJudge, codes: Int[np.ndarray, " items"]) ->
             [
                 cut.n_clusters,
                 *(round(cut.low, 5), round(cut.high, 5)),
-                *(number(cut.agreement), number(cut.silhouette)),
+                number(cut.agreement),
                 number(ari(codes[tree.order], tree.cut(cut.n_clusters))),
             ]
             for cut in cuts
         ],
         "like": nearest,
-        "report": [n_clusters, number(judge.agreement(codes)), number(judge.silhouette(codes)), number(1.0)],
+        "report": [n_clusters, number(judge.agreement(codes)), number(1.0)],
     }
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.annotator_frames import APART, SORTED_AT_RANDOM
-from consilience.analysis.cuts import Tree
+from consilience.analysis.cuts import ABOUT_SILHOUETTE, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import groupings_of
 from consilience.analysis.names import join_names, name_text, quantify
@@ -45,14 +45,10 @@ MOST_LEAVES = 80  # items that a dendrogram shows
 
 
 def in_short(subject: Subject) -> list[str]:
-    """Say how clear the clusters are, who stands out, and what the groupings leave open."""
+    """Say who stands out, and what the groupings leave open."""
     words = current_words()
     estimator, frame = subject.estimator, subject.annotators
     findings = []
-    if estimator.n_clusters_ > 1:
-        findings.append(
-            f"The silhouette of the clusters is {number(estimator.silhouette_)}: 1 means perfect clusters, 0 none."
-        )
     said = at_chance(subject)  # in a sentence of their own
     odd = frame[(frame["remark"] != "") & ~(frame["remark"].isin(REMARKS_OF_CHANCE) & frame.index.isin(said))][::-1]
     if len(odd):
@@ -92,8 +88,13 @@ def evidence_section(subject: Subject) -> Section | None:
         return Section("evidence", EXPLORED, _not_explored(n_items), figures)
     of_items = {"map", "map-1-3", "co-occurrence", *(["dendrogram"] if n_items <= MOST_LEAVES else [])}
     stills = [replace(figure, still=figure.key in of_items) for figure in figures]
-    tables = [explorer.table, *filter(None, [axes_table(subject)])]
-    return Section("evidence", EXPLORED, [], [explorer, *stills, *tables])
+    return Section("evidence", EXPLORED, [], [explorer, *stills, explorer.table])
+
+
+def axes_section(subject: Subject) -> Section | None:
+    """Return the section on the test of the axes of the map; None if they were not tested."""
+    table = axes_table(subject)
+    return None if table is None else Section("axes", "The axes of the map", [], [table])
 
 
 def evidence_figures(subject: Subject, co_occurrence: CoOccurrence) -> list[Figure]:
@@ -124,6 +125,8 @@ def number_section(subject: Subject) -> Section:
     estimator = subject.estimator
     curve, number_used = estimator.n_clusters_curve_, quantify(int(estimator.n_clusters_), "cluster")
     blocks, sentences = [], []
+    if estimator.n_clusters_ > 1:
+        sentences.append(f"The silhouette of the clusters is {number(estimator.silhouette_)}. {ABOUT_SILHOUETTE}")
     if len(curve) > 1:
         caption = (
             "How clear the clusters are for each number of them, by their silhouette in the groupings; the ring marks "
@@ -226,10 +229,12 @@ def about_axes(subject: Subject) -> str:
     found, words = subject.axes, current_words()
     if found is None:
         return ""
-    kind = (
-        f"All {words.annotators} count alike here: the map is a classical scaling, and not the compromise of DISTATIS, "
-        "which weighs them."
-    )
+    kind = f"All {words.annotators} count alike here."
+    if words.are_sensory:
+        kind = (
+            f"All {words.annotators} count alike here: the map is a classical scaling, and not the compromise of "
+            "DISTATIS, which weighs them."
+        )
     n, shown = int(found["real"].sum()), min(3, len(found))
     if n == 0:
         return f"{kind} None of its axes shows more than random sorts would: do not read anything into places on it."

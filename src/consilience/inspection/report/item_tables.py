@@ -227,14 +227,14 @@ def uncertain_items_table(
     for place, (name, cluster, probability, other, its_probability, n_annotators) in zip(
         worst.index, worst.head(UNCERTAIN_ITEMS).itertuples(index=False, name=None)
     ):
-        cells = [name_cell(name), cluster_cell(clusters, cluster), number(probability)]
-        cells += [cluster_cell(clusters, other), number(its_probability)]
-        rows.append(row(*cells, f"{n_annotators:,}" if labels_given is None else labels_given[place]))
+        people = f"{n_annotators:,}" if labels_given is None else labels_given[place]
+        cells = [name_cell(name), cluster_cell(clusters, cluster), people, number(probability)]
+        rows.append(row(*cells, cluster_cell(clusters, other), number(its_probability)))
     left = len(worst) - len(rows)
     kind = clusters.kind
-    heads = [(words.Item, "text"), (clusters.noun.title(), kind), (clusters.measure.capitalize(), "number")]
-    heads += [("Next best", kind), (f"Its {clusters.measure}", "number")]
+    heads = [(words.Item, "text"), (clusters.noun.title(), kind)]
     heads += [(words.Annotators, "number") if labels_given is None else ("Labels given", "wide")]
+    heads += [(clusters.measure.capitalize(), "number"), ("Next best", kind), (f"Its {clusters.measure}", "number")]
     return ReportTable(
         "uncertain",
         f"The least certain {words.items}",

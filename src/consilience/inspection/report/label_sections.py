@@ -17,7 +17,7 @@ from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
-from consilience.inspection.report.annotators import Ranking, of_labels
+from consilience.inspection.report.annotators import OF_CLOSED_SORTS, Ranking, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
@@ -63,34 +63,35 @@ def certainty_in_short(subject: Subject) -> list[str]:
 
 
 def annotators_in_short(subject: Subject) -> str:
-    """Say how many labels are right, and which annotators are the least accurate."""
+    """Say how many labels name the class, and who is the least accurate, or of a sort, names it least."""
     words = current_words()
+    by = "agreement" if words.are_of_a_sort else "accuracy"
     quality = subject.estimator.annotators_
-    quality = quality[quality["n_labels"] > 0].sort_values("accuracy", kind="stable")
-    if quality["accuracy"].isna().any():
+    quality = quality[quality["n_labels"] > 0].sort_values(by, kind="stable")
+    if quality[by].isna().any():
         return f"The classes found are not those that {words.annotators} name, so no label is right or wrong."
     right = np.average(quality["agreement"], weights=quality["n_labels"])
-    worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality["accuracy"].head(WEAKEST).items()]
+    worst = [f"{name_text(name)} ({percent(share)})" for name, share in quality[by].head(WEAKEST).items()]
+    who = "least so those of" if words.are_of_a_sort else f"the least accurate {words.annotators} are"
     text = (
         f"About {percent(right)} of the {quantify(int(quality['n_labels'].sum()), 'label')} name the {words.item}'s "
         "class"
     )
-    return (
-        f"{text}; the least accurate {words.annotators} are {join_names(worst)}."
-        if len(quality) > WEAKEST
-        else f"{text}."
-    )
+    return f"{text}; {who} {join_names(worst)}." if len(quality) > WEAKEST else f"{text}."
 
 
 def ranking(subject: Subject) -> Ranking:
-    """Return the layout of the table of annotators."""
+    """Return the layout of the table of annotators: of a sort, nobody is more or less accurate."""
+    if current_words().are_of_a_sort:
+        return OF_CLOSED_SORTS
     return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
 
 
 def quality_figures(subject: Subject) -> list[Figure]:
-    """Draw how accurate each annotator is, and which classes they confuse, unless they are too many."""
+    """Draw how accurate annotators are, unless of a sort, and which classes they confuse, unless they are too many."""
     is_drawn = not label_tables.what_is_listed(subject.estimator)
-    return [_accuracy(subject), *([_confusion(subject)] if is_drawn else [])]
+    accuracy = [] if current_words().are_of_a_sort else [_accuracy(subject)]
+    return [*accuracy, *([_confusion(subject)] if is_drawn else [])]
 
 
 def _accuracy(subject: Subject) -> Figure:
@@ -124,6 +125,7 @@ def _confusion(subject: Subject) -> Figure:
     whose = (
         f"the {n_drawn} of {n_annotators} {words.annotators} with the most labels" if n_drawn < n_annotators else "all"
     )
-    caption += f"; the others are those of {whose}, the most accurate first." if n_drawn else "."
+    order = "those who name the classes most often first" if words.are_of_a_sort else "the most accurate first"
+    caption += f"; the others are those of {whose}, {order}." if n_drawn else "."
     shown = f"Heat maps of the confusion matrices of the crowd and of {words.n_annotators(n_drawn)}."
     return Figure.of("confusion", sheet, shown, caption, label_tables.confusion_file(estimator), readable=READABLE)

@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float, Int
 
 from consilience.analysis.annotator_frames import mean_with_others
 from consilience.analysis.names import join_names, name_text
-from consilience.analysis.panels import are_compared
 from consilience.analysis.random_sorters import DOUBTFUL, N_PERMUTATIONS, P_VALUE, marked_names
 from consilience.analysis.words import Words, current_words
 from consilience.annotations import Groupings
@@ -205,12 +204,6 @@ def about_measures(subject: Subject) -> list[str]:
     )
     if subject.can.fuses:
         text += " Agreement, here, compares their groups with the clusters, which all made together."
-    if are_compared(subject.annotations, subject.clusters):
-        text += (
-            " RV coefficients, and the weights in DISTATIS that come from them, are not corrected for chance: they "
-            f"grow with the number of groups that somebody makes, so that {words.an_annotator} at chance can have a "
-            "high one."
-        )
     return [text]
 
 

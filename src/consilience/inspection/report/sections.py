@@ -176,6 +176,7 @@ def _methods(subject: Subject) -> Iterator[Section]:
     yield from filter(None, [separation_sections.section(subject)])
     if subject.can.fuses:
         yield fusion_sections.number_section(subject)
+    yield from filter(None, [fusion_sections.axes_section(subject)])
     yield from filter(None, [best_cuts.section(subject), sensory_sections.panel_section(subject)])
     if subject.can.has_epochs:
         yield deep_sections.training_section(subject)

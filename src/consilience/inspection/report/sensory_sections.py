@@ -124,11 +124,7 @@ def segments_in_short(subject: Subject) -> list[str]:
     if found is None or found.tests.empty:
         return []
     if found.n_segments < 2:
-        return [
-            f"Nothing shows that the {words.annotators} are more than one panel "
-            f"(p = {number(float(found.tests['p_value'].iloc[0]))}; mean RV coefficient of two of them "
-            f"{number(found.rv)})."
-        ]
+        return [f"Nothing shows that the {words.annotators} are more than one panel."]
     sizes = join_names([f"{size:,}" for size in found.segments["n_annotators"]])
     return [
         f"The {words.annotators} are not one panel: segments of {sizes} sort differently, and the clusters are a "
@@ -216,7 +212,7 @@ def _annotators_table(subject: Subject, products: ScalarProducts) -> ReportTable
             f"Weight: the part of the {words.annotator} in the compromise of DISTATIS; all weights sum to 100%. The "
             f"{subject.clusters.nouns} and the map of the {words.items} do not use it. RV coefficient: 1 for the same "
             "groups; it is not corrected for chance, so it is above 0 for random groups, and the more so the more "
-            "groups there are. "
+            f"groups there are: {words.an_annotator} at chance can have a high one. "
             + (f"That with the compromise is also the {words.annotator}'s place on dimension 1. " if same else "")
             + "In brackets: the share of the variance that a dimension of the map shows."
         ),

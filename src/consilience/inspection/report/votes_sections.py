@@ -65,7 +65,7 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
     order = doubtful_first(table)
     shown = order[:MOST_ROWS]
     rows = []
-    probability = np.asarray(subject.estimator.responsibilities_)
+    probability, by_votes = np.asarray(subject.estimator.responsibilities_), clusters.measure != "probability"
     for place, (name, share, differs, n_votes, disagreement) in zip(
         shown.tolist(),
         table.iloc[shown][["probability", "differs", "n_votes", "disagreement"]].itertuples(name=None),
@@ -77,16 +77,22 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
             row(
                 name_cell(name),
                 cluster_cell(clusters, code) if code >= 0 else "–",
-                number(share),
-                _probabilities(probability[place], clusters.names) if code >= 0 else "–",
+                "{:,} of {:,}".format(*count_votes(subject, place, code)) if known and code >= 0 else "–",
                 _votes(place, labels),
-                f"{n_votes:,}",
-                number(disagreement) if known else "–",
                 Cell("yes", tone="flag") if differs else "no" if known else "–",
+                number(disagreement) if known else "–",
+                *(
+                    []
+                    if by_votes
+                    else [number(share), _probabilities(probability[place], clusters.names)]
+                    if code >= 0
+                    else ["–", "–"]
+                ),
             )
         )
     left = len(table) - len(rows)
-    measure, words = clusters.measure.capitalize(), current_words()
+    about = "" if by_votes else ", which is the model's own, given all labels and how it found each annotator to label"
+    words = current_words()
     return ReportTable(
         "votes",
         words.told(
@@ -95,23 +101,29 @@ def _table(subject: Subject, table: pd.DataFrame, labels: Labels) -> ReportTable
         [
             Column(words.Item, "text", of_items=True),
             Column("Class", "text"),
-            Column(measure),
-            Column("Shares of votes" if clusters.measure != "probability" else "All probabilities", "names"),
+            Column("Labels that name it", "line"),
             Column("Who gave which label", "wide"),
-            Column("Labels"),
-            Column("Disagreement"),
             Column("Outvoted", "text"),
+            Column("Disagreement"),
+            *([] if by_votes else [Column("Probability of the model"), Column("All its probabilities", "names")]),
         ],
         rows,
         order="" if left else "doubtful ones first",
         reading=words.told(
-            f"Sorted by the {clusters.measure} of the class. Disagreement is the entropy of the labels in bits: 0 if "
-            "all are equal, 1 if two labels are equally frequent, more with more labels. An item is outvoted if its "
-            "class is not among the labels given most often."
+            f"Sorted by the {clusters.measure} of the class{about}. Disagreement is the entropy of the labels in bits: "
+            "0 if all are equal, 1 if two labels are equally frequent, more with more labels. An item is outvoted if "
+            "its class is not among the labels given most often."
         ),
         more=f"{left:,} more {words.items}, in {FILE}" if left else "",
         download=download(FILE, table.iloc[order].round(4), "item", most=MOST_CSV),
     )
+
+
+def count_votes(subject: Subject, place: int, code: int) -> tuple[int, int]:
+    """Count the labels of an item that name a class, and all."""
+    labels = cast(Labels, subject.annotations)
+    given = labels.classes.take(labels.label[labels.indptr[place] : labels.indptr[place + 1]])
+    return int((given == subject.clusters.index[code]).sum()), len(given)
 
 
 def _probabilities(probability: np.ndarray, names: list[str]) -> Cell:

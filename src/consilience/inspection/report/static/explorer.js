@@ -105,7 +105,7 @@ class ExplorerView {
   paint() {
     const { data, cut, place, shown, ofReport, ofCut } = this.state;
     for (const button of this.root.querySelectorAll("[name=which]")) button.checked = button.value === shown;
-    [cut.n, cut.agreement, cut.silhouette, cut.alike].forEach((value, column) => (this.figures[column].textContent = value));
+    [cut.n, cut.agreement, cut.alike].forEach((value, column) => (this.figures[column].textContent = value));
     this.root.querySelector("#of-report").classList.toggle("now", ofReport);
     this.root.querySelector("#of-cut").classList.toggle("now", ofCut);
     this.root.querySelector("#cut-number").textContent = `${cut.n} ${counted(cut.n, data.noun)}`;

@@ -62,8 +62,8 @@ class State {
 
   /** Number of clusters, heights between which the tree is cut, and figures of the cut. */
   get cut() {
-    const [n, low, high, agreement, silhouette, alike] = this.data.cuts[this.place];
-    return { n, low, high, agreement, silhouette, alike };
+    const [n, low, high, agreement, alike] = this.data.cuts[this.place];
+    return { n, low, high, agreement, alike };
   }
 
   /** Cut the tree at one of the heights between two splits; places count from the root. */
