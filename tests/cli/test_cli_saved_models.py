@@ -1,6 +1,7 @@
 """``consilience predict`` and ``consilience report``: use of saved models."""
 
 import io
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,13 @@ def test_report_equals_that_of_fit(study, run, quick, is_drawn):
     run("fit", "sorts.csv", "--features", "features.csv", *quick, "-o", "out")
     run("report", MODEL, "sorts.csv", "--features", "features.csv")
     assert (study / "report.html").read_bytes() == (study / "out" / "report.html").read_bytes()
+
+
+def test_the_short_form_is_a_file_to_hand_on(study, run, fitted_once):
+    shutil.copytree(fitted_once, study / "out")
+    asked = ("--features", "features.csv", "--certainty-draws", "0", "--short", "--out", "short.html")
+    run("report", MODEL, "sorts.csv", *asked)
+    assert 'class="short-form"' in (study / "short.html").read_text()
 
 
 def test_report_errors(fitted, fails, features):

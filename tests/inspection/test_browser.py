@@ -863,3 +863,16 @@ def test_pictures_of_dark_screens_phones_and_paper(pictured):
     pictured.set_viewport_size({"width": 390, "height": 800})
     settled(pictured)
     assert pictured.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def test_a_button_prints_the_short_form_and_then_the_page_is_whole_again(page):
+    page.evaluate("() => (window.print = () => (window.printed = document.body.className))")
+    page.get_by_role("button", name="Print the short form").click()
+    assert "short-printed" in page.evaluate("() => window.printed")
+    short, whole = (len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) for _ in range(2))
+    assert short <= 2 < whole  # to print is over after the first
+    page.get_by_role("button", name="Print the short form").click()
+    page.emulate_media(media="print")
+    for selector, is_there in ((".took-part", True), (".picture svg", True), ("#annotators", False), (".tools", False)):
+        assert page.locator(selector).first.is_visible() == is_there, selector
+    page.emulate_media(media="screen")

@@ -335,6 +335,11 @@ def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, 
 @words_option
 @reading_options
 @click.option(
+    "--short",
+    is_flag=True,
+    help="Write the short form, at most two printed pages: the answer, the clusters, a picture and who took part.",
+)
+@click.option(
     "-o", "--out", type=FILE, metavar="FILE", default=Path("report.html"), show_default=True, help="HTML file to write."
 )
 def report(model: Path, **asked: Any) -> None:

@@ -176,11 +176,14 @@ class ReportRequest(ReportedRequest):
     annotations, reading, features, feature_options, scores, given_labels, pictures, item_names, card_sort, \
     certainty_draws, words
         As in `FitRequest`; the annotations and features are those of the fit.
+    short : bool
+        Whether to write the short form, at most two printed pages.
     out : Path
         HTML file to write.
     """
 
     saved: FilePath
+    short: bool = False
     out: FilePath = Path("report.html")
 
 

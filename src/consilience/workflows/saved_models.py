@@ -185,7 +185,7 @@ def report_again(request: ReportRequest) -> Path:
         function="report",
         **sort.of_fitted(loaded).keywords,
     )
-    write_report(found, scores=rated, pictures=pictures, warnings=warnings, path=out)
+    write_report(found, scores=rated, pictures=pictures, warnings=warnings, short=request.short, path=out)
     renew_report(out)
     return out
 

@@ -26,12 +26,13 @@ from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.answer import cautions, lead
 from consilience.inspection.report.assets import Assets
 from consilience.inspection.report.sections import default_title, key_findings, sections
+from consilience.inspection.report.short_form import choose_picture, say_who_took_part, short_sections
 from consilience.inspection.report.subject import Subject
 
 __all__ = ["report"]
 
-# in a notebook: the page's script can save files, but not reach the notebook
-FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads" style="border: 1px solid #ccc"'
+# in a notebook: the page's script can save files and print, but not reach the notebook
+FRAME = 'width="100%" height="700" sandbox="allow-scripts allow-downloads allow-modals" style="border: 1px solid #ccc"'
 
 
 class Page(str):
@@ -59,6 +60,7 @@ def report(
     seconds: Any = None,
     title: str | None = None,
     warnings: Iterable[str] = (),
+    short: bool = False,
     path: str | Path | None = None,
 ) -> str | Path:
     """Write what a fitted model found, and how far to trust it, to one self-contained HTML page.
@@ -109,6 +111,9 @@ def report(
         By default the number of clusters or classes, items and annotators.
     warnings : iterable of str, optional
         Sentences to put before everything else, such as that the annotators do not agree.
+    short : bool, default=False
+        Write the short form, at most two printed pages of an ordinary study: the answer, the clusters, a picture and
+        who took part. The whole page has a button that prints it.
     path : str or Path, optional
         Where to write the page, in UTF-8; the folder must exist. An existing file is replaced only when the new one is
         complete.
@@ -159,13 +164,17 @@ def report(
     subject = Subject.of(found, **shown)
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
+        drawn = short_sections(subject) if short else list(sections(subject))
         page = template.render(
+            short=short,
+            picture=choose_picture(subject, drawn),
+            took_part=say_who_took_part(subject),
             title=default_title(subject) if title is None else as_text(title),
             warnings=list(warnings),
             lead=lead(subject),
             cautions=cautions(subject),
             findings=key_findings(subject),
-            sections=list(sections(subject)),
+            sections=drawn,
             words=subject.words,
             album=subject.album,
             assets=Assets.of(),

@@ -9,4 +9,11 @@ try {
   console.error(error);
 }
 enliven();
+const shortly = document.getElementById("print-short");
+shortly.hidden = false;
+shortly.addEventListener("click", () => {
+  document.body.classList.add("short-printed");
+  print();
+});
+addEventListener("afterprint", () => document.body.classList.remove("short-printed"));
 for (const box of document.querySelectorAll("figure > .scroll")) hintAt(box, "The figure is wider: scroll sideways →");

@@ -1,0 +1,53 @@
+"""The short form of a report: the answer and nothing else, on at most two pages."""
+
+import re
+
+import pytest
+
+from consilience.consensus import SubsetFusion
+from consilience.inspection import report
+from consilience.simulation import simulate_crowd
+from tests.inspection.conftest import draw
+from tests.inspection.test_browser import CHROMIUM, browser  # noqa: F401
+
+NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def study():
+    """An ordinary card sort: 48 cards of twelve kinds by 15 people, and its fit."""
+    names = [f"What to know of kind {kind}, {part}" for kind in range(12) for part in "abcd"]
+    sorts = simulate_crowd(
+        [k // 4 for k in range(48)], n_annotators=15, items_each=48, accuracy=0.9, items=names, random_state=0
+    )
+    return SubsetFusion(n_clusters=12, random_state=0).fit(sorts)
+
+
+def n_pages(pdf):
+    """Count the pages of a PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_it_has_the_answer_the_lists_a_picture_and_who_took_part(study, read):
+    page = read(report(study, short=True, certainty=None, words="cards,participants"))
+    assert [section.attributes["id"] for section in page.root.all("section")] == ["clusters"]
+    assert [figure.attributes["id"] for figure in page.root.all("figure")] == ["dendrogram-figure"]
+    assert len([each for each in page.root.all("div") if each.attributes.get("class") == "listed"]) == 12
+    assert "15 participants took part, who sorted 48 cards each" in page.root.text
+    assert not list(page.root.all("table"))
+    assert not list(page.root.all("script"))
+
+
+def test_classes_have_the_plane_and_are_labelled_by_people(named, read):
+    page = read(report(*named, short=True, certainty=None))
+    assert [figure.attributes["id"] for figure in page.root.all("figure")] == ["plane-figure"]
+    assert "6 annotators took part, who labelled " in page.root.text
+
+
+@NEEDS_CHROMIUM
+def test_it_takes_at_most_two_pages(study, browser, tmp_path):  # noqa: F811
+    page = browser.new_page()
+    page.goto(draw(study, short=True, certainty=None, path=tmp_path / "report.html").as_uri())
+    assert 1 <= n_pages(page.pdf(format="A4")) <= 2
+    assert page.locator("#dendrogram-figure svg").first.is_visible()
+    page.close()
