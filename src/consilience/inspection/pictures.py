@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import unicodedata
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ MOST_PIXELS = 100_000_000  # a small file may hold very many
 BUDGET = 2_000_000  # bytes of all pictures in a page
 LARGEST = 12_000  # bytes of a picture in a page
 LARGEST_VECTOR = 30_000  # bytes of an SVG
+PIXEL = re.compile(r"\w*_\d{1,4}_\d{1,4}")  # a column of features that is one, by its row and column
+FEWEST_PIXELS = 4  # on each side of a picture
 NAMED = 5  # items or files in a sentence
 QUALITY = 75
 KINDS = "JPEG, PNG, WebP, GIF or SVG"
@@ -43,6 +46,27 @@ class Thumbnail:
     is_vector: bool = False
 
 
+class LazyThumbnails(Sequence[Thumbnail]):
+    """Thumbnails of arrays, each made when it is first shown: of thousands of items, a page shows some.
+
+    Parameters
+    ----------
+    values : array, shape (n_items, height, width)
+    """
+
+    def __init__(self, values: np.ndarray):
+        self.values = values
+        self.made: dict[int, Thumbnail] = {}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        if place not in self.made:
+            self.made[place] = _of_array(self.values[place], "an item")
+        return self.made[place]
+
+
 @dataclass(frozen=True)
 class Pictures:
     """Pictures of some items.
@@ -50,19 +74,21 @@ class Pictures:
     Attributes
     ----------
     items : Index
-    thumbnails : tuple, one for each item
+    thumbnails : sequence, one for each item
         A `Thumbnail`, or None.
     unused : tuple of str
         Names of files, or of items, that belong to no item.
     """
 
     items: pd.Index
-    thumbnails: tuple[Thumbnail | None, ...] = field(repr=False)
+    thumbnails: Sequence[Thumbnail | None] = field(repr=False)
     unused: tuple[str, ...] = ()
 
     @property
     def without(self) -> list[Any]:
         """Items that have no picture."""
+        if isinstance(self.thumbnails, LazyThumbnails):
+            return []
         return [name for name, found in zip(self.items, self.thumbnails, strict=True) if found is None]
 
     def in_words(self) -> str:
@@ -125,6 +151,46 @@ def pictures_of(items: Any, source: Any, *, folder: str | Path | None = None) ->
             f"Pictures must be a folder, or a Series or dict of paths or arrays by item. Got {type(source).__name__}."
         )
     return _of_mapping(items, source, Path.cwd() if folder is None else Path(folder))
+
+
+def pictures_in(features: pd.DataFrame | None) -> Pictures | None:
+    """Return pictures of items whose features are all grey values of pixels, in columns such as pixel_0_0 to pixel_7_7.
+
+    None if they are not, or Pillow is not installed.
+    """
+    if not is_of_pixels(features):
+        return None
+    try:
+        _pillow()
+    except MissingDependencyError:
+        return None
+    height, width = _grid(features)
+    values = features[_in_order(features)].to_numpy().reshape(-1, height, width)
+    return Pictures(features.index, LazyThumbnails(values))
+
+
+def is_of_pixels(features: pd.DataFrame | None) -> bool:
+    """Whether the features are the pixels of a picture, row by row, and nothing else."""
+    if features is None or not all(isinstance(name, str) and PIXEL.fullmatch(name) for name in features.columns):
+        return False
+    height, width = _grid(features)
+    whole = len(set(map(_row_and_column, features.columns))) == features.shape[1] == height * width
+    return whole and min(height, width) >= FEWEST_PIXELS
+
+
+def _row_and_column(name: str) -> tuple[int, int]:
+    row, column = name.rsplit("_", 2)[-2:]
+    return int(row), int(column)
+
+
+def _in_order(features: pd.DataFrame) -> list[str]:
+    return sorted(features.columns, key=_row_and_column)
+
+
+def _grid(features: pd.DataFrame) -> tuple[int, int]:
+    """Return the numbers of rows and columns of pixels, which are counted from 0."""
+    rows, columns = zip(*map(_row_and_column, features.columns), strict=True)
+    return max(rows) + 1, max(columns) + 1
 
 
 def _of_folder(items: pd.Index, folder: Path) -> Pictures:

@@ -18,10 +18,15 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 
-# Okabe & Ito (2008) without yellow, which is too light for points on white; the last is the ink
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")  # 10 and 7 have no common divisor: 70 pairs
-SIZES = {"*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # so that areas look equal
+BLACK = "#000000"  # white on dark paper
+# Okabe & Ito (2008) without yellow, which is too light for points on white; then those that colour-blind people tell as
+# well from them and from each other, as simulated by Machado, Oliveira & Fernandes (2009)
+COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", BLACK),
+    *("#A000F0", "#845A30", "#A0A050", "#A078F0", "#B4008C"),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")  # 11 and 12 have no common divisor: 132 pairs
+SIZES = {"p": 1.1, "*": 1.5, "P": 1.25, "X": 1.25, "^": 1.1, "v": 1.1, "<": 1.1, ">": 1.1}  # so that areas look equal
 SMALL = 8  # font size inside a plot, relative to 10 in the style
 INK, FAINT = "#222222", "#767676"  # of a report
 HEAT = ("#F1F1EE", "#9CC3DC", "#3E86B8", "#08306B")  # grey for 0, so that the cell is visible on white paper
@@ -59,9 +64,9 @@ class Look:
         return cls(to_hex(paper), to_hex(ink), to_hex(cast(Any, faint)), dark)
 
     def colour(self, cluster: int) -> str:
-        """Colour of a cluster; with `marker`, unique among 70 clusters."""
+        """Colour of a cluster; with `marker`, unique among 132 clusters."""
         plain = colour(cluster)
-        return "#FFFFFF" if self.dark and plain == COLOURS[-1] else plain
+        return "#FFFFFF" if self.dark and plain == BLACK else plain
 
     def heat(self) -> Colormap:
         """Colour map from almost the background to what stands out most."""

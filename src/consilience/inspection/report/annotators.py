@@ -274,6 +274,8 @@ OF_CLOSED_SORTS = Ranking(
     after=(
         Quality(("said", "instead_of", "times"), "Most often elsewhere (labels)", _error, shown=is_named, kind="line"),
     ),
+    remark="line",
+    always_remarks=False,
 )
 
 WEIGHT = Quality(

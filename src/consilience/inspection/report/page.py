@@ -20,7 +20,7 @@ from consilience.analysis.words import Words, use_words
 from consilience.annotations.types import Literal
 from consilience.atomic_files import replacing
 from consilience.errors import InputError
-from consilience.inspection.pictures import pictures_of
+from consilience.inspection.pictures import pictures_in, pictures_of
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.answer import cautions, lead
@@ -97,7 +97,8 @@ def report(
         find named classes.
     pictures : str, Path, Series, dict or Pictures, optional
         Pictures of the items, for the lists, the map and the matrix: a folder of files named after the items, or a
-        picture or a path for each of some items; see `consilience.inspection.pictures_of`.
+        picture or a path for each of some items; see `consilience.inspection.pictures_of`. By default those that the
+        features are, if these are columns of pixels such as pixel_0_0 to pixel_7_7.
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
@@ -161,6 +162,8 @@ def report(
             seconds=seconds,
             function="report",
         )
+    if shown["pictures"] is None:
+        shown["pictures"] = pictures_in(found.features)
     subject = Subject.of(found, **shown)
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):

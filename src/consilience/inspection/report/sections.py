@@ -24,6 +24,7 @@ from consilience.analysis.reliability import sentences_on_reliability
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels, Pairs
 from consilience.errors import InputError
+from consilience.inspection.pictures import is_of_pixels
 from consilience.inspection.plots.clusters import draw_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_mapping
 from consilience.inspection.plots.matrix import MOST_NAMED
@@ -146,9 +147,8 @@ def sections(subject: Subject) -> Iterator[Section]:
     if isinstance(subject.annotations, Labels) and subject.can.names_classes:
         yield votes_sections.section(subject)
     yield from filter(None, [rating_sections.section(subject)])
-    if subject.features is not None:
-        table = item_tables.profile_table(subject.features, clusters, "feature", item_tables.FEATURES)
-        yield Section("profiles", f"What distinguishes the {clusters.nouns}", [], [table])
+    if not is_of_pixels(subject.features):
+        yield from _profiles(subject)
     if subject.scores is not None:
         tests = item_tables.association_table(subject.scores, clusters)
         table = item_tables.profile_table(subject.scores, clusters, "score", item_tables.SCORES)
@@ -173,6 +173,8 @@ def _methods(subject: Subject) -> Iterator[Section]:
     """Yield the sections on how the answer was computed, and the tests behind it."""
     about_pictures = [] if subject.pictures is None else [subject.pictures.in_words()]
     yield Section("given", "The data", list(filter(None, about_pictures)), [_given_section(subject)])
+    if is_of_pixels(subject.features):
+        yield from _profiles(subject)
     yield from filter(None, [separation_sections.section(subject)])
     if subject.can.fuses:
         yield fusion_sections.number_section(subject)
@@ -183,6 +185,14 @@ def _methods(subject: Subject) -> Iterator[Section]:
     elif subject.can.has_bounds:
         yield _fit(subject)
     yield _settings(subject)
+
+
+def _profiles(subject: Subject) -> Iterator[Section]:
+    """Yield the section on the features of the clusters, if there are any."""
+    if subject.features is None:
+        return
+    table = item_tables.profile_table(subject.features, subject.clusters, "feature", item_tables.FEATURES)
+    yield Section("profiles", f"What distinguishes the {subject.clusters.nouns}", [], [table])
 
 
 def _given_section(subject: Subject) -> ReportTable:
