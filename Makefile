@@ -60,7 +60,8 @@ ifeq ($(DATA),)
 	mkdir -p $(REPORT)
 	$(BIN)/consilience simulate crowd digits --annotators 20 --items-each 400 --merge 0.2 \
 	    --out $(REPORT)/annotations.csv --features-out $(REPORT)/features.csv
-	$(BIN)/consilience fit $(REPORT)/annotations.csv --features $(REPORT)/features.csv --set max_clusters=30 --jobs -1 --out $(REPORT)
+	$(BIN)/consilience fit $(REPORT)/annotations.csv --features $(REPORT)/features.csv --set max_clusters=30 \
+	    --words digits,people --jobs -1 --out $(REPORT)
 else
 	$(BIN)/consilience fit "$(DATA)" $(if $(FEATURES),--features "$(FEATURES)") --jobs -1 --out $(REPORT)
 endif

@@ -159,3 +159,12 @@ def test_the_map_has_words_at_their_places():
         plot_word_map(Groupings.from_matrix(CELLS.iloc[:3]), words=found)
     with pytest.raises(InputError, match="'max_words'"):
         plot_word_map(groupings, max_words=0)
+
+
+@pytest.mark.parametrize("n_people", [3, 30])
+def test_words_of_equally_many_people_are_no_larger_than_names(n_people):
+    cells = np.repeat([["sweet"], ["sweet"], ["sour"], ["sour"]], n_people, axis=1)
+    ax = plot_word_map(Groupings.from_matrix(cells, items=["a", "b", "c", "d"]))
+    sizes = {text.get_fontsize() for text in ax.texts}
+    assert len(ax.texts) == 6
+    assert len(sizes) == 1

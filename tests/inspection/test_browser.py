@@ -30,6 +30,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-p
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+BOXES = (Path(__file__).parent / "boxes.js").read_text("utf-8")  # see test_boxes.py
 NAMES = ["שלום", "مرحبا", "-1 + 2", "Åland", "<b>bold</b>"]  # of items, from right to left and other hard ones
 
 
@@ -876,3 +877,11 @@ def test_a_button_prints_the_short_form_and_then_the_page_is_whole_again(page):
     for selector, is_there in ((".took-part", True), (".picture svg", True), ("#annotators", False), (".tools", False)):
         assert page.locator(selector).first.is_visible() == is_there, selector
     page.emulate_media(media="screen")
+
+
+@pytest.mark.parametrize(("kind", "width"), some_quick([("cards", 390), ("cards", 1024), ("subsets", 1440)], 2))
+def test_nothing_is_cut_or_lies_over_something_else(kind, width, opened):
+    page = opened(kind, width)
+    page.evaluate("() => document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    settled(page)
+    assert page.evaluate(BOXES) == []

@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience import Groupings
 from consilience.errors import InputError, MissingDependencyError
 from consilience.inspection import pictures_of, report
-from consilience.inspection.pictures import fitted_to
+from consilience.inspection.pictures import fitted_to, pictures_in
 from consilience.inspection.report.album import Album
 from consilience.inspection.vector_pictures import safe_svg
+from consilience.semisupervised import PartitionLabelModel
+from tests.inspection.conftest import Page
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{}</svg>'
@@ -283,3 +286,48 @@ def test_500_pictures_stay_small():
     album = Album(pictures_of(names, noise))
     assert [album.number(place) for place in range(500)] == list(range(500))
     assert len(album.definitions()) < 3_000_000  # and the page without pictures has 1.1 MB
+
+
+def pixels(n_items=12, side=5, shuffled=True):
+    """Features that are pictures: a bright bar at one of three places."""
+    values = np.zeros((n_items, side, side))
+    for place in range(n_items):
+        values[place, :, place % 3] = 16
+    names = [f"pixel_{row}_{column}" for row in range(side) for column in range(side)]
+    X = pd.DataFrame(values.reshape(n_items, -1), columns=names, index=[str(place) for place in range(n_items)])
+    return X[sorted(names, key=lambda name: name[::-1])] if shuffled else X
+
+
+def test_features_that_are_pixels_are_pictures_in_their_order():
+    found = pictures_in(pixels())
+    assert len(found.thumbnails) == 12
+    assert found.without == []
+    shown = np.asarray(opened(found.thumbnails[4]).convert("L"))
+    assert [shown[25, 10 * column + 5] > 128 for column in range(5)] == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda X: X.drop(columns="pixel_2_2"),
+        lambda X: X.assign(age=1.0),
+        lambda X: X.iloc[:, :3].set_axis(["pixel_0_0", "pixel_0_1", "pixel_0_2"], axis=1),
+        lambda X: X.set_axis(range(25), axis=1),
+        lambda X: None,
+    ],
+    ids=["a pixel is missing", "another feature", "a row only", "numbers", "no features"],
+)
+def test_other_features_are_no_pictures(changed):
+    assert pictures_in(changed(pixels())) is None
+
+
+def test_the_first_screen_shows_pictures_instead_of_numbers_and_no_table_of_pixels():
+    X = pixels()
+    sorts = Groupings.from_matrix(np.repeat((np.arange(12) % 3)[:, None], 4, axis=1).astype(object), items=X.index)
+    model = PartitionLabelModel(n_init=1, prior_variance=1.0, max_clusters=3, random_state=0).fit(X, sorts)
+    page = Page(report(model, sorts, X, certainty=None))
+    lists = [each for each in page.root.all("div") if each.attributes.get("class") == "listed"]
+    assert sum(len(list(each.all("svg"))) - 1 for each in lists) == 12  # one is the mark of the cluster
+    assert not any(re.search(r"\d", list(each.all("p"))[1].text) for each in lists)
+    keys = [section.attributes["id"] for section in page.root.all("section")]
+    assert keys.index("profiles") > keys.index("given")

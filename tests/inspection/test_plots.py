@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -141,9 +141,35 @@ def test_legend_counts_items_and_covers_none(iris):
 
 def test_clusters_have_a_colour_and_a_shape_of_their_own():
     pairs = {(colour(cluster), marker(cluster)) for cluster in range(len(COLOURS) * len(MARKERS))}
-    assert len(pairs) == 70
-    assert all(marker(cluster) != marker(cluster + 1) for cluster in range(69))  # neighbours differ in both
-    assert all(colour(cluster) != colour(cluster + 1) for cluster in range(69))
+    assert len(pairs) == 132
+    assert all(marker(cluster) != marker(cluster + 1) for cluster in range(131))  # neighbours differ in both
+    assert all(colour(cluster) != colour(cluster + 1) for cluster in range(131))
+
+
+SIGHT = {  # of linear red, green and blue: Machado, Oliveira & Fernandes (2009), severity 1
+    "of most": np.eye(3),
+    "without red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "without green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "without blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def lab(linear):
+    """CIE L*a*b* of linear red, green and blue."""
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(np.clip(linear, 1e-3, 1) @ to_xyz.T / to_xyz.sum(1)).T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_twelve_colours_are_told_apart_with_any_sight(sight):
+    """As well as the seven of Okabe and Ito, of which the two nearest differ by 16 for people without blue."""
+    assert len(COLOURS) == 12
+    shown = np.array([to_rgb(each) for each in COLOURS])
+    linear = np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+    seen = lab(linear @ np.transpose(SIGHT[sight]))
+    apart = np.linalg.norm(seen[:, None] - seen, axis=2)[np.triu_indices(12, 1)]
+    assert apart.min() > 15
 
 
 @pytest.mark.parametrize(
