@@ -80,7 +80,7 @@ def test_json_of_another_shape_is_refused(values, sentence):
         (Panel(before=(Question("a", "?", most=9000),)), "can have from 0 to 5,000 characters"),
         (
             Panel(endings={"over": Completion("C")}),
-            "end as complete, not_admitted, declined, closed, withdrawn.",
+            "end as complete, screened_out, quota_full, not_admitted, declined, closed, withdrawn.",
         ),
         (Panel(endings={"complete": Completion("C", "http://a.example")}), "must begin with https://"),
         (Panel(endings={"complete": Completion("C", "https://{PID}.example")}), "and the name of a server"),

@@ -17,7 +17,7 @@ from consilience.collect.errors import NotFoundError, NotOpenError, UnsortedErro
 from consilience.collect.results.exporting import encode_table, export_study
 from consilience.collect.settings.model import Item, StudySettings
 from consilience.collect.store import board_state, new_picture
-from consilience.collect.store import work as store_work
+from consilience.collect.store import quotas as store_quotas
 from consilience.collect.store.database import PRAGMAS
 from consilience.errors import AnnotationWarning, InputError
 from tests.collect.collecting import NAMES, begun, joined, request_job, sort, takes_part
@@ -301,7 +301,7 @@ def test_what_is_left_for_long_counts_no_more_and_continues(store, monkeypatch):
     ann, bo = joined(store, study), joined(store, study)
     anns = store.assignment_for(ann, RNG)
     assert store.assignment_for(bo, RNG) is None
-    monkeypatch.setattr(store_work, "IDLE", timedelta(0))
+    monkeypatch.setattr(store_quotas, "IDLE", timedelta(0))
     assert store.assignment_for(bo, RNG) is not None
     assert store.assignment(anns.id).state == "withdrawn"
     assert store.assignment_for(ann, RNG) == anns  # who returns goes on

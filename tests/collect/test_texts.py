@@ -52,7 +52,7 @@ def test_every_text_is_used_and_every_text_that_is_used_exists():
     used = set(re.findall(r"\bt(?:exts)?\.([a-z_]+)", source)) | set(re.findall(r'"([a-z_]+)"', source))
     computed = r"answer_(least|most)_(number|text)|questions_(before|after)"
     computed += r"|task_(open|closed|hybrid)|how_(piles|sheet)(_touch)?|(moved|taken_out)_(one|many)"
-    computed += r"|\w+_text|closed|nothing_left"
+    computed += r"|\w+_text|closed|nothing_left|screened_out|quota_full"
     unused = {key for key in TEXTS if key not in used and not re.fullmatch(computed, key)}
     assert unused == set()
     asked = set(re.findall(r"\bt\.([a-z_]+)", source)) | set(re.findall(r'\btext\("([a-z_]+)"', source))

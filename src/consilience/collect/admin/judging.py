@@ -157,6 +157,7 @@ def judging_context(store: Store, study: Study) -> dict[str, Any]:
     total = None if wanted is None else wanted * progress["questions"]
     return {
         "results": results,
+        "quotas": store.quota_counts(study.id),
         "source": source,
         "drawing": drawing_of(results),
         "judges": [(one, people[one.id]) for one in sorted(results.judges, key=lambda one: not one.guesses)],

@@ -17,6 +17,8 @@ from consilience.errors import InputError
 
 ENDINGS = {  # in the words of the page
     "complete": "Who is done",
+    "screened_out": "Who is not looked for",
+    "quota_full": "Whose quota is full",
     "not_admitted": "Who does not pass the admission",
     "declined": "Who does not agree",
     "closed": "Who finds the study closed or full",

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from consilience.collect.admin.setting_forms import shown_value, value_in
 from consilience.collect.forms import lines_of, parameters_of, text_of
+from consilience.collect.settings.conditions import Quota, condition_of, limits_in
 from consilience.collect.settings.kinds import declared_in
 from consilience.collect.settings.panel import ENDINGS, MOMENTS, QUESTIONS, Completion, Panel, Question
 from consilience.errors import InputError
 
 PANEL = declared_in(Panel)
 REQUIRED = "*"
+LONGEST_NUMBER = 9  # digits
+PEOPLE = ":"  # between the condition of a quota and its number
 CHOICES = ("choice", "choices")
-LIMITS = re.compile(r"(?P<least>-?\d+(?:\.\d+)?)?\s*(?:-|–|to)\s*(?P<most>-?\d+(?:\.\d+)?)?")
 
 
 def panel_in(form: Mapping[str, Any]) -> Panel:
@@ -33,6 +34,8 @@ def panel_in(form: Mapping[str, Any]) -> Panel:
     values |= {moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS}
     return Panel(
         **values,
+        screening=tuple(map(condition_of, lines_of(form, "screening"))),
+        quotas=tuple(map(quota_of, lines_of(form, "quotas"))),
         endings={name: ending for name, ending in endings.items() if ending.code or ending.url},
         identified_by=text_of(form, "identified_by"),
         required_parameters=parameters_of(form, "required_parameters"),
@@ -45,11 +48,33 @@ def fields_of_panel(panel: Panel) -> dict[str, str]:
     return {
         **{name: shown_value(kind, getattr(panel, name)) for name, kind in PANEL.items()},
         **{moment: "\n".join(map(line_of, panel.questions(moment))) for moment in MOMENTS},
+        "screening": "\n".join(map(str, panel.screening)),
+        "quotas": "\n".join(f"{one.condition}{PEOPLE} {one.most}" for one in panel.quotas),
         **{f"code-{name}": ending.code for name, ending in endings.items()},
         **{f"url-{name}": ending.url for name, ending in endings.items()},
         "identified_by": panel.identified_by,
         "required_parameters": ", ".join(panel.required_parameters),
     }
+
+
+def quota_of(line: str) -> Quota:
+    """Return the quota that a line says: a condition, a colon and a number of people.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+
+    Examples
+    --------
+    >>> quota_of("age = 18 to 30: 50")
+    Quota(name='age', values=('18 to 30',), most=50)
+    """
+    text, _, most = line.rpartition(PEOPLE)
+    if not (most.strip().isascii() and most.strip().isdecimal() and len(most) <= LONGEST_NUMBER):
+        raise InputError(f"A quota must be a condition, a colon and how many people. Got {line[:60]!r}.")
+    condition = condition_of(text)
+    return Quota(condition.name, condition.values, int(most))
 
 
 def question_of(line: str) -> Question:
@@ -99,12 +124,12 @@ def line_of(question: Question) -> str:
 def _limits_of(cells: list[str], name: str) -> tuple[float | None, float | None]:
     if not cells:
         return None, None
-    found = LIMITS.fullmatch(cells[0])
+    found = limits_in(cells[0])
     if found is None or len(cells) > 1:
         raise InputError(
             f"The limits of the question {name[:60]!r} must be such as '18 to 99'. Got {'; '.join(cells)[:60]!r}."
         )
-    return tuple(None if found[part] is None else float(found[part]) for part in ("least", "most"))  # type: ignore[return-value]
+    return found
 
 
 def _quote(cell: str) -> str:

@@ -122,6 +122,14 @@ class Study(BaseModel):
     closed: datetime | None
 
 
+class QuotaCount(BaseModel):
+    """How far a quota is."""
+
+    condition: str
+    taken: int
+    most: int
+
+
 class Counts(BaseModel):
     """How far a study is; previews are not counted."""
 
@@ -131,6 +139,7 @@ class Counts(BaseModel):
     withdrawn: int = Field(description="Subsets that nobody has touched for long.")
     submitted: int
     imported: int
+    quotas: list[QuotaCount]
 
 
 class Item(BaseModel):

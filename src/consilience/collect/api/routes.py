@@ -224,8 +224,12 @@ def _require_once(sent: models.Grouping) -> None:
 
 @router.get("/studies/{study}/progress", tags=["results"], responses=NOT_FOUND)
 def get_progress(store: Open, study: StudyPath) -> models.Counts:
-    """Count participants and subsets."""
-    return models.Counts(**store.progress(study))
+    """Count participants, subsets, and places in quotas."""
+    quotas = [
+        models.QuotaCount(condition=str(quota.condition), taken=taken, most=quota.most)
+        for quota, taken in store.quota_counts(study)
+    ]
+    return models.Counts(**store.progress(study), quotas=quotas)
 
 
 @router.get("/studies/{study}/consensus", tags=["results"], responses=NOT_FOUND)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from fastapi import Response
 
 from consilience.collect.participant.judging_steps import Judge, SortedBefore
-from consilience.collect.participant.panel_steps import Closed, ConsentStep, Questions, Withdrawn
+from consilience.collect.participant.panel_steps import Closed, ConsentStep, Questions, TurnedAway, Withdrawn
 from consilience.collect.participant.sorting_steps import Sorts, Thanks
 from consilience.collect.participant.training_steps import Admission, Practice
 from consilience.collect.participant.visit import Visit
@@ -30,6 +30,7 @@ class Step(Protocol):
 STEPS: tuple[Step, ...] = (
     Withdrawn(),
     Closed(),
+    TurnedAway(),
     ConsentStep(),
     Questions("before"),
     Practice(),
@@ -42,6 +43,7 @@ STEPS_OF_JUDGES: tuple[Step, ...] = (
     Withdrawn(),
     SortedBefore(),
     Closed(),
+    TurnedAway(),
     ConsentStep(),
     Questions("before"),
     Judge(),

@@ -41,6 +41,15 @@ def closed_page(visit: Visit) -> Response | None:
     return visit.message(left, ending="closed") if visit.nothing_left else None
 
 
+class TurnedAway:
+    """People for whom a study does not look, or of whom it has enough, see this in place of all that follows."""
+
+    def page(self, visit: Visit) -> Response | None:
+        """Return why the participant cannot take part, as far as it is known already; None if they can, or began."""
+        ending = None if visit.has_begun else visit.store.turned_away(visit.participant.id)
+        return None if ending is None else visit.message(ending, ending=ending, gave_something=True)
+
+
 class ConsentStep:
     """The page to which people agree before anything else."""
 

@@ -140,7 +140,8 @@ def begin(request: Request, participant: Known) -> Response:
         return see("/sort")
     if not reaches(visit, Practice):
         return see("/sort")
-    if store.assignment_for(participant, np.random.default_rng()) is None and not store.assignments_of(participant.id):
+    given = store.assignment_for(participant, np.random.default_rng())
+    if given is None and not store.turned_away(participant.id) and not store.assignments_of(participant.id):
         return visit.message("nothing_left" if visit.study.status == "open" else not_open(visit.study), ending="closed")
     return see("/sort")
 

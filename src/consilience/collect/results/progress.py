@@ -19,14 +19,16 @@ def progress_of(store: Store, study: Study) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``counts``; ``n_groupings``, imported ones included; ``n_of_wanted``, those that count towards ``wanted``, which
-        repeats, imported ones and those of people who are left out do not; ``wanted``; ``clusters``, or None if there
-        is no consensus yet; ``found``, what the worker wrote; ``failures``, what the worker could not do.
+        ``counts``; ``quotas``, each with how many of its places are taken; ``n_groupings``, imported ones included;
+        ``n_of_wanted``, those that count towards ``wanted``, which repeats, imported ones and those of people who are
+        left out do not; ``wanted``; ``clusters``, or None if there is no consensus yet; ``found``, what the worker
+        wrote; ``failures``, what the worker could not do.
     """
     counts, found = store.progress(study.id), store.consensus(study.id)
     items = store.items(study.id) if found else []
     return {
         "counts": counts,
+        "quotas": store.quota_counts(study.id),
         "n_groupings": counts["submitted"] + counts["imported"],
         "n_of_wanted": store.n_submitted_of_quota(study.id),
         "wanted": study.settings.groupings_wanted,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from consilience.collect.settings.conditions import Condition, Quota
 from consilience.collect.settings.kinds import Choice, Text, Whole
 from consilience.errors import InputError
 
 QUESTIONS = ("text", "number", "choice", "choices")
 MOMENTS = ("before", "after")
-ENDINGS = ("complete", "not_admitted", "declined", "closed", "withdrawn")
+SCREENED_OUT, QUOTA_FULL = "screened_out", "quota_full"
+ENDINGS = ("complete", SCREENED_OUT, QUOTA_FULL, "not_admitted", "declined", "closed", "withdrawn")
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 UNFILLED = re.compile(r"[\[{<%$].*[\]}>%]", re.DOTALL)  # what a panel should have replaced in a link
 CODE = "code"  # the placeholder of a return address that stands for the code
@@ -98,9 +100,14 @@ class Panel:
     ----------
     before, after : tuple of Question
         Asked before the first sort, and after the last.
+    screening : tuple of Condition
+        Who does not take part: one of them holds for what they answered before the first sort, or for their link.
+    quotas : tuple of Quota
+        How many may take part of those who answered so, or whose link says so.
     endings : dict of Completion
-        Codes and return addresses of those who are ``complete``, ``not_admitted``, who ``declined`` to consent, who
-        found the study ``closed`` or full, and who have ``withdrawn``.
+        Codes and return addresses of those who are ``complete``, ``screened_out``, who found their ``quota_full``, who
+        were ``not_admitted``, who ``declined`` to consent, who found the study ``closed`` or full, and who have
+        ``withdrawn``.
     identified_by : str
         The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
     required_parameters : tuple of str
@@ -110,6 +117,8 @@ class Panel:
     consent: str = Text("Markdown of the consent page; without it there is none.", longest=50_000, rows=8).default("")
     before: tuple[Question, ...] = ()
     after: tuple[Question, ...] = ()
+    screening: tuple[Condition, ...] = ()
+    quotas: tuple[Quota, ...] = ()
     endings: Mapping[str, Completion] = field(default_factory=dict)
     identified_by: str = ""
     returning: str = Choice(
@@ -147,7 +156,7 @@ class Panel:
         """Return the settings as JSON values."""
         return {
             **{one.name: getattr(self, one.name) for one in fields(self)},
-            **{moment: [_question_as_json(one) for one in self.questions(moment)] for moment in MOMENTS},
+            **{name: [_as_json(one) for one in getattr(self, name)] for name in LISTS},
             "endings": {name: asdict(ending) for name, ending in self.endings.items()},
             "required_parameters": list(self.required_parameters),
         }
@@ -164,38 +173,41 @@ class Panel:
         if isinstance(values, Panel):
             return values
         given = _require_known(cls, values, "'panel'")
-        questions = {moment: _questions(given[moment], moment) for moment in MOMENTS if moment in given}
+        listed = {name: _make_list(kind, given[name], name) for name, kind in LISTS.items() if name in given}
         endings = given.get("endings", {})
         if not isinstance(endings, Mapping):
             raise InputError("'endings' must be an object of codes and addresses, by how people end.")
         made = {name: _make(Completion, one, f"The ending {name!r}") for name, one in endings.items()}
         required = tuple(given.get("required_parameters", ()))
-        return cls(**{**given, **questions, "endings": made, "required_parameters": required})
+        return cls(**{**given, **listed, "endings": made, "required_parameters": required})
 
 
-Kind = TypeVar("Kind", Question, Completion)
+Kind = TypeVar("Kind", Question, Completion, Condition, Quota)
+LISTS: dict[str, Any] = {"before": Question, "after": Question, "screening": Condition, "quotas": Quota}
+ONE_OF = {Question: "question", Condition: "condition", Quota: "quota"}
+LISTED = ("options", "values")  # what is a list in JSON
 
 
-def _question_as_json(question: Question) -> dict[str, Any]:
-    return {**asdict(question), "options": list(question.options)}
+def _as_json(one: Question | Condition | Quota) -> dict[str, Any]:
+    return {name: list(value) if name in LISTED else value for name, value in asdict(one).items()}
 
 
-def _questions(values: Any, moment: str) -> tuple[Question, ...]:
+def _make_list(kind: type[Kind], values: Any, name: str) -> tuple[Kind, ...]:
+    word = ONE_OF[kind]
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise InputError(f"{moment!r} must be a list of questions.")
-    return tuple(_make(Question, one, f"Question {number} of {moment!r}") for number, one in enumerate(values, 1))
+        raise InputError(f"{name!r} must be a list of {word}s.")
+    return tuple(_make(kind, one, f"{word.capitalize()} {number} of {name!r}") for number, one in enumerate(values, 1))
 
 
 def _make(kind: type[Kind], values: Any, what: str) -> Kind:
     if isinstance(values, kind):
         return values
     given = _require_known(kind, values, what)
-    needed = [name for name in ("name", "text") if kind is Question and name not in given]
+    needed = [one.name for one in fields(kind) if one.default is MISSING and one.name not in given]
     if needed:
         raise InputError(f"{what} must have a {needed[0]!r}.")
-    if isinstance(given.get("options"), list):
-        given["options"] = tuple(given["options"])
-    return kind(**given)
+    made: dict[str, Any] = {name: tuple(value) if name in LISTED else value for name, value in given.items()}
+    return kind(**made)
 
 
 def _require_known(kind: type[Any], values: Any, what: str) -> dict[str, Any]:
@@ -216,7 +228,7 @@ TYPES: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("minutes", "keep_days"), ("a whole number or null", int | None)),
     **dict.fromkeys(("least", "most"), ("a number or null", int | float | None)),
     "required": ("true or false", bool),
-    **dict.fromkeys(("options", "required_parameters"), ("a list of texts", list | tuple)),
+    **dict.fromkeys(("options", "values", "required_parameters"), ("a list of texts", list | tuple)),
 }
 
 

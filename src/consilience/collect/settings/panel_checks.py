@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from consilience.collect.settings.cleaning import clean_text
-from consilience.collect.settings.kinds import checked_fields
+from consilience.collect.settings.conditions import OR, Condition, Quota, range_of
+from consilience.collect.settings.kinds import Whole, checked_fields, checked_value
 from consilience.collect.settings.panel import (
     CODE,
     ENDINGS,
@@ -22,6 +23,9 @@ from consilience.errors import InputError
 
 MOST_QUESTIONS = 50  # at one moment
 MOST_OPTIONS = 100
+MOST_CONDITIONS = 100  # of screening, and quotas
+LONGEST_VALUE = 500  # of a condition; as of a parameter of an address
+PEOPLE = Whole(most=1_000_000, may_be_none=False)  # of a quota
 LONGEST_QUESTION = 1000  # characters
 LONGEST_OPTION = 200
 LONGEST_ANSWER = 5000
@@ -69,7 +73,13 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"Two questions have the name {twice!r}.")
-    return found
+    return replace(
+        found,
+        screening=tuple(
+            _checked_condition(one, found.before, parameters) for one in _few(panel.screening, "screening")
+        ),
+        quotas=_checked_quotas(_few(panel.quotas, "quotas"), found.before, parameters),
+    )
 
 
 def _checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
@@ -118,6 +128,54 @@ def _require_limits(question: Question) -> None:
         raise InputError(f"The question {question.name!r} asks for a choice and has no limits.")
     if question.kind == "text" and any(one < 0 or one > LONGEST_ANSWER for one in limits):
         raise InputError(f"The answer to {question.name!r} can have from 0 to {LONGEST_ANSWER:,} characters.")
+
+
+def _few(conditions: Sequence[Any], what: str) -> Sequence[Any]:
+    if len(conditions) > MOST_CONDITIONS:
+        raise InputError(f"{what!r} can have at most {MOST_CONDITIONS} conditions. Got {len(conditions)}.")
+    return conditions
+
+
+def _checked_condition(condition: Condition, asked: Sequence[Question], parameters: Sequence[str]) -> Condition:
+    """Return a condition on what is known when it is looked at: answers to some questions, and stored parameters."""
+    what = f"A value of the condition on {str(condition.name)[:60]!r}"
+    values = tuple(clean_text(one, what, LONGEST_VALUE, one_line=True) for one in condition.values)
+    if not values or not all(values) or any(OR in one for one in values):
+        raise InputError(f"{what} must be a text without {OR!r}.")
+    question = next((one for one in asked if one.name == condition.name), None)
+    if question is not None:
+        _require_answers(question, values)
+    elif condition.name not in parameters:
+        raise InputError(
+            f"A condition is on {str(condition.name)[:60]!r}, which must be a question that is asked before, or a "
+            "stored parameter."
+        )
+    return replace(condition, values=values)
+
+
+def _require_answers(question: Question, values: Sequence[str]) -> None:
+    """Refuse values of a condition that are no answers to a question."""
+    if question.kind == "text":
+        raise InputError(f"The question {question.name!r} asks for a text, on which there is no condition.")
+    if question.kind == "number":
+        wrong = next((one for one in values if range_of(one) is None), None)
+        expected = "a number, or a range such as '18 to 30'"
+    else:
+        wrong = next((one for one in values if one not in question.options), None)
+        expected = "one of its options"
+    if wrong is not None:
+        raise InputError(f"A condition on the question {question.name!r} must name {expected}. Got {wrong[:60]!r}.")
+
+
+def _checked_quotas(quotas: Sequence[Quota], asked: Sequence[Question], parameters: Sequence[str]) -> tuple[Quota, ...]:
+    found: dict[Condition, Quota] = {}
+    for one in quotas:
+        condition = _checked_condition(one.condition, asked, parameters)
+        if condition in found:
+            raise InputError(f"Two quotas are of those with {str(condition)[:100]!r}.")
+        most = checked_value(PEOPLE, one.most, f"The quota of those with {str(condition)[:100]!r}")
+        found[condition] = Quota(condition.name, condition.values, most)
+    return tuple(found.values())
 
 
 def _checked_endings(endings: Mapping[str, Completion], parameters: Sequence[str]) -> dict[str, Completion]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from typing import Any
 
 import pandas as pd
@@ -17,8 +16,8 @@ from consilience.collect.store.judging import Asked, next_question
 from consilience.collect.store.judging_studies import judging_in, odd_questions_in
 from consilience.collect.store.people import participant_in, participants_in, participants_with
 from consilience.collect.store.people_table import parameters_stored, seconds_between
+from consilience.collect.store.quotas import idle_since, take_places
 from consilience.collect.store.studies import items_in, study_in
-from consilience.collect.store.work import IDLE
 from consilience.errors import InputError
 
 NUMBERS = range(1, 5)  # of the items of a question
@@ -38,8 +37,9 @@ class JudgingAnswers(Database):
         Returns
         -------
         Asked or None
-            None if they are done, or left out, sorted in the study whose clusters are judged, or if the study needs no
-            more answers or is closed; a question that they have before them is returned all the same.
+            None if they are done, left out, screened out or their quota is full, sorted in the study whose clusters
+            are judged, or if the study needs no more answers or is closed; a question that they have before them is
+            returned all the same.
 
         Raises
         ------
@@ -207,7 +207,7 @@ def _ask(db: Connection, study: Study, participant: Participant) -> Asked | None
     if not earlier and _sorted_before(db, study, participant):
         return None
     chosen = next_question(study, participant, odd_questions_in(db, study.id), _counts(db, study), earlier)
-    if chosen is None:
+    if chosen is None or not take_places(db, study, participant):
         return None
     question, shown = chosen
     asked = Asked(question.number, len(earlier) + 1, shown, now())
@@ -230,15 +230,13 @@ def _asked_of(row: Any) -> Asked:
 def _counts(db: Connection, study: Study) -> Counter[int]:
     """Count the answers of each question that count, and those that are awaited: not for longer than the time limit."""
     columns, people = tables.odd_answers.c, tables.participants.c
-    minutes = study.settings.panel.minutes
-    limit = now() - (IDLE if minutes is None else timedelta(minutes=minutes))
     query = (
         select(columns.question, func.count())
         .join(tables.participants, people.id == columns.participant)
         .where(
             columns.study == study.id,
             and_(people.preview.is_(False), people.excluded.is_(False)),
-            or_(columns.answered.is_not(None), columns.asked >= limit),
+            or_(columns.answered.is_not(None), columns.asked >= idle_since(study)),
         )
         .group_by(columns.question)
     )

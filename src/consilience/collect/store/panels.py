@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError
 from consilience.collect.settings.checks import checked_parameters
+from consilience.collect.settings.conditions import Quota
 from consilience.collect.settings.model import Participant, Study
 from consilience.collect.store import tables
 from consilience.collect.store.database import Database, now
@@ -24,6 +25,7 @@ from consilience.collect.store.people import (
     require_filled,
     require_open,
 )
+from consilience.collect.store.quotas import count_places, free_places, turned_away_in
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hash_token, new_token
 from consilience.collect.store.studies import study_in
@@ -147,6 +149,29 @@ class Panels(Database):
         with self.read() as db:
             return {name: value for found in db.scalars(query) for name, value in found.items()}
 
+    def turned_away(self, participant_id: str) -> str | None:
+        """Return why a participant cannot begin: "screened_out" or "quota_full"; None if they can.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such participant.
+        """
+        with self.read() as db:
+            participant = participant_in(db, participant_id)
+            return turned_away_in(db, study_in(db, participant.study), participant)
+
+    def quota_counts(self, study_id: str) -> list[tuple[Quota, int]]:
+        """Return the quotas of a study, each with how many of its places are taken.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such study.
+        """
+        with self.read() as db:
+            return count_places(db, study_in(db, study_id))
+
     def keep_ending(self, participant_id: str, ending: str, code: str = "") -> None:
         """Keep how a participant ended, one of `panel.ENDINGS` in `settings`, and the code that they were shown.
 
@@ -166,6 +191,8 @@ class Panels(Database):
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
             db.execute(delete(tables.endings).where(columns.participant == participant_id))
+            if ending != "complete":
+                free_places(db, participant_id)
             values = {"participant": participant_id, "ending": ending, "code": code, "reached": now()}
             db.execute(insert(tables.endings).values(**values))
 
@@ -291,7 +318,7 @@ def _selves(db: Connection, participant_id: str) -> list[Participant]:
 def _forget(db: Connection, participant: Participant) -> None:
     """Delete all that a participant gave, and what was found with it, and ask for the consensus of the others."""
     given = (tables.subsets, tables.assignments, tables.odd_answers)
-    for table in (*given, tables.consents, tables.question_answers, tables.endings):
+    for table in (*given, tables.consents, tables.question_answers, tables.endings, tables.quota_places):
         db.execute(delete(table).where(table.c.participant == participant.id))
     if not participant.preview:
         forget_findings(db, participant.study)

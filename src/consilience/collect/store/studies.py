@@ -24,6 +24,7 @@ from consilience.collect.store.begun import (
     sort_of,
 )
 from consilience.collect.store.database import Database, now
+from consilience.collect.store.quotas import take_places_of_all
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import new_id, new_seed, new_token
 from consilience.errors import InputError
@@ -159,6 +160,8 @@ class Studies(Database):
                 require_not_begun(db, study_id)
                 forget_previews(db, study_id)
             db.execute(update(tables.studies).where(tables.studies.c.id == study_id).values(**_row_of(new)))
+            if new.settings.panel.quotas != old.settings.panel.quotas:
+                take_places_of_all(db, new)
             if found is not None:
                 require_pictures(found, _pictures_held(db, study_id))
                 db.execute(delete(tables.items).where(tables.items.c.study == study_id))

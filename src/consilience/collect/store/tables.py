@@ -275,6 +275,14 @@ endings = Table(  # how participants ended, as the last page said
     Column("reached", Moment, nullable=False),
 )
 
+quota_places = Table(  # that participants took when they began
+    "quota_places",
+    metadata,
+    Column("participant", String(16), ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("quota", String(64), primary_key=True),  # the hash of its condition
+    Column("taken", Moment, nullable=False),
+)
+
 # ---- judging
 
 judgings = Table(  # what is more of a study in which people who did not sort judge clusters

@@ -19,6 +19,7 @@ from consilience.collect.store.board_state import BoardState, Group
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.presenting import Chosen, choose, is_left, n_submitted_of_quota, times_presented
+from consilience.collect.store.quotas import idle_since, take_places
 from consilience.collect.store.requests import request
 from consilience.collect.store.standing import READY, REFUSED, Standing, Trial, next_gold
 from consilience.collect.store.studies import study_in
@@ -28,7 +29,6 @@ from consilience.errors import InputError
 MOST_CHANGES = 500  # in one request
 MOST_CHANGES_KEPT = 50_000  # of an assignment
 DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
-IDLE = timedelta(hours=24)  # by default, after which an assignment that nobody touches no longer counts towards quotas
 
 
 class Work(Database):
@@ -46,9 +46,9 @@ class Work(Database):
         Returns
         -------
         Assignment or None
-            None if they are done, were not admitted, the study needs no more, is closed or asks for no sorts; what they
-            have begun is returned all the same. Practice and admission come first, and gold among the rest; see
-            `cards`.
+            None if they are done, were not admitted, are screened out or their quota is full, the study needs no more,
+            is closed or asks for no sorts; what they have begun is returned all the same. Practice and admission come
+            first, and gold among the rest; see `cards`.
         """
         participant_id = participant.id if isinstance(participant, Participant) else participant
         with self.write() as db:
@@ -66,7 +66,7 @@ class Work(Database):
             if chosen is None:
                 return None
             standing = standing_in(db, study, found.id)
-            if standing[0].state == REFUSED:
+            if standing[0].state == REFUSED or not take_places(db, study, found):
                 return None
             trial = _next_trial(db, study, found, rng, *standing)
             if trial is not None:
@@ -274,11 +274,9 @@ def withdraw_idle(db: Connection, study: Study) -> int:
     int
         How many.
     """
-    minutes = study.settings.panel.minutes
-    limit = now() - (IDLE if minutes is None else timedelta(minutes=minutes))
     columns = tables.assignments.c
     touched = func.coalesce(columns.changed, columns.assigned)
-    untouched = (columns.study == study.id, columns.state == "open", touched < limit)
+    untouched = (columns.study == study.id, columns.state == "open", touched < idle_since(study))
     return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
 
 
