@@ -9,8 +9,10 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
 from consilience.collect.store import Store, schema, tables
+from consilience.collect.store.backup import backup, restore
 from consilience.errors import InputError
-from tests.collect.collecting import NAMES
+from tests.collect.collecting import NAMES, takes_part
+from tests.collect.test_backup import everything, filled
 
 
 def named(store):
@@ -101,3 +103,22 @@ def test_a_file_locked_for_long_is_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot be opened: database is locked\.$"):
         Store.open(f"sqlite:///{path}")
     other.close()
+
+
+def test_what_a_database_of_an_earlier_version_holds_stays(store, url, tmp_path):
+    study = filled(store)
+    person, _ = takes_part(store, study, seed=9)
+    store.keep_answers(person.id, "before", {"age": 30})
+    before = everything(store)
+    with store.write() as db:
+        schema.move_to(db, "0006")
+    old = Store.open(url, as_it_is=True)
+    backup(old, tmp_path / "backup")
+    old.close()
+    Store.open(url).close()
+    assert everything(store) == before
+    assert store.has_answered(person.id, "before")
+    restore(f"sqlite:///{tmp_path}/again.db", tmp_path / "backup")
+    again = Store.open(f"sqlite:///{tmp_path}/again.db")
+    assert everything(again) == before
+    again.close()

@@ -16,6 +16,7 @@ from consilience.errors import InputError
 
 PANEL = declared_in(Panel)
 REQUIRED = "*"
+IF = " if "  # between the name of a question and the condition under which it is asked
 LONGEST_NUMBER = 9  # digits
 PEOPLE = ":"  # between the condition of a quota and its number
 CHOICES = ("choice", "choices")
@@ -82,10 +83,13 @@ def question_of(line: str) -> Question:
 
     Examples
     --------
-    >>> question_of("age*; How old are you?; number; 18 to 99")
-    Question(name='age', text='How old are you?', kind='number', required=True, options=(), least=18.0, most=99.0)
+    >>> age = question_of("age*; How old are you?; number; 18 to 99")
+    >>> age.name, age.text, age.kind, age.required, age.least, age.most
+    ('age', 'How old are you?', 'number', True, 18.0, 99.0)
     >>> question_of("diet; What do you eat?; choices; Meat; Fish").options
     ('Meat', 'Fish')
+    >>> str(question_of("fish if diet = Fish; Which fish do you eat?").shown_if)
+    'diet = Fish'
     """
     cells = [cell.strip() for cell in next(csv.reader(io.StringIO(line), delimiter=";", skipinitialspace=True))]
     name, text, kind, *rest = [*cells, *[""] * (3 - len(cells))]
@@ -96,11 +100,13 @@ def question_of(line: str) -> Question:
         raise InputError(
             f"The kind of the question {name[:60]!r} must be one of {', '.join(QUESTIONS)}. Got {kind[:60]!r}."
         )
+    name, follows, condition = name.partition(IF)
+    shown_if = condition_of(condition) if follows else None
     required = name.endswith(REQUIRED)
     name = name.removesuffix(REQUIRED).rstrip()
     if kind in CHOICES:
-        return Question(name, text, kind, required, tuple(rest))
-    return Question(name, text, kind, required, (), *_limits_of(rest, name))
+        return Question(name, text, kind, required, tuple(rest), shown_if=shown_if)
+    return Question(name, text, kind, required, (), *_limits_of(rest, name), shown_if=shown_if)
 
 
 def line_of(question: Question) -> str:
@@ -117,7 +123,8 @@ def line_of(question: Question) -> str:
     )
     rest = [*question.options, *([shown.strip()] if limits != [None, None] else [])]
     kind = [question.kind] if rest or question.kind != "text" else []
-    cells = [question.name + REQUIRED * question.required, question.text, *kind, *rest]
+    follows = "" if question.shown_if is None else f"{IF}{question.shown_if}"
+    cells = [f"{question.name}{REQUIRED * question.required}{follows}", question.text, *kind, *rest]
     return "; ".join(_quote(" ".join(cell.split())) for cell in cells)
 
 

@@ -51,15 +51,16 @@ def answer(request: Request, participant: Known, form: Form) -> Response:
         raise InputError("The form does not say which questions it answers.")
     visit = Visit(request, participant)
     step = Questions(moment)
-    questions = visit.study.settings.panel.questions(moment)
-    if not questions or visit.store.has_answered(participant.id, moment):
+    questions = step.find_due(visit)
+    shown = form.getlist("asked")
+    if not questions or (shown and not any(one.name in shown for one in questions)):  # a page that was sent before
         return see("/sort")
     texts = texts_of(visit.study.settings.texts)
     given = questioning.given_in(form, questions)
     answers, wrong = questioning.read_answers(questions, given, texts)
     if wrong:
         return step.form(replace(visit, notice=texts["answers_wrong"], status=422), given, wrong)
-    visit.store.keep_answers(participant.id, moment, answers)
+    visit.store.keep_answers(participant.id, moment, answers, complete=not step.find_due(visit, answers))
     return see("/sort")
 
 

@@ -13,6 +13,7 @@ from consilience.collect.instructions import as_html
 from consilience.collect.participant import pages, questioning
 from consilience.collect.participant.visit import Visit, not_open
 from consilience.collect.settings.model import JUDGING, Study
+from consilience.collect.settings.panel import Question
 from consilience.collect.settings.texts import texts_of
 
 
@@ -86,7 +87,7 @@ def version_of(text: str) -> str:
 
 
 class Questions:
-    """The questions of a moment, on one page.
+    """The questions of a moment, on one page, and those that depend on their answers on the next.
 
     Parameters
     ----------
@@ -98,20 +99,23 @@ class Questions:
 
     def page(self, visit: Visit) -> Response | None:
         """Return the questions, unless there are none or they were answered."""
-        if not visit.study.settings.panel.questions(self.moment):
-            return None
-        if visit.store.has_answered(visit.participant.id, self.moment):
-            return None
-        return self.form(visit)
+        return self.form(visit) if self.find_due(visit) else None
+
+    def find_due(self, visit: Visit, answers: Mapping[str, Any] | None = None) -> list[Question]:
+        """Return what is to be asked now, or once these ``answers`` were given, too."""
+        asked = visit.study.settings.panel.questions(self.moment)
+        if not asked or visit.store.has_answered(visit.participant.id, self.moment):
+            return []
+        known = {**visit.store.answers(visit.participant.id), **(answers or {})}
+        return [one for one in asked if one.is_due(known, visit.participant.parameters)]
 
     def form(
         self, visit: Visit, given: Mapping[str, Any] | None = None, wrong: Mapping[str, str] | None = None
     ) -> Response:
         """Return the page with what was given before, and what is wrong with it."""
-        questions = visit.study.settings.panel.questions(self.moment)
         context = {
             **pages.page_context(visit.study, preview=visit.participant.preview, notice=visit.notice),
             "moment": self.moment,
-            "questions": questioning.show_questions(questions, given or {}, wrong or {}),
+            "questions": questioning.show_questions(self.find_due(visit), given or {}, wrong or {}),
         }
         return visit.render("questions", context)

@@ -39,6 +39,8 @@ class Question:
         What can be chosen.
     least, most : float, optional
         The smallest and the largest number that is accepted; of a text, how many characters.
+    shown_if : Condition, optional
+        It is asked only where this holds for the earlier answers, or the link.
     """
 
     name: str
@@ -48,6 +50,21 @@ class Question:
     options: tuple[str, ...] = ()
     least: int | float | None = None
     most: int | float | None = None
+    shown_if: Condition | None = None
+
+    def is_due(self, answers: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
+        """Whether it is to be asked now: it was not yet, and what it depends on is so.
+
+        Parameters
+        ----------
+        answers : dict
+            Of the participant so far, by question.
+        parameters : dict of str
+            Of their link.
+        """
+        if self.name in answers:
+            return False
+        return self.shown_if is None or self.shown_if.holds({**parameters, **answers})
 
 
 @dataclass(frozen=True)
@@ -189,7 +206,10 @@ LISTED = ("options", "values")  # what is a list in JSON
 
 
 def _as_json(one: Question | Condition | Quota) -> dict[str, Any]:
-    return {name: list(value) if name in LISTED else value for name, value in asdict(one).items()}
+    found = {name: list(value) if name in LISTED else value for name, value in asdict(one).items()}
+    if isinstance(one, Question) and one.shown_if is not None:
+        found["shown_if"] = _as_json(one.shown_if)
+    return found
 
 
 def _make_list(kind: type[Kind], values: Any, name: str) -> tuple[Kind, ...]:
@@ -207,6 +227,8 @@ def _make(kind: type[Kind], values: Any, what: str) -> Kind:
     if needed:
         raise InputError(f"{what} must have a {needed[0]!r}.")
     made: dict[str, Any] = {name: tuple(value) if name in LISTED else value for name, value in given.items()}
+    if made.get("shown_if") is not None:
+        made["shown_if"] = _make(Condition, made["shown_if"], f"'shown_if' of {what[0].lower()}{what[1:]}")
     return kind(**made)
 
 

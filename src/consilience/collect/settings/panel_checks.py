@@ -64,8 +64,8 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     found = replace(
         panel,
         **values,
-        before=_checked_questions(panel.before),
-        after=_checked_questions(panel.after),
+        before=_checked_questions(panel.before, (), parameters),
+        after=_checked_questions(panel.after, panel.before, parameters),
         endings=_checked_endings(panel.endings, parameters),
         required_parameters=tuple(dict.fromkeys(panel.required_parameters)),
     )
@@ -82,10 +82,18 @@ def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     )
 
 
-def _checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
+def _checked_questions(
+    questions: Sequence[Question], earlier: Sequence[Question], parameters: Sequence[str]
+) -> tuple[Question, ...]:
     if len(questions) > MOST_QUESTIONS:
         raise InputError(f"At most {MOST_QUESTIONS} questions can be asked at a time. Got {len(questions)}.")
-    return tuple(_checked_question(one) for one in questions)
+    found = tuple(_checked_question(one) for one in questions)
+    return tuple(
+        one
+        if one.shown_if is None
+        else replace(one, shown_if=_checked_condition(one.shown_if, (*earlier, *found[:place]), parameters))
+        for place, one in enumerate(found)
+    )
 
 
 def _checked_question(question: Question) -> Question:

@@ -121,10 +121,12 @@ class Panels(Database):
         with self.read() as db:
             return _consent_in(db, participant_id)
 
-    def keep_answers(self, participant_id: str, moment: str, answers: Mapping[str, Any]) -> None:
-        """Keep the answers to the questions of a moment; those that were given first stay.
+    def keep_answers(
+        self, participant_id: str, moment: str, answers: Mapping[str, Any], *, complete: bool = True
+    ) -> None:
+        """Keep the answers to questions of a moment; those that were given first stay.
 
-        Nothing is kept of who withdrew.
+        Nothing is kept of who withdrew, or had answered them completely.
 
         Raises
         ------
@@ -133,12 +135,17 @@ class Panels(Database):
         """
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
-            if not (has_withdrawn_in(db, participant_id) or _has_answered(db, participant_id, moment)):
-                values = {"participant": participant_id, "moment": moment, "answers": dict(answers), "answered": now()}
-                db.execute(insert(tables.question_answers).values(**values))
+            if has_withdrawn_in(db, participant_id) or _has_answered(db, participant_id, moment):
+                return
+            columns = tables.question_answers.c
+            mine = (columns.participant == participant_id, columns.moment == moment)
+            known = db.scalar(select(columns.answers).where(*mine)) or {}
+            db.execute(delete(tables.question_answers).where(*mine))
+            values = {"answers": {**answers, **known}, "answered": now(), "complete": complete}
+            db.execute(insert(tables.question_answers).values(participant=participant_id, moment=moment, **values))
 
     def has_answered(self, participant_id: str, moment: str) -> bool:
-        """Whether a participant answered the questions of a moment."""
+        """Whether a participant answered the questions of a moment, follow-ups included."""
         with self.read() as db:
             return _has_answered(db, participant_id, moment)
 
@@ -336,5 +343,5 @@ def _consent_in(db: Connection, participant_id: str) -> Consent | None:
 
 def _has_answered(db: Connection, participant_id: str, moment: str) -> bool:
     columns = tables.question_answers.c
-    mine = (columns.participant == participant_id, columns.moment == moment)
+    mine = (columns.participant == participant_id, columns.moment == moment, columns.complete.is_(True))
     return bool(db.scalar(select(func.count()).where(*mine)))

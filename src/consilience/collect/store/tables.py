@@ -24,6 +24,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     text,
+    true,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -257,6 +258,7 @@ question_answers = Table(
     Column("moment", String(16), primary_key=True),
     Column("answers", JSON, nullable=False),
     Column("answered", Moment, nullable=False),
+    Column("complete", Boolean, nullable=False, server_default=true()),  # else a page of questions follows
 )
 
 withdrawals = Table(
