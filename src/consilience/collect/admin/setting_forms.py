@@ -78,7 +78,7 @@ def settings_of(
     if kind == CLOSED:
         values |= {name: one.closed for name, one in OF_SORTS.items() if isinstance(one, Choice) and one.closed}
     if kind == OPEN:
-        values["categories"] = ()
+        values |= {"categories": (), "descriptions": ()}
     return kind, board, replace(earlier or StudySettings(), **values)
 
 

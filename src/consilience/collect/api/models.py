@@ -55,7 +55,8 @@ def field_of(kind: kinds.Setting, default: Any) -> Any:
         case kinds.Choice():
             typed = Literal[tuple(kind.kept.values())]
         case kinds.Names():
-            typed, default, more = list[Name], list(default), more | {"max_length": kind.most}
+            each = Annotated[str, Field(min_length=1, max_length=kind.longest_each)]
+            typed, default, more = list[each], list(default), more | {"max_length": kind.most}
         case kinds.Text():
             typed, more = str, more | {"max_length": kind.longest, "pattern": kind.pattern}
     return typed, Field(default, **more)

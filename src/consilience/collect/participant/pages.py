@@ -2,7 +2,8 @@
 
 The functions here take a study, its cards and the state of a board, and return the context of a template; they read and
 write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, whose ``language``, ``direction``,
-``texts``, ``group_names`` and ``all_sorted`` are read. A state is what the server answers to every change::
+``texts``, ``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group`` and ``meanings`` are read. A state is
+what the server answers to every change::
 
     {"assignment": "a1", "version": 4, "groups": [{"id": "g1", "name": "Birds", "items": [3, 5]}], "unsorted": [1, 2]}
 """
@@ -158,6 +159,7 @@ def board_context(
             "name": group["name"] or "",
             "title": group["name"] or texts["group"].format(number=place),
             "named_by_study": named_by_study(group["id"]),
+            "meaning": settings.meanings.get(group["name"], "") if named_by_study(group["id"]) else "",
             "cards": [by_number[item] for item in group["items"]],
         }
         for place, group in enumerate(state["groups"], 1)
@@ -168,6 +170,9 @@ def board_context(
         "kind": study.kind,
         "groupNames": settings.group_names if may_name else "none",
         "allSorted": settings.all_sorted,
+        "least": settings.least_in_group or 0,
+        "most": settings.most_in_group or len(cards),
+        "meanings": {group["id"]: group["meaning"] for group in groups if group["meaning"]},
         "longestName": LONGEST_NAME,
         "colours": N_COLOURS,
         "cards": shown,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from consilience.collect.settings.cleaning import brief, clean, clean_text, line
+from consilience.collect.settings.group_checks import checked_descriptions, require_possible_sizes
 from consilience.collect.settings.kinds import Choice, checked_value
 from consilience.collect.settings.model import (
     BOARD,
@@ -114,6 +115,9 @@ def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: in
         values["texts"] = _checked_texts(settings.texts)
     with problems.at("categories"):
         values["categories"] = _checked_categories(values.get("categories", ()), kind)
+    if not problems.any_at("categories"):
+        with problems.at("descriptions"):
+            values["descriptions"] = checked_descriptions(values.get("descriptions", ()), values["categories"])
     with problems.at("parameters"):
         values["parameters"] = _checked_parameters(values.get("parameters", ()))
     with problems.at("panel"):
@@ -148,6 +152,9 @@ def _require_possible(settings: StudySettings, kind: str, n_items: int, problems
             _require_enough(settings, n_items)
         with problems.at("repeat_share"):
             _require_repeats(settings)
+    if not problems.any_at("subset_size", "least_in_group", "most_in_group"):
+        with problems.at("least_in_group"):
+            require_possible_sizes(settings, kind, n_items)
     with problems.at("strategy"):
         if kind == CLOSED and settings.strategy != "random":
             raise InputError(
@@ -178,7 +185,8 @@ def _require_repeats(settings: StudySettings) -> None:
 def _require_no_sorts(settings: StudySettings) -> None:
     """Refuse settings of a judging study that are about sorts."""
     usual = StudySettings()
-    for name in ("categories", "subset_size", "groupings_wanted", "max_per_item", "repeat_share", "moves", "training"):
+    of_sorts = ("categories", "descriptions", "least_in_group", "most_in_group", "subset_size", "groupings_wanted")
+    for name in (*of_sorts, "max_per_item", "repeat_share", "moves", "training"):
         if getattr(settings, name) != getattr(usual, name):
             raise InputError(f"In a judging study nobody sorts: it has no {name!r}.")
 

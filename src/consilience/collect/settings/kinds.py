@@ -79,6 +79,7 @@ class Names(Setting):
 
     most: int
     rows: int = 1
+    longest_each: int = 200  # characters
 
 
 def declared_in(of: Any) -> dict[str, Any]:

@@ -18,6 +18,8 @@ KINDS = (OPEN, CLOSED, HYBRID)  # of sorts
 JUDGING = "judging"  # the kind of a study in which people who did not sort judge clusters
 QUESTIONS = "questions"  # what a judging study has in place of a board
 MOST_ITEMS = 5000
+LONGEST_DESCRIPTION = 700  # characters, of a category with its name
+MEANS = " = "  # between a category and its description
 KIND = Choice(
     "Whether people make their own groups, use the categories, or both.",
     words={
@@ -47,6 +49,15 @@ class StudySettings:
     categories: tuple[str, ...] = Names(
         "A category of a closed or hybrid sort.", option="category", most=100, rows=4
     ).default(())
+    descriptions: tuple[str, ...] = Names(
+        "What a category means, such as 'Mains = Eaten warm'.",
+        option="description",
+        most=100,
+        rows=4,
+        longest_each=LONGEST_DESCRIPTION,
+    ).default(())
+    least_in_group: int | None = Whole("Fewest cards of a group that holds any.", most=MOST_ITEMS).default(None)
+    most_in_group: int | None = Whole("Most cards of a group.", most=MOST_ITEMS).default(None)
     group_names: str = Choice(
         "Whether people name their groups.",
         words={"optional": "Optional", "required": "Required", "none": "Not asked"},
@@ -109,12 +120,23 @@ class StudySettings:
     panel: Panel = field(default_factory=Panel)
     training: Training = field(default_factory=Training)
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        """The descriptions of categories, by their names."""
+        lines = {name: f"{name}{MEANS}" for name in self.categories}
+        return {
+            name: line.removeprefix(lines[name])
+            for line in self.descriptions
+            for name in [max((name for name in lines if line.startswith(lines[name])), key=len)]
+        }
+
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return found | {
             "texts": dict(self.texts),
             "categories": list(self.categories),
+            "descriptions": list(self.descriptions),
             "parameters": list(self.parameters),
             "panel": self.panel.as_json(),
             "training": self.training.as_json(),
@@ -135,7 +157,7 @@ class StudySettings:
             raise InputError(f"There is no setting {clean(unknown[0])!r}; the settings are {', '.join(known)}.")
         listed = {
             name: tuple(values[name]) if isinstance(values[name], list) else values[name]
-            for name in ("categories", "parameters")
+            for name in ("categories", "descriptions", "parameters")
             if name in values
         }
         training = values.get("training", {})

@@ -68,6 +68,9 @@ def with_checked_training(
         gold=tuple(found[GOLD]),
         **numbers,
     )
+    for role in ROLES:
+        for place, sort in enumerate(checked.sorts(role), 1):
+            _require_sizes(sort, _name_round(role, place), settings)
     return replace(settings, training=checked)
 
 
@@ -105,6 +108,13 @@ def _checked_sort(
                 f"The picture of the card {card.name!r} of {called[0].lower()}{called[1:]} is not in the study."
             )
     return checked
+
+
+def _require_sizes(sort: RightSort, called: str, settings: StudySettings) -> None:
+    """Refuse a sort whose right groups nobody could hand in."""
+    least, most = settings.least_in_group, settings.most_in_group
+    if (least is not None and sort.sizes[-1] < least) or (most is not None and sort.sizes[0] > most):
+        raise InputError(f"{called} has a right group of fewer or more cards than a group may have.")
 
 
 def _checked_card(card: RightCard, where: str, names: Container[str]) -> RightCard:

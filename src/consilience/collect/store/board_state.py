@@ -22,6 +22,7 @@ from consilience.collect.errors import UnsortedError
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import clean_text
 from consilience.collect.settings.model import CLOSED, Study
+from consilience.collect.settings.texts import texts_of
 from consilience.errors import InputError
 
 MOST_GROUPS = 300  # of a board
@@ -281,7 +282,7 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
     UnsortedError
         Cards are left unsorted and this was not confirmed, or the study forbids it.
     InputError
-        No card is in a group, or a group has no name and the study asks for one.
+        No card is in a group, a group has no name and the study asks for one, or too few or too many cards.
     """
     unsorted, asks = len(state.unsorted), study.settings.all_sorted
     if unsorted and (asks == "required" or (asks and not confirmed)):
@@ -292,6 +293,22 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
         unnamed = sum(1 for group in state.groups if group.items and not group.name)
         if unnamed:
             raise InputError("1 group has no name yet." if unnamed == 1 else f"{unnamed} groups have no name yet.")
+    _require_sizes(state, study)
+
+
+def _require_sizes(state: BoardState, study: Study) -> None:
+    """Refuse groups with too few or too many cards, in the study's own words."""
+    texts, least, most = texts_of(study.settings.texts), study.settings.least_in_group, study.settings.most_in_group
+    sized = [
+        (group.name or texts["group"].format(number=place), len(group.items))
+        for place, group in enumerate(state.groups, 1)
+        if group.items
+    ]
+    small = [name for name, size in sized if least is not None and size < least]
+    large = [name for name, size in sized if most is not None and size > most]
+    for key, names, limit in (("too_few", small, least), ("too_many", large, most)):
+        if names:
+            raise InputError(texts[f"{key}_text"].format(count=limit, groups=", ".join(names)))
 
 
 def _is_count(value: Any) -> bool:

@@ -40,6 +40,15 @@ function unnamed(board) {
   return board.groups.filter((group) => group.items.length && !group.name && board.mayName(group));
 }
 
+/** Groups with fewer or more cards than a group may have, and the text that says so; null if there are none. */
+function wrongSizes(board) {
+  const { least, most } = board.data;
+  const few = board.groups.filter((group) => group.items.length && group.items.length < least);
+  const many = board.groups.filter((group) => group.items.length > most);
+  if (few.length) return { key: "too_few", groups: few, count: least };
+  return many.length ? { key: "too_many", groups: many, count: most } : null;
+}
+
 /** Switch on the button that hands in, and that for instructions. */
 export function prepareDialogs(board) {
   const instructions = document.getElementById("instructions-dialog");
@@ -55,10 +64,14 @@ export function prepareDialogs(board) {
 function handIn(board) {
   const [left, without] = [board.state.unsorted.length, unnamed(board)];
   const { allSorted } = board.data;
+  const sizes = wrongSizes(board);
   if (left === board.presented.length) ask(board, "sort_some", {});
   else if (without.length) {
     const groups = without.map((group) => board.title(group)).join(", ");
     ask(board, "name_all", { groups }, () => board.view.askName(without[0].id));
+  } else if (sizes) {
+    const groups = sizes.groups.map((group) => board.title(group)).join(", ");
+    ask(board, sizes.key, { groups, count: sizes.count });
   } else if (left && allSorted === "required") ask(board, "sort_all", { count: left });
   else if (left && allSorted) ask(board, "still_unsorted", { count: left }, null, true);
   else submit(board);

@@ -10,6 +10,9 @@ export function makePanel(board, id) {
     board.remove(id);
     next?.focus?.();
   });
+  const meaning = panel.querySelector(".meaning");
+  meaning.hidden = !(id in board.data.meanings);
+  meaning.firstElementChild.textContent = board.data.meanings[id] ?? "";
   if (board.mayName(board.group(id))) prepareName(board, id, panel);
   else panel.querySelector(".group-name").remove();
   return panel;

@@ -1,0 +1,50 @@
+"""Whether groups can be as the settings of a study say: what categories mean, and how many cards a group has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from consilience.collect.settings.cleaning import clean_text
+from consilience.collect.settings.model import CLOSED, LONGEST_DESCRIPTION, MEANS, StudySettings
+from consilience.errors import InputError
+
+
+def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
+    """Return descriptions of categories, cleaned, each as a name, an equals sign and a text.
+
+    Raises
+    ------
+    InputError
+        One describes no category, or one that has a description.
+    """
+    found: dict[str, str] = {}
+    for line in descriptions:
+        line = clean_text(line, "A description", LONGEST_DESCRIPTION, one_line=True)
+        named = [name for name in categories if line.startswith(name) and line[len(name) :].lstrip().startswith("=")]
+        name = max(named, key=len, default="")
+        text = line[len(name) :].lstrip().removeprefix("=").strip()
+        if not name or not text:
+            raise InputError(f"A description must be such as 'Mains = Eaten warm', of a category. Got {line[:60]!r}.")
+        if name in found:
+            raise InputError(f"The category {name!r} has two descriptions.")
+        found[name] = f"{name}{MEANS}{text}"
+    return tuple(found.values())
+
+
+def require_possible_sizes(settings: StudySettings, kind: str, n_items: int) -> None:
+    """Refuse limits of how many cards a group has that no sort can keep.
+
+    Raises
+    ------
+    InputError
+        They contradict each other, the number of cards, or that all cards must be sorted.
+    """
+    least, most = settings.least_in_group, settings.most_in_group
+    size = n_items if settings.subset_size is None else settings.subset_size
+    if least is not None and least > size:
+        raise InputError(f"A group cannot have {least:,} cards or more: people sort {size:,} at a time.")
+    if least is not None and most is not None and least > most:
+        raise InputError(f"A group cannot have {least:,} cards or more and {most:,} or fewer.")
+    room = None if most is None or kind != CLOSED else most * len(settings.categories)
+    if room is not None and settings.all_sorted == "required" and room < size:
+        raise InputError(f"All {size:,} cards must be sorted, and the categories have room for {room:,}.")
