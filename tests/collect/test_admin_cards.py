@@ -50,9 +50,9 @@ def test_a_preview_does_not_fix_the_cards(admin, sqlite_store):
 
 def test_many_cards_are_on_several_pages_and_one_page_changes_its_own(admin, sqlite_store):
     study = made(admin, sqlite_store, items="\n".join(f"card {number}" for number in range(250)))
-    assert [admin.get(PAGE.format(study.id), params={"page": page}).text.count("<textarea") for page in (1, 3, 9)] == [
-        *(100, 50, 50)
-    ]
+    assert [
+        admin.get(PAGE.format(study.id), params={"page": page}).text.count('name="text-') for page in (1, 3, 9)
+    ] == [*(100, 50, 50)]
     assert (
         admin.post(PAGE.format(study.id) + "?page=3", data={"text-249": "The last"})
         .headers["location"]

@@ -142,7 +142,8 @@ def create(
     tries: int | None,
     **settings: Any,
 ) -> None:
-    """Make a study of the CARDS of a file: one on each line, or a table with the columns text, name, picture and alt.
+    """Make a study of the CARDS of a file: one on each line, or a table with the columns text, name, picture,
+    alt and description.
 
     The study is a draft that can be previewed in the browser, until it is opened. In the tables of practice and
     admission, a name that is one of CARDS is that card; other names are cards that occur nowhere else.

@@ -1,12 +1,16 @@
-"""What groups mean and how many cards they may hold, on the boards in a real browser."""
+"""What groups and cards mean, and how many cards a group may hold, on the boards in a real browser."""
+
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+from consilience.collect.participant.pages import PageCard
 from consilience.collect.settings.model import StudySettings
 from tests.collect.boards.board_server import Sort
-from tests.collect.boards.browsing import settled, texts
+from tests.collect.boards.browsing import pictures, settled, texts
+from tests.collect.test_admin_browser import require_no_violation
 
 MEANS = {"categories": ("Birds", "Others"), "descriptions": ("Birds = With feathers & <b>wings</b>",)}
 
@@ -45,3 +49,34 @@ def test_what_a_category_means_is_read_on_the_board_or_in_the_instructions(visit
     assert said.locator("dt").all_text_contents() == ["Birds"]
     assert said.locator("dd").all_text_contents() == ["With feathers & <b>wings</b>"]
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def explained():
+    """Cards of which two have a description, one of them with a picture."""
+    plain, word, shown = PageCard(1, "Robin"), PageCard(2, "Owl", description="Hunts at <b>night</b>"), pictures(1)[0]
+    return [plain, word, replace(shown, number=3, description="What is drawn")]
+
+
+@pytest.mark.parametrize("board", ["piles", "sheet"])
+def test_what_a_card_means_is_reached_by_keys_mouse_and_finger(visit, board):
+    page = visit(Sort(board=board, cards=explained()), width=390, has_touch=True)
+    assert page.locator("#board .zoom").count() == 2
+    owl = page.locator("#board .card", has_text="Owl")
+    assert owl.get_attribute("title") == "Hunts at <b>night</b>"
+    owl.locator(".pick").press("z")
+    said = page.locator("#zoom-description")
+    assert said.text_content() == "Hunts at <b>night</b>"
+    assert not page.locator(".zoomed").is_visible()
+    page.keyboard.press("ArrowRight")
+    assert said.text_content() == "What is drawn"
+    assert page.locator("#zoom-picture").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="What Owl means").tap()
+    assert said.text_content() == "Hunts at <b>night</b>"
+    require_no_violation(page)
+
+
+def test_what_a_card_means_is_read_without_scripts(visit):
+    page = visit(Sort(cards=explained()), java_script_enabled=False)
+    page.get_by_text("What Owl means").click()
+    assert page.get_by_text("Hunts at <b>night</b>").is_visible()

@@ -53,7 +53,10 @@ def _correct_card(item: Item, form: FormData) -> Item:
         return item
     kept = "" if item.alt == item.text else item.alt  # an alternative text that is none follows the text
     alt = text_of(form, f"alt-{item.number}") if item.picture else kept
-    return replace(item, text=text_of(form, f"text-{item.number}"), alt=alt)
+    described = (
+        text_of(form, f"description-{item.number}") if f"description-{item.number}" in form else item.description
+    )
+    return replace(item, text=text_of(form, f"text-{item.number}"), alt=alt, description=described)
 
 
 def _cards_page(request: Request, study: Study, items: list[Item], number: int, **answer: Any) -> Response:

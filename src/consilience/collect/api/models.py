@@ -95,6 +95,9 @@ class NewItem(Strict):
         default=None, pattern=r"^[0-9a-f]{64}$", description="What adding the picture returned."
     )
     alt: str = Field(default="", max_length=checks.LONGEST_TEXT, description="The picture in words.")
+    description: str = Field(
+        default="", max_length=checks.LONGEST_TEXT, description="What the card means, for participants who ask."
+    )
 
 
 class NewStudy(Strict):
@@ -151,6 +154,7 @@ class Item(BaseModel):
     text: str
     picture: str | None
     alt: str
+    description: str
 
 
 class Picture(BaseModel):

@@ -17,12 +17,14 @@ from consilience.errors import InputError
 
 COLUMNS = {  # headings, in any case and with blanks or underscores
     "name": ("name", "id", "item", "item id", "card id", "key"),
-    "text": ("text", "card", "card label", "label", "title", "word", "caption", "description"),
+    "text": ("text", "card", "card label", "label", "title", "word", "caption"),
+    "description": ("description", "explanation", "tooltip", "details"),  # of a table without a text, the text
     "picture": ("picture", "image", "img", "file", "filename", "photo", "picture file", "image file"),
     "alt": ("alt", "alt text", "alternative text"),
 }
 KNOWN = {heading: column for column, headings in COLUMNS.items() for heading in headings}
 WITH_CLUSTERS = KNOWN | dict.fromkeys(("cluster", "clusters", "group", "category"), "cluster")
+WORDED = ("name", "text", "picture", "description")  # columns by which a table is known
 DELIMITERS = ("\t", ";", ",")
 LONGEST_TABLE = 5_000_000  # bytes
 
@@ -39,6 +41,8 @@ class Card:
         Name of a file; empty if there is none.
     alt : str
         The picture in words.
+    description : str
+        What the card means.
     cluster : str
         To which cluster it belongs, where that is asked for.
     """
@@ -47,6 +51,7 @@ class Card:
     text: str = ""
     picture: str = ""
     alt: str = ""
+    description: str = ""
     cluster: str = ""
 
 
@@ -103,7 +108,7 @@ def read_cards(text: str, *, clusters: bool = False) -> Cards:
     >>> [card.text for card in read_cards("Apple\nSalt, pepper\n\nPear").cards]
     ['Apple', 'Salt, pepper', 'Pear']
     >>> read_cards("id;label;colour\na1;Apple;red").cards
-    [Card(name='a1', text='Apple', picture='', alt='', cluster='')]
+    [Card(name='a1', text='Apple', picture='', alt='', description='', cluster='')]
     >>> read_cards("id;label;colour\na1;Apple;red").notes
     ("Columns that were not used: 'colour'.",)
     """
@@ -124,7 +129,7 @@ def read_cards(text: str, *, clusters: bool = False) -> Cards:
 def _is_table(lines: Sequence[str], delimiter: str) -> bool:
     """Whether the first line names columns, and the next has as many; else it is the first of a list of cards."""
     rows = list(csv.reader(lines[:2], delimiter=delimiter))
-    named = bool(rows) and any(KNOWN.get(_heading(cell)) in ("name", "text", "picture") for cell in rows[0])
+    named = bool(rows) and any(KNOWN.get(_heading(cell)) in WORDED for cell in rows[0])
     return named and (len(rows) < 2 or len(rows[0]) == len(rows[1]) or len(rows[1]) > 2)
 
 
@@ -153,6 +158,8 @@ def _table(text: str, delimiter: str, known: Mapping[str, str]) -> Cards:
             unused.append(cell.strip() or f"number {number + 1}")
         else:
             place[column] = number
+    if "text" not in place and "description" in place:
+        place["text"] = place.pop("description")
     if "text" not in place and "name" in place and "picture" not in place:
         place["text"] = place["name"]  # the only words there are
     cards = []
@@ -255,12 +262,12 @@ def _file_of(card: Card, files: Mapping[str, bytes], by_stem: Mapping[str, str])
 def _item(number: int, card: Card, taken: set[str], picture: str | None) -> Item:
     """Return an item; one without a name is called by its text or picture, with a number if another is too."""
     if card.name:
-        return Item(number, card.name, card.text, picture, card.alt)
+        return Item(number, card.name, card.text, picture, card.alt, card.description)
     called = " ".join((card.text or _stem(card.picture)).split())[: LONGEST_NAME - 8]
     name, count = called, 2
     while name in taken:
         name, count = f"{called} ({count})", count + 1
-    return Item(number, name, card.text, picture, card.alt)
+    return Item(number, name, card.text, picture, card.alt, card.description)
 
 
 def _stem(name: str) -> str:

@@ -26,7 +26,8 @@ FORMAT, VERSION = "consilience study", 1
 MOST_CONTENT = 20_000_000  # bytes of `CONTENT`
 SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
 KEYS = ("title", "kind", "board", "settings", "items")
-CARD = ("name", "text", "picture", "alt")
+DESCRIPTION = "description"
+CARD = ("name", "text", "picture", "alt", DESCRIPTION)
 NOT_A_STUDY = "The file is no study that was saved by this package"
 
 
@@ -68,7 +69,7 @@ def pack_study(store: Store, study: Study) -> bytes:
     items = [asdict(item) for item in store.items(study.id)]
     content = {
         **{"format": FORMAT, "version": VERSION, "title": study.title, "kind": study.kind, "board": study.board},
-        **{"settings": study.settings.as_json(), "items": [{name: one[name] for name in CARD} for one in items]},
+        **{"settings": study.settings.as_json(), "items": [_card_of(one) for one in items]},
     }
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -116,6 +117,11 @@ def _pictures_of(store: Store, study: Study) -> list[Picture]:
 
 def _training_cards(training: Training) -> list[Any]:
     return [card for role in ROLES for sort in training.sorts(role) for card in sort.cards]
+
+
+def _card_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a card as the file holds it; earlier versions know no description."""
+    return {name: item[name] for name in CARD if name != DESCRIPTION or item[name]}
 
 
 def _read_content(data: bytes) -> tuple[dict[str, Any], bool]:

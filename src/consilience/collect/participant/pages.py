@@ -38,6 +38,8 @@ class PageCard:
         Addresses of the picture, whole and small.
     alt : str
         What the picture shows, for those who cannot see it.
+    description : str
+        What the card means, for those who ask.
     """
 
     number: int
@@ -45,6 +47,7 @@ class PageCard:
     picture: str | None = None
     small: str | None = None
     alt: str = ""
+    description: str = ""
 
 
 @cache

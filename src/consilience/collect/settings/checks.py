@@ -89,6 +89,7 @@ def _checked_item(item: Any, number: int) -> Item:
         text or ("" if item.picture else name),
         item.picture,
         alt or clean_text(text, "The text", LONGEST_TEXT, one_line=True) or ("" if item.picture else name),
+        clean_text(item.description, f"The description {where}", LONGEST_TEXT),
     )
 
 

@@ -196,6 +196,8 @@ class Item:
         Hash of a stored picture.
     alt : str
         Alternative text of the picture.
+    description : str
+        What the card means, for participants who ask.
     """
 
     number: int
@@ -203,6 +205,7 @@ class Item:
     text: str = ""
     picture: str | None = None
     alt: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True)

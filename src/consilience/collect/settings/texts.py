@@ -190,6 +190,7 @@ BOARD = {
     "search": "Search cards",
     "found": "{count} of {total} found",
     "enlarge": "Enlarge {card}",
+    "explain": "What {card} means",
     "look_closer": "Enlarge",
     "previous": "Previous",
     "next": "Next",

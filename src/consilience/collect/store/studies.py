@@ -330,7 +330,7 @@ def items_in(db: Connection, study_id: str) -> list[Item]:
     """Return the items of a study, in order."""
     columns = tables.items.c
     query = select(tables.items).where(columns.study == study_id).order_by(columns.number)
-    return [Item(row.number, row.name, row.text, row.picture, row.alt) for row in db.execute(query)]
+    return [Item(row.number, row.name, row.text, row.picture, row.alt, row.description) for row in db.execute(query)]
 
 
 def insert_study(db: Connection, study: Study, pictures: Iterable[Picture]) -> None:

@@ -98,6 +98,7 @@ items = Table(
     Column("text", Text, nullable=False),
     Column("picture", String(64)),
     Column("alt", Text, nullable=False),
+    Column("description", Text, nullable=False, server_default=""),
     UniqueConstraint("study", "name"),
     ForeignKeyConstraint(["study", "picture"], ["pictures.study", "pictures.hash"]),
 )

@@ -25,11 +25,23 @@ function makeCard(element, card, texts) {
   if (card.text || !address) text.replaceChildren(...words(card.text || card.label));
   else text.remove();
   element.classList.toggle("pictured", Boolean(address));
-  element.classList.toggle("long", card.text.length > LONG);
-  if (card.picture || card.text.length > LONG) zoom.setAttribute("aria-label", fill(texts.enlarge, { card: card.label }));
+  const long = card.text.length > LONG;
+  element.classList.toggle("long", long || Boolean(card.description));
+  if (card.picture || long || card.description)
+    zoom.setAttribute("aria-label", fill(card.description ? texts.explain : texts.enlarge, { card: card.label }));
   else zoom.remove();
+  if (card.description) explain(element, zoom, card);
   element.querySelector(".pick").tabIndex = -1;
   return element;
+}
+
+/** A card that has a description says so by its sign, and to a mouse that rests on it by all of it. */
+function explain(element, zoom, card) {
+  const sign = document.createElement("span");
+  sign.ariaHidden = "true";
+  sign.textContent = "i";
+  zoom.replaceChildren(sign);
+  element.title = card.description;
 }
 
 // ---- words: cards are as wide as their longest word needs, so that none is broken but where it must

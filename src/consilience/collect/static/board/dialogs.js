@@ -9,7 +9,8 @@ export function showZoom(board, item, among, back) {
     shown = next;
     const card = board.cards.get(shown);
     document.getElementById("zoom-title").textContent = card.text || board.placeOf(shown);
-    picture.hidden = !card.picture;
+    document.getElementById("zoom-description").textContent = card.description;
+    picture.parentElement.hidden = !card.picture;
     if (card.picture) picture.src = card.picture;
     picture.alt = card.alt || card.label;
     document.getElementById("zoom-previous").hidden = document.getElementById("zoom-next").hidden = among.length < 2;
