@@ -110,3 +110,21 @@ def test_a_practice_that_nobody_could_hand_in_is_refused(sqlite_store):
 def test_a_judging_study_has_none():
     with pytest.raises(InputError, match="it has no 'least_in_group'"):
         checked_settings(StudySettings(least_in_group=2), "judging", "questions", 4)
+
+
+def test_cards_that_must_be_sorted_are_named(store):
+    study = begun(store, NAMES, required_cards=("item 3", "item 5"), all_sorted=False)
+    given = store.assignment_for(joined(store, study), np.random.default_rng(0))
+    with pytest.raises(InputError, match=r"^Please sort these cards, too: item 3\.$"):
+        store.submit_groups(given.id, given.participant, "script", [Group("g1", "", (5, 1))])
+    done = store.submit_groups(given.id, given.participant, "script", [Group("g1", "", (5, 3))])
+    assert done.state == "submitted"
+
+
+def test_a_card_that_is_not_there_cannot_be_required(admin, sqlite_store):
+    sent = {"title": "Menu", "items": "Soup\nStew", "kind": "open", "board": "piles", "required_cards": "Soup\nIce"}
+    answer = admin.post("/admin/new", data=sent)
+    assert (answer.status_code, "no card with the name &#39;Ice&#39;" in answer.text) == (422, True)
+    study = begun(sqlite_store, ["Soup", "Stew"], required_cards=("Soup",))
+    with pytest.raises(InputError, match="no card with the name 'Soup'"):
+        sqlite_store.update_study(study.id, items=["Ice", "Stew"])

@@ -22,7 +22,7 @@ CARDS = [PageCard(0, "Robin"), CIRCLE, PageCard(2, "", "/pictures/2")]
 
 def study(board="piles", kind="hybrid", **chosen):
     usual = {"language": "en", "direction": "ltr", "texts": {}, "group_names": "optional", "all_sorted": True}
-    usual |= {"least_in_group": None, "most_in_group": None, "meanings": {}}
+    usual |= {"least_in_group": None, "most_in_group": None, "required_cards": (), "meanings": {}}
     return SimpleNamespace(title="A <b>study</b>", kind=kind, board=board, settings=SimpleNamespace(**(usual | chosen)))
 
 

@@ -80,3 +80,13 @@ def test_what_a_card_means_is_read_without_scripts(visit):
     page = visit(Sort(cards=explained()), java_script_enabled=False)
     page.get_by_text("What Owl means").click()
     assert page.get_by_text("Hunts at <b>night</b>").is_visible()
+
+
+def test_cards_that_must_be_sorted_are_named_before_handing_in(visit):
+    cards = [PageCard(1, "Robin"), PageCard(2, "Owl", required=True), replace(pictures(3)[2], required=True)]
+    sort = Sort(cards=cards)
+    sort.change(kind="move", items=[1], group="g1")
+    page = visit(sort)
+    page.locator("#hand-in").click()
+    assert page.locator("#submit-text").text_content() == "Please sort these cards, too: Owl, Card 3."
+    assert not page.locator("#hand-in-anyway").is_visible()

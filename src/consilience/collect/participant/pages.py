@@ -1,9 +1,9 @@
 """What the pages of a participant show: the templates, and everything that they are given.
 
 The functions here take a study, its cards and the state of a board, and return the context of a template; they read and
-write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, whose ``language``, ``direction``,
-``texts``, ``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group`` and ``meanings`` are read. A state is
-what the server answers to every change::
+write nothing. A study needs ``title``, ``kind``, ``board`` and ``settings``, of which ``language``, ``direction``,
+``texts``, ``group_names``, ``all_sorted``, ``least_in_group``, ``most_in_group``, ``required_cards`` and ``meanings``
+are read. A state is what the server answers to every change::
 
     {"assignment": "a1", "version": 4, "groups": [{"id": "g1", "name": "Birds", "items": [3, 5]}], "unsorted": [1, 2]}
 """
@@ -40,6 +40,8 @@ class PageCard:
         What the picture shows, for those who cannot see it.
     description : str
         What the card means, for those who ask.
+    required : bool
+        Whether it must be sorted.
     """
 
     number: int
@@ -48,6 +50,7 @@ class PageCard:
     small: str | None = None
     alt: str = ""
     description: str = ""
+    required: bool = False
 
 
 @cache

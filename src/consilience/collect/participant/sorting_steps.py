@@ -76,9 +76,9 @@ def board_of(visit: Visit, assignment: Assignment) -> dict[str, Any]:
 def card_of(study: Study, item: Item) -> pages.PageCard:
     """Return a card as pages show it."""
     place = f"/pictures/{study.id}/{item.picture}" if item.picture else None
-    return pages.PageCard(
-        item.number, item.text, place, f"{place}/small" if place else None, item.alt, item.description
-    )
+    required = item.name in study.settings.required_cards
+    small = f"{place}/small" if place else None
+    return pages.PageCard(item.number, item.text, place, small, item.alt, item.description, required)
 
 
 def place_of(visit: Visit, assignment: Assignment) -> tuple[int, int]:

@@ -186,8 +186,8 @@ def _require_repeats(settings: StudySettings) -> None:
 def _require_no_sorts(settings: StudySettings) -> None:
     """Refuse settings of a judging study that are about sorts."""
     usual = StudySettings()
-    of_sorts = ("categories", "descriptions", "least_in_group", "most_in_group", "subset_size", "groupings_wanted")
-    for name in (*of_sorts, "max_per_item", "repeat_share", "moves", "training"):
+    of_sorts = ("categories", "descriptions", "least_in_group", "most_in_group", "required_cards", "subset_size")
+    for name in (*of_sorts, "groupings_wanted", "max_per_item", "repeat_share", "moves", "training"):
         if getattr(settings, name) != getattr(usual, name):
             raise InputError(f"In a judging study nobody sorts: it has no {name!r}.")
 

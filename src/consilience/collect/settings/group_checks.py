@@ -1,11 +1,12 @@
-"""Whether groups can be as the settings of a study say: what categories mean, and how many cards a group has."""
+"""Whether groups can be as a study says: what categories mean, how many cards a group has, and which must be in one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from consilience.collect.errors import FieldsError
 from consilience.collect.settings.cleaning import clean_text
-from consilience.collect.settings.model import CLOSED, LONGEST_DESCRIPTION, MEANS, StudySettings
+from consilience.collect.settings.model import CLOSED, LONGEST_DESCRIPTION, MEANS, Item, StudySettings
 from consilience.errors import InputError
 
 
@@ -29,6 +30,20 @@ def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str])
             raise InputError(f"The category {name!r} has two descriptions.")
         found[name] = f"{name}{MEANS}{text}"
     return tuple(found.values())
+
+
+def require_known_cards(settings: StudySettings, items: Sequence[Item]) -> None:
+    """Refuse to require cards that a study does not have.
+
+    Raises
+    ------
+    FieldsError
+        There is one.
+    """
+    names = {item.name for item in items}
+    unknown = next((name for name in settings.required_cards if name not in names), None)
+    if unknown is not None:
+        raise FieldsError({"required_cards": f"There is no card with the name {unknown[:60]!r}, which must be sorted."})
 
 
 def require_possible_sizes(settings: StudySettings, kind: str, n_items: int) -> None:

@@ -72,6 +72,12 @@ class StudySettings:
         },
         values={"ask": True, "forbid": "required", "allow": False},
     ).default(True)
+    required_cards: tuple[str, ...] = Names(
+        "A card that must be sorted, by its name, whatever else is left over.",
+        option="require",
+        most=MOST_ITEMS,
+        rows=3,
+    ).default(())
     subset_size: int | None = Whole(
         "Cards that are sorted at a time.", option="size", unset="all", least=2, most=MOST_ITEMS
     ).default(None)
@@ -137,6 +143,7 @@ class StudySettings:
             "texts": dict(self.texts),
             "categories": list(self.categories),
             "descriptions": list(self.descriptions),
+            "required_cards": list(self.required_cards),
             "parameters": list(self.parameters),
             "panel": self.panel.as_json(),
             "training": self.training.as_json(),
@@ -157,7 +164,7 @@ class StudySettings:
             raise InputError(f"There is no setting {clean(unknown[0])!r}; the settings are {', '.join(known)}.")
         listed = {
             name: tuple(values[name]) if isinstance(values[name], list) else values[name]
-            for name in ("categories", "descriptions", "parameters")
+            for name in ("categories", "descriptions", "required_cards", "parameters")
             if name in values
         }
         training = values.get("training", {})

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable
 from typing import Any
 
 from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
+from consilience.collect.settings.group_checks import require_known_cards
 from consilience.collect.settings.model import MOST_ITEMS, Item, StudySettings
 from consilience.collect.settings.problems import Problems
 from consilience.collect.settings.training_checks import with_checked_training
@@ -39,6 +40,7 @@ def checked_study(
     with problems.at("settings"):
         settings = checked_settings(settings, kind, board, len(found) or MOST_ITEMS)
         if found:
+            require_known_cards(settings, found)
             settings = with_checked_training(settings, kind, found, held)
     problems.require_none()
     return title, found, settings

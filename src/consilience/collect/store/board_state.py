@@ -21,7 +21,7 @@ from typing import Any
 from consilience.collect.errors import UnsortedError
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.cleaning import clean_text
-from consilience.collect.settings.model import CLOSED, Study
+from consilience.collect.settings.model import CLOSED, Item, Study
 from consilience.collect.settings.texts import texts_of
 from consilience.errors import InputError
 
@@ -294,6 +294,24 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
         if unnamed:
             raise InputError("1 group has no name yet." if unnamed == 1 else f"{unnamed} groups have no name yet.")
     _require_sizes(state, study)
+
+
+def require_cards(state: BoardState, study: Study, items: Sequence[Item], order: Sequence[int]) -> None:
+    """Raise an InputError that names the cards which a study wants sorted and which are not.
+
+    Parameters
+    ----------
+    state : BoardState
+    study : Study
+    items : sequence of Item
+        Those of the study.
+    order : numbers of the items of the assignment, in the order presented
+    """
+    texts, wanted, left = texts_of(study.settings.texts), set(study.settings.required_cards), set(state.unsorted)
+    missing = [item for item in items if item.name in wanted and item.number in left]
+    if missing:
+        named = (item.text or texts["card"].format(number=order.index(item.number) + 1) for item in missing)
+        raise InputError(texts["sort_these_text"].format(cards=", ".join(named)))
 
 
 def _require_sizes(state: BoardState, study: Study) -> None:

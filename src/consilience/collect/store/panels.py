@@ -25,11 +25,10 @@ from consilience.collect.store.people import (
     require_filled,
     require_open,
 )
-from consilience.collect.store.quotas import count_places, free_places, turned_away_in
+from consilience.collect.store.quotas import count_places, free_places, turned_away_in, withdraw_idle
 from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hash_token, new_token
 from consilience.collect.store.studies import study_in
-from consilience.collect.store.work import withdraw_idle
 
 
 @dataclass(frozen=True)

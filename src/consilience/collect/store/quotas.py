@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select
+from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select, update
 
 from consilience.collect.settings.conditions import Quota, any_holds
 from consilience.collect.settings.model import Participant, Study
@@ -27,6 +27,20 @@ def idle_since(study: Study) -> datetime:
     """Return since when somebody must have done something for what they were given to count towards quotas."""
     minutes = study.settings.panel.minutes
     return now() - (IDLE if minutes is None else timedelta(minutes=minutes))
+
+
+def withdraw_idle(db: Connection, study: Study) -> int:
+    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns.
+
+    Returns
+    -------
+    int
+        How many.
+    """
+    columns = tables.assignments.c
+    touched = func.coalesce(columns.changed, columns.assigned)
+    untouched = (columns.study == study.id, columns.state == "open", touched < idle_since(study))
+    return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
 
 
 def turned_away_in(db: Connection, study: Study, participant: Participant) -> str | None:

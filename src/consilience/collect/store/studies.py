@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
 from consilience.collect.settings.cleaning import clean
+from consilience.collect.settings.group_checks import require_known_cards
 from consilience.collect.settings.model import JUDGING, KINDS, OPEN, Item, Picture, Study, StudySettings
 from consilience.collect.settings.study_checks import checked_study, require_pictures
 from consilience.collect.settings.training_checks import with_checked_training
@@ -154,6 +155,7 @@ class Studies(Database):
             )
             checked = checked_settings(settings or old.settings, new.kind, new.board, n_items)
             known = items_in(db, old.id) if found is None else found
+            require_known_cards(checked, known)
             checked = with_checked_training(checked, new.kind, known, _pictures_held(db, old.id))
             new = replace(new, settings=checked)
             if found is not None or sort_of(new) != sort_of(old):

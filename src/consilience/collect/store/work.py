@@ -19,10 +19,10 @@ from consilience.collect.store.board_state import BoardState, Group
 from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.presenting import Chosen, choose, is_left, n_submitted_of_quota, times_presented
-from consilience.collect.store.quotas import idle_since, take_places
+from consilience.collect.store.quotas import take_places, withdraw_idle
 from consilience.collect.store.requests import request
 from consilience.collect.store.standing import READY, REFUSED, Standing, Trial, next_gold
-from consilience.collect.store.studies import study_in
+from consilience.collect.store.studies import items_in, study_in
 from consilience.collect.store.trials import give_trial, score_trial, standing_in
 from consilience.errors import InputError
 
@@ -213,7 +213,8 @@ class Work(Database):
         UnsortedError
             Cards are left unsorted and this was not confirmed, or the study forbids it.
         InputError
-            No card is in a group, or a group has no name and the study asks for one.
+            No card is in a group, one that must be is not, a group has no name and the study asks for one, or it has
+            too few or too many cards.
         """
         with self.write() as db:
             study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
@@ -221,7 +222,7 @@ class Work(Database):
             if row.state == "submitted":
                 return _assignment_of(row)
             state = _state_of(row)
-            board_state.require_submittable(state, study, confirmed=confirmed)
+            _require_submittable(db, study, row, state, confirmed=confirmed)
             return _submit(db, study, row, state)
 
     def submit_groups(
@@ -249,7 +250,7 @@ class Work(Database):
             changes = board_state.changes_to(state, groups)
             checked = [board_state.check_change(change, study, row._mapping["items"]) for change in changes]
             after = _after(state, row, client, checked)
-            board_state.require_submittable(after, study, confirmed=True)
+            _require_submittable(db, study, row, after, confirmed=True)
             _record(db, row, client, state.version, checked)
             _update(db, row.id, board=after.as_json(), changed=now())
             return _submit(db, study, row, after)
@@ -264,20 +265,6 @@ class Work(Database):
         """
         with self.read() as db:
             return times_presented(db, study_in(db, study_id))
-
-
-def withdraw_idle(db: Connection, study: Study) -> int:
-    """Stop waiting for assignments that nobody has touched for long; they continue if the participant returns.
-
-    Returns
-    -------
-    int
-        How many.
-    """
-    columns = tables.assignments.c
-    touched = func.coalesce(columns.changed, columns.assigned)
-    untouched = (columns.study == study.id, columns.state == "open", touched < idle_since(study))
-    return db.execute(update(tables.assignments).where(*untouched).values(state="withdrawn")).rowcount
 
 
 def _begun(db: Connection, participant_id: str) -> Any | None:
@@ -376,6 +363,12 @@ def _after(state: BoardState, row: Any, client: str, changes: Sequence[dict[str,
     after = board_state.fold(state, [(client, change) for change in changes], row._mapping["items"])
     board_state.require_few_groups(after)
     return after
+
+
+def _require_submittable(db: Connection, study: Study, row: Any, state: BoardState, *, confirmed: bool) -> None:
+    board_state.require_submittable(state, study, confirmed=confirmed)
+    if study.settings.required_cards and state.unsorted:
+        board_state.require_cards(state, study, items_in(db, study.id), row._mapping["items"])
 
 
 def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assignment:

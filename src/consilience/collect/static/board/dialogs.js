@@ -66,6 +66,7 @@ function handIn(board) {
   const [left, without] = [board.state.unsorted.length, unnamed(board)];
   const { allSorted } = board.data;
   const sizes = wrongSizes(board);
+  const missing = board.state.unsorted.filter((item) => board.cards.get(item).required);
   if (left === board.presented.length) ask(board, "sort_some", {});
   else if (without.length) {
     const groups = without.map((group) => board.title(group)).join(", ");
@@ -73,6 +74,9 @@ function handIn(board) {
   } else if (sizes) {
     const groups = sizes.groups.map((group) => board.title(group)).join(", ");
     ask(board, sizes.key, { groups, count: sizes.count });
+  } else if (missing.length && allSorted !== "required") {
+    const cards = missing.map((item) => board.cards.get(item).text || board.placeOf(item)).join(", ");
+    ask(board, "sort_these", { cards });
   } else if (left && allSorted === "required") ask(board, "sort_all", { count: left });
   else if (left && allSorted) ask(board, "still_unsorted", { count: left }, null, true);
   else submit(board);
