@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
-from benchmarks import collect_kills, collect_load, collecting
+from benchmarks import collect_cost, collect_kills, collect_load, collecting
 from consilience.collect.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with their group")
@@ -42,3 +42,9 @@ def test_the_check_finds_what_is_wrong(tmp_path):
     found = {name: count for name, count in collecting.differences(store, study, record).items() if count}
     assert found == {"lost": 1, "other than sent": 1, "not sent by anybody": 1}
     store.close()
+
+
+def test_an_arrival_takes_no_more_statements_than_it_needs(store):
+    costs = collect_cost.measure(store, 2)
+    assert costs.arrival()[0] <= 9.5  # what hands in, and the page that follows; the first makes a job as well
+    assert max(costs.statements["the first page"]) == 4

@@ -469,17 +469,17 @@ def test_what_is_left_is_what_is_given(store):
     study = begun(store, subset_size=4, groupings_wanted=2, per_participant=2)
     people = [takes_part(store, study, seed)[0] for seed in range(2)]
     late = joined(store, study)
-    assert not store.is_left(late.id)
+    assert not store.is_left(late, study)
     assert store.assignment_for(late, np.random.default_rng(0)) is None
     store.exclude(people[0].id)
-    assert store.is_left(late.id)
+    assert store.is_left(late, study)
     assert store.assignment_for(late, np.random.default_rng(0)) is not None
     study = begun(store, NAMES[:8], subset_size=4, max_per_item=1, per_participant=2)
     first, _ = takes_part(store, study)
-    assert store.is_left(first.id)
+    assert store.is_left(first, study)
     last, _ = takes_part(store, study, 1)
-    assert not store.is_left(first.id)
-    assert not store.is_left(last.id)
+    assert not store.is_left(first, study)
+    assert not store.is_left(last, study)
 
 
 @pytest.mark.parametrize("kind", ["open", "closed"])

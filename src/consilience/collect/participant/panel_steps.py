@@ -22,8 +22,10 @@ class Withdrawn:
 
     def page(self, visit: Visit) -> Response | None:
         """Return that nothing is kept of them, if they withdrew."""
-        withdrew = visit.store.has_withdrawn(visit.participant.id)
-        return visit.message("withdrawn", ending="withdrawn") if withdrew else None
+        gone = visit.participant.excluded and visit.store.has_withdrawn(
+            visit.participant.id
+        )  # who withdraws is left out
+        return visit.message("withdrawn", ending="withdrawn") if gone else None
 
 
 class Closed:
@@ -47,7 +49,9 @@ class TurnedAway:
 
     def page(self, visit: Visit) -> Response | None:
         """Return why the participant cannot take part, as far as it is known already; None if they can, or began."""
-        ending = None if visit.has_begun else visit.store.turned_away(visit.participant.id)
+        if visit.has_begun or not visit.study.settings.panel.chooses:
+            return None
+        ending = visit.store.turned_away(visit.participant.id)
         return None if ending is None else visit.message(ending, ending=ending, gave_something=True)
 
 

@@ -109,7 +109,7 @@ class Visit:
     @cached_property
     def assignments(self) -> list[Assignment]:
         """What the participant was given, in order."""
-        return self.store.assignments_of(self.participant.id)
+        return [] if self.study.kind == JUDGING else self.store.assignments_of(self.participant.id)
 
     @cached_property
     def sorts(self) -> list[Assignment]:
@@ -119,7 +119,7 @@ class Visit:
     @cached_property
     def asked(self) -> list[Asked]:
         """What the participant was asked as a judge, in order."""
-        return self.store.asked(self.participant.id)
+        return self.store.asked(self.participant.id) if self.study.kind == JUDGING else []
 
     @property
     def has_begun(self) -> bool:
@@ -136,7 +136,7 @@ class Visit:
         """Whether there is nothing more to sort, or to answer, for the participant."""
         if self.study.kind == JUDGING:
             return not self.participant.preview and self.store.needs_no_answers(self.study.id)
-        return not self.store.is_left(self.participant.id)
+        return not self.store.is_left(self.participant, self.study)
 
     @property
     def instructions(self) -> Markup | str:

@@ -154,6 +154,11 @@ class Panel:
     ).default(None)
     required_parameters: tuple[str, ...] = ()
 
+    @property
+    def chooses(self) -> bool:
+        """Whether not everybody may take part."""
+        return bool(self.screening or self.quotas)
+
     def lacking(self, parameters: Mapping[str, str]) -> list[str]:
         """Return what a link lacks: parameters that are required and missing, or whose placeholder was not replaced.
 

@@ -316,7 +316,10 @@ def require_cards(state: BoardState, study: Study, items: Sequence[Item], order:
 
 def _require_sizes(state: BoardState, study: Study) -> None:
     """Refuse groups with too few or too many cards, in the study's own words."""
-    texts, least, most = texts_of(study.settings.texts), study.settings.least_in_group, study.settings.most_in_group
+    least, most = study.settings.least_in_group, study.settings.most_in_group
+    if least is None and most is None:
+        return
+    texts = texts_of(study.settings.texts)
     sized = [
         (group.name or texts["group"].format(number=place), len(group.items))
         for place, group in enumerate(state.groups, 1)

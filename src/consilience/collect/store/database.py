@@ -196,7 +196,11 @@ def _address(url: Any) -> URL:
 def _engine(address: URL) -> Engine:
     try:
         engine = create_engine(
-            address, pool_size=THREADS, max_overflow=MORE_THREADS, pool_pre_ping=True, hide_parameters=True
+            address,
+            pool_size=THREADS,
+            max_overflow=MORE_THREADS,
+            pool_pre_ping=address.get_backend_name() != "sqlite",  # whose connections nobody cuts
+            hide_parameters=True,
         )
     except ImportError as error:
         raise MissingDependencyError(

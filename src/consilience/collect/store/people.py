@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_parameters
@@ -18,6 +18,11 @@ from consilience.collect.store.requests import request
 from consilience.collect.store.secret import hash_token, new_id, new_token
 from consilience.collect.store.studies import study_in
 from consilience.errors import InputError
+
+# statements of every visit, which are prepared once
+BY_TOKEN = select(tables.participants).where(tables.participants.c.token_hash == bindparam("token"))
+BY_ID = select(tables.participants).where(tables.participants.c.id == bindparam("participant"))
+LOCKED_BY_ID = BY_ID.with_for_update(key_share=True)
 
 
 class People(Database):
@@ -84,9 +89,8 @@ class People(Database):
         NotFoundError
             It belongs to nobody.
         """
-        columns = tables.participants.c
         with self.read() as db:
-            row = db.execute(select(tables.participants).where(columns.token_hash == hash_token(token))).first()
+            row = db.execute(BY_TOKEN, {"token": hash_token(token)}).first()
         if row is None:
             raise NotFoundError("This link or cookie belongs to no participant.")
         return _participant_of(row)
@@ -231,8 +235,7 @@ def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -
     NotFoundError
         There is no such participant.
     """
-    query = select(tables.participants).where(tables.participants.c.id == clean(str(participant_id)))
-    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"participant": clean(str(participant_id))}).first()
     if row is None:
         raise NotFoundError("There is no such participant.")
     return _participant_of(row)

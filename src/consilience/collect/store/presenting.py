@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from consilience.collect.settings.model import Participant, Study
 from consilience.collect.settings.training import APART
 from consilience.collect.store import tables
 from consilience.collect.store.jobs import Prepared, prepared_in
+
+EARLIER = (  # prepared once
+    select(tables.assignments.c["items"], tables.assignments.c.source)
+    .where(tables.assignments.c.participant == bindparam("who"), tables.assignments.c.number > 0)
+    .order_by(tables.assignments.c.number)
+)
 
 
 @dataclass(frozen=True)
@@ -126,13 +132,7 @@ def _that_count(study: Study, selected: Any) -> Select[Any]:
 
 
 def _list_presented(db: Connection, study: Study, participant: Participant) -> Presented:
-    columns = tables.assignments.c
-    mine = (
-        select(columns["items"], columns.source)
-        .where(columns.participant == participant.id, columns.number > 0)
-        .order_by(columns.number)
-    )
-    earlier = [(tuple(row[0]), row[1]) for row in db.execute(mine)]
+    earlier = [(tuple(row[0]), row[1]) for row in db.execute(EARLIER, {"who": participant.id})]
     counts = np.zeros(study.n_items, dtype=int)
     if study.settings.max_per_item is not None:
         counts = times_presented(db, study)

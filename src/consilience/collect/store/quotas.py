@@ -46,7 +46,7 @@ def withdraw_idle(db: Connection, study: Study) -> int:
 def turned_away_in(db: Connection, study: Study, participant: Participant) -> str | None:
     """Return why a participant cannot begin, None if they can; a preview counts in no quota."""
     panel = study.settings.panel
-    if not (panel.screening or panel.quotas):
+    if not panel.chooses:
         return None
     known = _known_of(db, participant.id, participant.parameters)
     if any_holds(panel.screening, known):

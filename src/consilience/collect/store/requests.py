@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from consilience.collect.store import tables
+
+WAITING = (  # prepared once
+    select(tables.jobs.c.id, tables.jobs.c.kind, tables.jobs.c.due)
+    .where(
+        tables.jobs.c.study == bindparam("of"),
+        tables.jobs.c.kind.in_(bindparam("kinds", expanding=True)),
+        tables.jobs.c.state == "waiting",
+    )
+    .order_by(tables.jobs.c.id)
+    .with_for_update()
+)
 
 
 def request(db: Connection, study_id: str, kind: str, due: datetime) -> None:
     """Ask for a job within a transaction; one that waits already is done no later than the earlier of the two times."""
-    columns = tables.jobs.c
-    waiting = (columns.study == study_id, columns.kind == kind, columns.state == "waiting")
-    row = db.execute(select(columns.id, columns.due).where(*waiting).with_for_update()).first()
-    if row is not None:
-        if due < row.due:
-            db.execute(update(tables.jobs).where(columns.id == row.id).values(due=due))
-        return
+    request_all(db, study_id, {kind: due})
+
+
+def request_all(db: Connection, study_id: str, due_of: Mapping[str, datetime]) -> None:
+    """Ask for jobs of several kinds, as `request` does for one."""
+    rows = {row.kind: row for row in db.execute(WAITING, {"of": study_id, "kinds": list(due_of)})}
+    for kind, due in due_of.items():
+        if kind not in rows:
+            _insert(db, study_id, kind, due)
+        elif due < rows[kind].due:
+            db.execute(update(tables.jobs).where(tables.jobs.c.id == rows[kind].id).values(due=due))
+
+
+def _insert(db: Connection, study_id: str, kind: str, due: datetime) -> None:
     values = {"study": study_id, "kind": kind, "state": "waiting", "due": due}
     if db.dialect.name == "postgresql":  # where another transaction may ask for the same at this moment
         from sqlalchemy.dialects.postgresql import insert as insert_or_not

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.checks import checked_items, checked_settings, checked_title
@@ -31,6 +32,9 @@ from consilience.collect.store.secret import new_id, new_seed, new_token
 from consilience.errors import InputError
 
 SAID = 40  # characters of an unknown id in a message
+# statements of every visit, which are prepared once
+BY_ID = select(tables.studies).where(tables.studies.c.id == bindparam("study_id"))
+LOCKED_BY_ID = BY_ID.with_for_update(key_share=True)
 
 
 class Studies(Database):
@@ -321,11 +325,30 @@ def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
     NotFoundError
         There is no such study.
     """
-    query = select(tables.studies).where(tables.studies.c.id == clean(str(study_id)))
-    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"study_id": clean(str(study_id))}).first()
     if row is None:
         raise NotFoundError(f"There is no study {clean(str(study_id))[:SAID]!r}.")
     return _study_of(row)
+
+
+def lock_study_of(db: Connection, table: Table, its_id: Any) -> Study:
+    """Return the study to which an assignment or a participant belongs, by the table and the id, and lock it.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such assignment or participant.
+    """
+    row = db.execute(_select_study_of(table), {"its_id": clean(its_id) if isinstance(its_id, str) else its_id}).first()
+    if row is None:
+        raise NotFoundError(f"There is no such {table.name.removesuffix('s')}.")
+    return _study_of(row)
+
+
+@cache
+def _select_study_of(table: Table) -> Any:
+    mine = select(table.c.study).where(table.c.id == bindparam("its_id")).scalar_subquery()
+    return select(tables.studies).where(tables.studies.c.id == mine).with_for_update(key_share=True)
 
 
 def items_in(db: Connection, study_id: str) -> list[Item]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from consilience.collect.errors import NotFoundError, NotOpenError
 from consilience.collect.settings.model import JUDGING, Assignment, Participant, Study
@@ -20,14 +20,25 @@ from consilience.collect.store.database import Database, now
 from consilience.collect.store.people import participant_in
 from consilience.collect.store.presenting import Chosen, choose, is_left, n_submitted_of_quota, times_presented
 from consilience.collect.store.quotas import take_places, withdraw_idle
-from consilience.collect.store.requests import request
+from consilience.collect.store.requests import request, request_all
 from consilience.collect.store.standing import READY, REFUSED, Standing, Trial, next_gold
-from consilience.collect.store.studies import items_in, study_in
+from consilience.collect.store.studies import items_in, lock_study_of, study_in
 from consilience.collect.store.trials import give_trial, score_trial, standing_in
 from consilience.errors import InputError
 
 MOST_CHANGES = 500  # in one request
 MOST_CHANGES_KEPT = 50_000  # of an assignment
+# statements of every visit, which are prepared once
+WITH_PREVIEW = select(tables.assignments, tables.participants.c.preview).join(
+    tables.participants, tables.participants.c.id == tables.assignments.c.participant
+)
+BY_ID = WITH_PREVIEW.where(tables.assignments.c.id == bindparam("assignment"))
+LOCKED_BY_ID = BY_ID.with_for_update(key_share=True, of=tables.assignments)
+OF_PARTICIPANT = (
+    select(tables.assignments)
+    .where(tables.assignments.c.participant == bindparam("who"))
+    .order_by(tables.assignments.c.number)
+)
 DEBOUNCE = timedelta(seconds=2)  # from a submission to the next consensus
 
 
@@ -52,7 +63,7 @@ class Work(Database):
         """
         participant_id = participant.id if isinstance(participant, Participant) else participant
         with self.write() as db:
-            study = study_in(db, participant_in(db, participant_id).study, lock=True)  # so that quotas are kept
+            study = lock_study_of(db, tables.participants, participant_id)  # so that quotas are kept
             found = participant_in(db, participant_id, lock=True)
             begun = _begun(db, found.id)
             if begun is not None:
@@ -75,11 +86,10 @@ class Work(Database):
                 request(db, study.id, "subsets", now())
             return _assign(db, study, found, chosen, rng)
 
-    def is_left(self, participant_id: str) -> bool:
+    def is_left(self, participant: Participant, study: Study) -> bool:
         """Whether there is something more to sort for a participant, training apart, as far as cards and quotas go."""
         with self.read() as db:
-            participant = participant_in(db, participant_id)
-            return is_left(db, study_in(db, participant.study), participant)
+            return is_left(db, study, participant)
 
     def n_submitted_of_quota(self, study_id: str) -> int:
         """Count submitted groupings as the number wanted does: without repeats, imported ones and people left out.
@@ -112,10 +122,8 @@ class Work(Database):
 
     def assignments_of(self, participant_id: str) -> list[Assignment]:
         """Return the assignments of a participant, in the order in which they were given."""
-        columns = tables.assignments.c
-        query = select(tables.assignments).where(columns.participant == participant_id).order_by(columns.number)
         with self.read() as db:
-            return [_assignment_of(row) for row in db.execute(query)]
+            return [_assignment_of(row) for row in db.execute(OF_PARTICIPANT, {"who": participant_id})]
 
     def board_state(
         self, assignment_id: int, participant_id: str | None = None, *, to_change: bool = False
@@ -217,7 +225,7 @@ class Work(Database):
             too few or too many cards.
         """
         with self.write() as db:
-            study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
+            study = lock_study_of(db, tables.assignments, _checked_id(assignment_id))
             row = _row(db, assignment_id, participant_id, lock=True)
             if row.state == "submitted":
                 return _assignment_of(row)
@@ -243,7 +251,7 @@ class Work(Database):
         """
         client = board_state.checked_client(client)
         with self.write() as db:
-            study = study_in(db, _row(db, assignment_id, participant_id).study, lock=True)
+            study = lock_study_of(db, tables.assignments, _checked_id(assignment_id))
             row = _row(db, assignment_id, participant_id, lock=True)
             _require_open(row)
             state = _state_of(row)
@@ -320,12 +328,15 @@ def _state_of(row: Any) -> BoardState:
     return BoardState.of_json({**row.board, "assignment": row.id})
 
 
-def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, *, lock: bool = False) -> Any:
-    columns = tables.assignments.c
+def _checked_id(assignment_id: Any) -> int:
     if not isinstance(assignment_id, int) or isinstance(assignment_id, bool) or not 0 < assignment_id < 2**31:
         raise NotFoundError("There is no such assignment.")
-    query = select(tables.assignments).where(columns.id == assignment_id)
-    row = db.execute(query.with_for_update(key_share=True) if lock else query).first()
+    return assignment_id
+
+
+def _row(db: Connection, assignment_id: Any, participant_id: str | None = None, *, lock: bool = False) -> Any:
+    """Return the row of an assignment, and whether it is of a preview."""
+    row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"assignment": _checked_id(assignment_id)}).first()
     if row is None or (participant_id is not None and row.participant != participant_id):
         raise NotFoundError("There is no such assignment.")
     return row
@@ -375,13 +386,14 @@ def _submit(db: Connection, study: Study, row: Any, state: BoardState) -> Assign
     """Submit an assignment whose board is in a state that can be submitted."""
     moment = now()
     answer = [group.as_json() for group in state.groups if group.items]
-    _update(db, row.id, state="submitted", submitted=moment, started=row.started or moment, answer=answer)
+    values = {"state": "submitted", "submitted": moment, "started": row.started or moment, "answer": answer}
+    mine = update(tables.assignments).where(tables.assignments.c.id == row.id)
+    done = db.execute(mine.values(**values).returning(tables.assignments)).one()
     if row.number < 0:
         score_trial(db, study, row.id, answer)
-    elif not participant_in(db, row.participant).preview:
-        request(db, study.id, "subsets", moment)
-        request(db, study.id, "consensus", moment + DEBOUNCE)
-    return _assignment_of(_row(db, row.id))
+    elif not row.preview:
+        request_all(db, study.id, {"subsets": moment, "consensus": moment + DEBOUNCE})
+    return _assignment_of(done)
 
 
 def _record(db: Connection, row: Any, client: str, version: int, changes: Sequence[Mapping[str, Any]]) -> None:
@@ -401,5 +413,5 @@ def _update(db: Connection, assignment_id: int, **values: Any) -> None:
 
 
 def _assignment_of(row: Any) -> Assignment:
-    values = {name: value for name, value in row._mapping.items() if name not in ("board", "changed")}
+    values = {name: value for name, value in row._mapping.items() if name not in ("board", "changed", "preview")}
     return Assignment(**{**values, "items": tuple(values["items"])})
