@@ -231,7 +231,7 @@ def hurry(context):
     for name, (usual, hurried) in HURRIED.items():
         text = (STATIC / name).read_text(encoding="utf-8")
         assert text.count(usual) == 1
-        context.route(f"**/static/{name}", partial(send_script, text.replace(usual, hurried)))
+        context.route(f"**/static/*/{name}", partial(send_script, text.replace(usual, hurried)))
 
 
 def send_script(text, route):

@@ -166,3 +166,31 @@ def without_pictures(data):
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
         new.writestr(CONTENT, old.read(CONTENT))
     return file.getvalue()
+
+
+def test_a_script_copies_packs_and_unpacks(script, sqlite_store, study):
+    address = f"/api/v1/studies/{study.id}"
+    copied = script.post(f"{address}/copy", json={"title": "Again"})
+    assert (copied.status_code, copied.json()["title"], copied.json()["status"]) == (201, "Again", "draft")
+    assert script.post(f"{address}/copy", json={}).json()["title"] == f"Copy of {study.title}"[:300]
+    packed = script.get(f"{address}/pack")
+    assert packed.headers["content-type"] == "application/zip"
+    taken = script.post("/api/v1/studies/unpack", content=packed.content)
+    assert taken.status_code == 201
+    for made in (copied, taken):
+        assert made.json()["settings"] == study.settings.as_json()
+        names = [item.name for item in sqlite_store.items(made.json()["id"])]
+        assert names == [item.name for item in sqlite_store.items(study.id)]
+
+
+def test_scripts_are_told_what_cannot_be_copied(visit, script, study):
+    assert script.post("/api/v1/studies/none/copy", json={}).status_code == 404
+    assert script.get("/api/v1/studies/none/pack").status_code == 404
+    assert script.post(f"/api/v1/studies/{study.id}/copy", json={"titel": "x"}).status_code == 422
+    assert script.post(f"/api/v1/studies/{study.id}/copy", json={"title": "x" * 301}).status_code == 422
+    answer = script.post("/api/v1/studies/unpack", content=b"PK no archive")
+    assert (answer.status_code, "no study that was saved" in answer.json()["error"]) == (422, True)
+    stranger = visit()
+    requests = (("POST", f"{study.id}/copy"), ("GET", f"{study.id}/pack"), ("POST", "unpack"))
+    for method, path in requests:
+        assert stranger.request(method, f"/api/v1/studies/{path}").status_code == 401

@@ -118,7 +118,7 @@ def test_fingers(page, address, sqlite_store):
 
 
 def test_a_double_click_answers_one_question(page, sqlite_store):
-    page.context.unroute("**/static/judge.js")  # as it is
+    page.context.unroute("**/static/*/judge.js")  # as it is
     study = judged_animals(sqlite_store)
     begin(page, study)
     page.wait_for_timeout(CALM)

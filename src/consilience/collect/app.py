@@ -9,7 +9,6 @@ from typing import Any, Protocol, runtime_checkable
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPAuthorizationCredentials
-from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -20,6 +19,7 @@ from consilience.collect.admin import judging as admin_judging
 from consilience.collect.admin import panel as admin_panel
 from consilience.collect.admin import people as admin_people
 from consilience.collect.admin import training as admin_training
+from consilience.collect.api import copying as api_copying
 from consilience.collect.api import judging as api_judging
 from consilience.collect.api import people as api_people
 from consilience.collect.api import routes as api_routes
@@ -31,7 +31,7 @@ from consilience.collect.middleware import Guarded, Message, refusal_in
 from consilience.collect.participant import panel_routes
 from consilience.collect.participant import routes as participant_routes
 from consilience.collect.security import PublicAddress, RefusedError
-from consilience.collect.serving import STATIC, Limits, Served, refusal, see
+from consilience.collect.serving import Limits, Served, VersionedFiles, refusal, see
 from consilience.collect.store import Store
 from consilience.errors import InputError
 
@@ -116,10 +116,11 @@ def create_app(
     app.state.worker = worker
     app.state.served = Served(store, setup_token, limits or Limits(), public)
     app.add_route("/", lambda request: see("/admin"))
-    app.mount("/static", StaticFiles(directory=str(STATIC)))
+    app.mount("/static", VersionedFiles())
     for module in PAGES:
         app.include_router(module.router, include_in_schema=False)
     app.include_router(api_routes.router)
+    app.include_router(api_copying.router)
     app.include_router(api_people.router)
     app.include_router(api_training.router)
     app.include_router(api_judging.router)
@@ -165,7 +166,7 @@ async def _admit(scope: Message, headers: dict[str, str]) -> None:
 
 def _most_bytes(path: str) -> int:
     """Return how large the body of a request may be."""
-    if path in ("/admin/new", "/admin/new/file", "/admin/judging/new"):
+    if path in ("/admin/new", "/admin/new/file", "/admin/judging/new", api_copying.UNPACK):
         return MOST_BYTES_OF_UPLOADS
     return MOST_BYTES_OF_API if path.startswith(API) or path.endswith("/import") else MOST_BYTES
 

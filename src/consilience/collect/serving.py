@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from consilience.collect.creation.pictures import CheckedPicture, small
@@ -20,6 +23,7 @@ from consilience.collect.security import PublicAddress, Rate, RateLimit, Refused
 from consilience.collect.store import Store
 
 STATIC = files("consilience.collect") / "static"
+FOR_GOOD = "public, max-age=31536000, immutable"  # what never changes under its address
 SESSION, PARTICIPANT, SETUP, DEVICE = "session", "participant", "setup", "device"  # cookies
 MOST_SMALL = 1024  # pictures in the size of a card that are remembered
 TOO_MANY_LOGINS = "Too many attempts to log in. Wait some minutes, then try again."
@@ -34,6 +38,35 @@ HEADINGS = {
     429: "Too many requests",
     500: "Something went wrong",
 }
+
+
+@cache
+def static_address() -> str:
+    """Return the address under which pages have scripts, styles and signs: another one for each version of these."""
+    content = hashlib.sha256()
+    for path in sorted(Path(str(STATIC)).rglob("*.*")):
+        content.update(path.read_bytes())
+    return f"/static/v-{content.hexdigest()[:12]}"
+
+
+class VersionedFiles(StaticFiles):
+    """Scripts, styles and signs, which browsers keep for good under the address of their version.
+
+    Under another version, such as that of a page from before an update, and under none, browsers ask each time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(directory=str(STATIC))
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        """Return a file."""
+        version, _, rest = path.replace("\\", "/").partition("/")
+        if not version.startswith("v-"):
+            return await super().get_response(path, scope)
+        answer = await super().get_response(rest, scope)
+        if version == static_address().rpartition("/")[2] and answer.status_code in (200, 304):
+            answer.headers["Cache-Control"] = FOR_GOOD
+        return answer
 
 
 @dataclass(frozen=True)
@@ -127,6 +160,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.globals["static"] = static_address()
     pages.filters["day"] = day
     pages.filters["markdown"] = as_html
     return pages

@@ -11,22 +11,19 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 import uvicorn
 from PIL import Image, ImageDraw
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
-import consilience.collect
 from consilience.collect.participant import pages
+from consilience.collect.serving import VersionedFiles
 from consilience.collect.settings.model import Study, StudySettings
 from consilience.collect.store import board_state
 from consilience.errors import InputError
 
-STATIC = Path(consilience.collect.__file__).parent / "static"
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -176,7 +173,7 @@ def app_of(sort):
         Route("/sort/name", name, methods=["POST"]),
         Route("/sort/submit", submit, methods=["POST"]),
         Route("/pictures/{number:int}", show_picture),
-        Mount("/static", StaticFiles(directory=STATIC)),
+        Mount("/static", VersionedFiles()),
     ]
     return with_policy(Starlette(routes=routes))
 

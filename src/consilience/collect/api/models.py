@@ -110,6 +110,12 @@ class NewStudy(Strict):
     settings: Settings = Field(default_factory=Settings)
 
 
+class StudyCopy(Strict):
+    """How a copy of a study is called."""
+
+    title: str = Field(default="", max_length=checks.LONGEST_TITLE, description="By default 'Copy of …'.")
+
+
 class Study(BaseModel):
     """A study."""
 

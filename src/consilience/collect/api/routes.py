@@ -127,7 +127,7 @@ async def picture_in(request: Request, store: Open) -> pictures.CheckedPicture:
     return await run_in_threadpool(pictures.check_picture, await request.body())
 
 
-PICTURE_BODY = {
+BODY_OF_BYTES = {
     "required": True,
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
 }
@@ -138,7 +138,7 @@ PICTURE_BODY = {
     status_code=201,
     tags=["studies"],
     responses=NOT_FOUND,
-    openapi_extra={"requestBody": PICTURE_BODY},
+    openapi_extra={"requestBody": BODY_OF_BYTES},
 )
 def add_picture(
     store: Open, study: StudyPath, picture: Annotated[pictures.CheckedPicture, Depends(picture_in)]

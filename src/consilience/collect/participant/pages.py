@@ -18,6 +18,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from consilience.collect.serving import static_address
 from consilience.collect.settings.checks import LONGEST_NAME
 from consilience.collect.settings.texts import direction_of, texts_of
 
@@ -56,13 +57,15 @@ class PageCard:
 @cache
 def environment() -> Environment:
     """Return the templates, which escape all that they are given."""
-    return Environment(
+    pages = Environment(
         loader=PackageLoader("consilience.collect", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.globals["static"] = static_address()
+    return pages
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:

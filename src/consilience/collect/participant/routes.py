@@ -38,6 +38,7 @@ from consilience.collect.settings.texts import texts_of
 from consilience.collect.store.board_state import BoardState
 from consilience.errors import InputError
 
+PRIVATE_FOR_GOOD = "private, max-age=31536000, immutable"
 LONGEST_ID = 64  # of an assignment, a client or a group, as it is sent
 
 router = APIRouter()
@@ -276,4 +277,4 @@ def _require_picture(request: Request, study: str, picture: str) -> None:
 
 def _sent_picture(data: bytes, mime: str) -> Response:
     """Return a picture, which never changes under its address and is kept by this browser alone."""
-    return Response(data, media_type=mime, headers={"Cache-Control": "private, max-age=86400, immutable"})
+    return Response(data, media_type=mime, headers={"Cache-Control": PRIVATE_FOR_GOOD})
