@@ -65,6 +65,8 @@ def test_it_is_accessible_and_fits_the_screen(page, sqlite_store, animals, width
         )
         assert (sum(map(int, ink.strip("rgb()").split(","))) > 384) == (scheme == "dark")
     assert page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    wider = "(all) => all.filter((one) => one.querySelector('table') && one.scrollWidth > one.clientWidth).length"
+    assert width > 400 or page.locator(".scroll").evaluate_all(wider) == 0
     ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map(({ id }) => id)")
     assert len(ids) == len(set(ids))
 
