@@ -158,7 +158,7 @@ def pictures_in(features: pd.DataFrame | None) -> Pictures | None:
 
     None if they are not, or Pillow is not installed.
     """
-    if not is_of_pixels(features):
+    if features is None or not is_of_pixels(features):
         return None
     try:
         _pillow()

@@ -143,7 +143,8 @@ class DawidSkene(LabelAggregator):
         Whether `responsibilities_` and `predict_proba` allow for errors that annotators share. True: they are less sure
         than the posterior of the model, which takes errors to be independent, by as much as predictions of the labels
         from the other labels of their items show, and at least by as much as recorded crowds with known classes teach,
-        or `gold` does. "independent": only by what the labels show. False: the posterior. The most probable classes are the same.
+        or `gold` does. "independent": only by what the labels show. False: the posterior. The most probable classes are
+        the same.
     subtypes : "auto" or int, default="auto"
         Number of subtypes of each class. Where items of a class differ, so that annotators err together on some of
         them, a class is a mixture of subtypes, and annotators have a confusion matrix for each. "auto": the
