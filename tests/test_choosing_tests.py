@@ -50,6 +50,7 @@ def test_what_is_imported_from_a_package_is_imported_from_the_module_that_define
     assert with_users([KCC_MODULE], [ROOT / "errors.py"]) == {KCC_MODULE}
 
 
+@pytest.mark.slow
 def test_a_change_of_a_model_concerns_its_tests_and_its_cases(change):
     assert "KCC" in [model.name for model in change.models]
     assert "BayesSCDC" not in [model.name for model in change.models]

@@ -33,6 +33,7 @@ def parts_of(drawn):
 
 @settings(max_examples=40)
 @given(drawn=answers, data=st.data())
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_when_groupings_are_joined(drawn, data):
     """Including joins in between, as before a consensus, and several groupings at a time."""
     parts = parts_of(drawn)

@@ -71,6 +71,7 @@ def test_the_evidence_is_that_of_a_session_that_never_heard_them(rows, dropped):
         *(pytest.param(each, marks=pytest.mark.slow) for each in ("informative", "random", Informative(power=1.0))),
     ],
 )
+@pytest.mark.slow
 def test_what_comes_next_is_that_of_a_session_that_never_heard_them(strategy):
     """Random numbers begin again, so the two go on alike: the same subsets, consensus and reliability."""
 

@@ -126,6 +126,7 @@ def test_numbers_of_a_cut_are_those_of_the_clusters_that_it_repeats():
     assert sorted(numbers) == list(range(6))
 
 
+@pytest.mark.slow
 def test_the_page_has_the_counts_of_all_pairs(fusion, fusion_page):
     model, groupings = fusion
     data = data_of(fusion_page)

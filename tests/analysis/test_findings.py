@@ -111,6 +111,7 @@ def test_findings_print_what_the_command_prints(many, tmp_path, monkeypatch):
     assert printed[-1].startswith("Files in consilience-report: report.html, clusters.csv")
 
 
+@pytest.mark.slow
 def test_a_report_of_findings_is_that_of_their_model(sorts, monkeypatch):
     model, groupings = sorts
     found = findings(model, groupings, certainty=None, words="animals,people", left_out=["Zoe"])

@@ -92,6 +92,7 @@ def test_clusters_of_other_items_are_an_error():
         cluster_cohesion(with_leftovers(), [0, 1])
 
 
+@pytest.mark.slow
 def test_the_report_names_a_cluster_that_is_left_over():
     items = [f"card {place}" for place in range(17)]
     names = pd.DataFrame(with_leftovers(), index=items).astype(str)
@@ -101,6 +102,7 @@ def test_the_report_names_a_cluster_that_is_left_over():
     assert "(left over)" in page
 
 
+@pytest.mark.slow
 def test_a_report_says_that_a_model_has_no_certainty():
     rng = np.random.default_rng(0)
     groupings = Groupings.from_matrix(in_clusters(3))

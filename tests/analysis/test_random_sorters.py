@@ -192,6 +192,7 @@ def test_representatives_leave_out_those_who_stand_out():
     assert Representatives.of(agreement, np.ones(5, bool)).chosen[0] == 0
 
 
+@pytest.mark.slow
 def test_agreement_beyond_every_doubt_marks_nobody():
     """Among 500 items they exceed random sorts by so many deviations that a normal density is zero."""
     truth = np.random.default_rng(0).integers(12, size=500)

@@ -174,6 +174,7 @@ def test_a_given_number_cuts_the_tree():
     assert panel_segments(groupings, n_segments=1, random_state=0).n_segments == 1
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_the_segments():
     groupings, _ = two_schools(5, accuracy=0.6)
     one, other = (panel_segments(groupings, n_simulations=19, random_state=4) for _ in range(2))

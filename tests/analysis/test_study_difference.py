@@ -191,6 +191,7 @@ def test_agreement_is_the_mean_index_of_two_people():
     assert len(found.agreement) == 3
 
 
+@pytest.mark.slow
 def test_the_same_people_agree_with_themselves_and_show_smaller_changes():
     rng = np.random.default_rng(8)
     own = rng.integers(4, size=(N_ITEMS, 12))  # everybody sorts in a way of their own, twice
@@ -233,6 +234,7 @@ def test_items_change_places_with_items_of_other_clusters():
     np.testing.assert_array_equal(moved[np.ix_(others, others)], matrix[np.ix_(others, others)])
 
 
+@pytest.mark.slow
 def test_more_people_find_smaller_differences():
     rng = np.random.default_rng(11)
     few = study_difference(study(rng, 3), study(rng, 3, prefix="q"), n_draws=0, random_state=0)
@@ -269,6 +271,7 @@ def test_labels_are_compared_by_the_items_that_share_them():
     assert any("names of the labels do not count" in text for text in found.notes)
 
 
+@pytest.mark.slow
 def test_the_order_of_items_and_people_changes_nothing():
     rng = np.random.default_rng(13)
     first, second = study(rng, 6), study(rng, 7, moved=[1, 2], prefix="q")

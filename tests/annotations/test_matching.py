@@ -189,6 +189,7 @@ def orders(features):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.slow
 def test_a_pipeline_that_keeps_names_gives_the_same_result_in_any_order(wine):
     features, crowd, cultivar = wine
     for order, rows in orders(features).items():

@@ -250,6 +250,7 @@ def test_figures_of_a_crowd_that_agrees():
     assert model["own_loss"] > model["clusters_loss"]  # the clusters are certain, and people are not
 
 
+@pytest.mark.slow
 def test_held_out_people_do_not_inform_the_methods():
     """With other answers of those who are held out, the clusters and the smoothing are the same."""
     crowd = simulated("all items, 16 people, separate, balanced", 2)

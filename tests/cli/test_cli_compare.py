@@ -80,6 +80,7 @@ def test_features_are_standardised_or_not(study, run, features):
     assert max(losses) < chance  # three well-separated clusters
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_read_the_file_gives_the_reason(votes, run):
     arguments = ("--models", "MajorityVote,SubsetFusion", *QUICK, "--json")
     found = json.loads(run("compare", "votes.csv", *arguments).stdout)

@@ -160,6 +160,7 @@ def test_gold_finds_its_items_by_contents(tmp_path, run, quick_report):
     assert "Note: Items whose class is known from gold.csv: 2 of 3." in result.stderr
 
 
+@pytest.mark.slow
 def test_the_option_names_the_items_on_every_command(study, run, quick, quick_report, features):
     features.reset_index().assign(other_id=[f"o{i}" for i in range(12)]).to_csv(study / "two.csv", index=False)
     run("fit", "sorts.csv", "--features", "two.csv", "--feature-item", "item", *quick, "--out", "out")
@@ -304,6 +305,7 @@ def test_models_without_features_show_them_in_the_report(patients, run, quick_re
     pd.testing.assert_frame_equal(quick_report[-1][2], shown)
 
 
+@pytest.mark.slow
 def test_compare_prepares_features_in_every_fold(patients, run):
     result = run(
         *("compare", "sorts.csv", "--features", "mixed.csv", "--categorical", "all", "--impute", "median"),

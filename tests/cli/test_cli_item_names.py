@@ -49,6 +49,7 @@ def test_figures_are_those_of_the_numbered_items(study, run, quick_report):
     pd.testing.assert_frame_equal(table, numbered)
 
 
+@pytest.mark.slow
 def test_features_scores_and_known_classes_go_by_ids(study, run, quick_report):
     values = pd.DataFrame({"item": range(11, 18), "x": np.arange(7) ** 2.0, "y": [3.0, 1, 2, 5, 4, 7, 6]})
     values.to_csv(study / "values.csv", index=False)
@@ -79,6 +80,7 @@ def test_a_report_says_that_the_texts_of_the_fit_are_missing(study, run):
     assert "or --item-names of the fit is missing" in result.stderr
 
 
+@pytest.mark.slow
 def test_predictions_conversions_and_differences_have_the_texts(study, run):
     run("fit", "labels.csv", *FAST)
     run("predict", "out/model.zip", "labels.csv", "--item-names", "cards.csv", "-o", "classes.csv")

@@ -140,6 +140,7 @@ def test_json_is_the_summary(crowd, run, quick_report):
     assert {path.rsplit("/")[-1] for path in found["files"].values()} == set(FILES)
 
 
+@pytest.mark.slow
 def test_a_real_report_is_written_and_written_again(crowd, run):
     run(*FIT, "--certainty-draws", 0)
     page = (crowd / "out" / "report.html").read_text(encoding="utf-8")
@@ -253,6 +254,7 @@ def test_features_are_only_shown_in_the_report(judged, run, cells, quick_report)
     assert scores["size"].tolist() == X["size"].tolist()
 
 
+@pytest.mark.slow
 def test_features_take_part_in_the_classes(tmp_path, run, quick_report):
     """Of items that nobody labelled, too; with known classes, and with probabilities instead, which are not scaled."""
     drawn = simulate_labels_with_features(90, n_features=5, n_classes=2, shift=1.5, n_labelled=60, random_state=0)
@@ -466,6 +468,7 @@ def test_copies_are_named_first(copied, run):
     assert "set copies=None" in result.stderr
 
 
+@pytest.mark.slow
 def test_copies_can_be_overruled(copied, run, quick_report):
     apart = run(*FIT, "--set", "copies=none")
     assert "Weigh together" not in apart.stdout

@@ -55,6 +55,7 @@ def test_labels_serve_as_a_pilot(run, tmp_path):
     assert "agree to 1.00" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_target_that_is_not_reached_is_said(run):
     arguments = (*GUESS[:-1], 0.1, "--max-annotators", 2, "--draws", 1)
     assert run(*arguments).stdout.startswith("People who agree to 0.10 (adjusted Rand index) do not reach a consensus")

@@ -286,6 +286,7 @@ def test_an_empty_standard_input_is_bad_input(command, more, piped):
     assert result.stderr == "Error: standard input: The file is empty; the first line must name the columns.\n"
 
 
+@pytest.mark.slow
 def test_fit_report_and_predict_take_standard_input(study, piped, quick_report):
     crowd = b"task,worker,label\n" + b"".join(b"t%d,w%d,%d\n" % (i, j, i % 2) for i in range(6) for j in range(3))
     piped(crowd, "fit", "-", "--out", "out")

@@ -40,6 +40,7 @@ def serve(database, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_a_first_start_is_served_until_it_is_interrupted(database, number):
     source = str(Path(consilience.__file__).parent.parent)
     command = [sys.executable, "-m", "consilience", "serve", "--db", database, "--port", "0", "--demo"]

@@ -92,6 +92,7 @@ def test_polling_keeps_focus_scroll_and_place(page, sqlite_store, animals):
     assert after == pytest.approx(before, abs=2)
 
 
+@pytest.mark.slow
 def test_nothing_moves_while_nothing_changes(page, animals):
     log_in(page)
     answers = []

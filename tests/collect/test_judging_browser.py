@@ -196,6 +196,7 @@ def test_judges_who_know_the_clusters_are_seen_to(page, sqlite_store, password_h
 
 
 @in_turn((360, "light"), (1280, "dark"), (360, "dark"))
+@pytest.mark.slow
 def test_pages_of_the_administration_are_legible(page, sqlite_store, password_hash, looks):
     looks = itertools.cycle(looks)
     sqlite_store.set_password_hash(password_hash)

@@ -107,6 +107,7 @@ def test_the_consensus_is_found_and_a_stop_advised(store):
     assert "dry" not in found["sources"]
 
 
+@pytest.mark.slow
 def test_a_consensus_does_not_depend_on_a_restart(sqlite_store):
     """A worker that heard everything one by one finds what one finds that begins now; no informative draws differ."""
     study = begun(sqlite_store, subset_size=6)
@@ -189,6 +190,7 @@ def test_nothing_is_composed_where_everything_is_sorted_or_nobody_may(sqlite_sto
         assert sqlite_store.consensus(study.id) is None
 
 
+@pytest.mark.slow
 def test_a_quota_of_each_item_is_kept(sqlite_store):
     study = begun(sqlite_store, subset_size=4, max_per_item=2, random_share=0.3)
     worker, presented = Worker(sqlite_store, ahead=2), Counter()

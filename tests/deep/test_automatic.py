@@ -86,6 +86,7 @@ def test_training_settles_when_no_restart_gains(losses, expected):
     assert automatic.has_settled(losses, n_steps=50) is expected
 
 
+@pytest.mark.slow
 def test_training_ends_early_unless_its_length_is_given(automatic_end):
     assert 2 * FEW_STEPS // N_STEPS < automatic_end.n_iter_ < automatic.most_epochs(N_STEPS)
     assert len(automatic_end.restart_bounds_) == automatic.RESTARTS

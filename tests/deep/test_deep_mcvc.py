@@ -89,6 +89,7 @@ def test_bound_against_sums_over_pairs():
     np.testing.assert_allclose(bound, said_total + rest, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_predict_same_uses_the_annotators_view(fitted):
     model, X, _ = fitted
     within = (model.responsibilities_[0] * model.responsibilities_[2]).sum()

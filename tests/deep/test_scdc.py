@@ -34,6 +34,7 @@ def observed(n_items=6):
     return jnp.asarray(np.random.default_rng(1).normal(size=(n_items, 3)), jnp.float32)
 
 
+@pytest.mark.slow
 def test_divergence_is_the_mean_log_ratio_of_draws(parameters):
     mean, variance = jnp.array([[[0.3, -0.5]]]), jnp.array([[[0.2, 0.6]]])
     found = divergences(mean, variance, parameters, jnp.array([[2]]))[0, 0]
@@ -78,6 +79,7 @@ def test_candidates_are_the_most_probable_clusters(parameters):
     np.testing.assert_allclose(few.responsibilities.sum(1), 1, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_start_takes_the_moments_of_first_clusters(parameters):
     rng = np.random.default_rng(0)
     z = np.arange(4000) % 4

@@ -149,6 +149,7 @@ def test_numbers_with_infinite_squares_raise():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # one more thing that raw wine does
+@pytest.mark.slow
 def test_fit_warns_of_raw_wine():
     wine = load_wine(as_frame=True)
     crowd = simulate_crowd(wine.target, items_each=60, random_state=0)

@@ -116,11 +116,13 @@ def test_subset_fusion_keeps_its_groupings_once(sorts):
     assert model.forecast_same(ITEMS[0], ITEMS[2]) < first
 
 
+@pytest.mark.slow
 def test_crowdclustering_keeps_groupings_and_not_their_pairs(sorts):
     model = Crowdclustering(n_init=1, max_clusters=2, random_state=0).fit(sorts)
     assert isinstance(model._given, Groupings)
 
 
+@pytest.mark.slow
 def test_people_who_make_more_groups_than_there_are_clusters_are_noted():
     truth = np.arange(40) % 8
     crowd = simulate_crowd(truth, n_annotators=12, items_each=40, accuracy=0.95, random_state=0)

@@ -112,6 +112,7 @@ def test_what_copies_may_be(model, copies, message):
 
 
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.slow
 def test_sorts_that_tell_next_to_nothing_are_named(model):
     n_items = len(truth_of(0))
     lumped = np.zeros(n_items, dtype=object)

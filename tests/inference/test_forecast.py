@@ -126,6 +126,7 @@ def test_clusters_that_mean_nothing_are_left_out():
     assert learn_weights(Clustered(crowd, np.ones((20, 1)))).share == 0
 
 
+@pytest.mark.slow
 def test_many_people_need_no_clusters():
     """The more people saw each pair, the less its forecast depends on its clusters."""
     truth, many = crowd_of(12, 3, 400, 0.7, 5)

@@ -835,6 +835,7 @@ def test_pictures_are_on_the_map_where_there_is_room(pictured):
     assert pictured.locator(".tip image").count() == 1
 
 
+@pytest.mark.slow
 def test_pictures_are_saved_with_the_map(pictured):
     name, content = saved(pictured, "#map-panel [data-file=svg]")
     assert name == "map.svg"

@@ -216,6 +216,7 @@ def test_a_closed_sort_has_popular_placements(read):
     assert sum(int(cell) for cell in owl[2:] if cell) == 8
 
 
+@pytest.mark.slow
 def test_many_names_and_cards_are_cut_with_a_sentence(read):
     rng = np.random.default_rng(1)
     names = np.array([f"Name {letter}{other}" for letter in "abcdef" for other in "vwxyz"])

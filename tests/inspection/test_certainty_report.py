@@ -72,6 +72,7 @@ def test_the_clusters_are_ordered_by_what_is_repeated(page, sorts):
         assert row[head.index("Items, most certain first")].split(", ") == order.tolist()
 
 
+@pytest.mark.slow
 def test_noise_is_said_to_be_noise(read):
     model = SubsetFusion(copies=None, random_state=0).fit(cells(0.0, seed=2).astype(str))
     found = certainty(model, n_draws=30, random_state=0)

@@ -63,6 +63,7 @@ def test_without_scripts_and_on_paper_everything_is_there(browser, address):
     page.close()
 
 
+@pytest.mark.slow
 def test_tables_can_be_sorted(browser, address):
     page = browser.new_page()
     page.goto(address)

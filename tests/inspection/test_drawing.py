@@ -354,6 +354,7 @@ def test_the_size_of_the_font_is_that_of_the_style(fusion):
         assert {text.get_fontsize() for text in ax.get_yticklabels()} == {16}
 
 
+@pytest.mark.slow
 def test_no_figure_stays_open(sorts, named):
     report(*named)
     SubsetFusion(random_state=0).fit(sorts[1])

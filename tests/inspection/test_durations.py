@@ -43,6 +43,7 @@ def test_what_is_no_duration_is_refused(given, message):
         durations_of(PEOPLE, given)
 
 
+@pytest.mark.slow
 def test_tables_of_people_who_sorted_have_minutes(read):
     sorts = of_people()
     seconds = {name: 90.0 * place for place, name in enumerate(sorts.annotators[:-1])}

@@ -180,6 +180,7 @@ def test_one_number_of_clusters_is_a_sentence(read):
     assert "1 cluster: no other number was considered, since the number was given." in page.root.text
 
 
+@pytest.mark.slow
 def test_features_and_scores_leave_out_items_of_no_cluster(fusion, read):
     model, groupings = fusion
     X = pd.DataFrame({"size": np.arange(10.0), "mass": np.arange(10.0) ** 2}, index=model.items_)

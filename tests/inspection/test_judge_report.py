@@ -38,6 +38,7 @@ def keys(page):
     return [section.attributes["id"] for section in page.root.all("section")]
 
 
+@pytest.mark.slow
 def test_views_are_shown_with_who_holds_them_and_their_clusters(two_views, read):
     model, annotations = two_views
     page = read(report(model, annotations, X=X))
@@ -102,6 +103,7 @@ def test_who_guesses_is_flagged(read):
     assert "3 annotators are no better than guessing" in page.root.text
 
 
+@pytest.mark.slow
 def test_without_features_items_have_the_coordinates_of_the_model(by_kind, read):
     model = Crowdclustering(n_init=1, random_state=0).fit(by_kind)
     page = read(report(model, by_kind))

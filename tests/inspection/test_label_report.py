@@ -207,6 +207,7 @@ def test_annotators_of_the_history_are_listed_even_without_labels(named, animals
     assert {name for name, remark in remarks.items() if remark == "no labels here"} == {"Di", "Ed", "Flo"}
 
 
+@pytest.mark.slow
 def test_many_classes_and_annotators(read):
     rng = np.random.default_rng(0)
     cells = np.where(rng.random((300, 130)) < 0.1, rng.integers(20, size=(300, 130)), np.arange(300)[:, None] % 20)

@@ -195,6 +195,7 @@ def test_names_that_annotators_share_describe_the_clusters(sorts_page):
     assert fish.lower() == "fish (2)"
 
 
+@pytest.mark.slow
 def test_confidence(iris, iris_page):
     model, page = iris[0][-1], iris_page[0]
     best = model.responsibilities_.max(1)
@@ -331,6 +332,7 @@ def test_annotators_without_information_are_remarked_on(read):
     assert rows[-1][0] == "none"
 
 
+@pytest.mark.slow
 def test_long_tables_are_cut_and_say_so(crowd, crowd_page):
     model, _ = crowd
     rows = crowd_page.table("annotators")
@@ -353,6 +355,7 @@ def test_long_tables_are_cut_and_say_so(crowd, crowd_page):
     assert ("more distinction" in crowd_page.section("meaning").text) == (left > 0)
 
 
+@pytest.mark.slow
 def test_many_features_are_capped_by_how_much_they_differ(read):
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 20)
@@ -520,6 +523,7 @@ def test_missing_annotations_are_requested(sorts, named, iris):
             report(model)
 
 
+@pytest.mark.slow
 def test_a_fusion_keeps_the_annotations_of_its_report(fusion):
     assert report(fusion[0], certainty=None) == report(*fusion, certainty=None)
 

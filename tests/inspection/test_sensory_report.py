@@ -133,6 +133,7 @@ def test_segments_are_described(page, sorts, fitted):
     assert rows[0][-1] == "yes"
 
 
+@pytest.mark.slow
 def test_the_map_of_annotators_is_in_words(page, sorts):
     products = ScalarProducts.of(SortTable.of(sorts))
     places, shares = products.places(3)

@@ -154,6 +154,7 @@ def test_plots_have_the_words_within_the_block(named):
     assert not any(OWN.search(text.get_text()) for text in drawn.findobj(Text))
 
 
+@pytest.mark.slow
 def test_words_are_those_of_the_file_unless_others_are_given(tmp_path, read):
     path = tmp_path / "sort.csv"
     path.write_text("participant,card,pile\n" + "".join(f"p{i},c{j},g{j % 2}\n" for i in range(3) for j in range(4)))

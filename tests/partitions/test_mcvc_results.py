@@ -98,6 +98,7 @@ def test_what_an_item_tells_its_groups_is_not_told_to_it():
     assert mcvc_results.settle_eta(told[:0], own[:0]).shape == (0, 4)
 
 
+@pytest.mark.slow
 def test_a_model_fitted_in_memory_has_no_results_of_partitions(table):
     model = quietly(fit, MODELS["MECC"](), table)
     with_features(model, items())

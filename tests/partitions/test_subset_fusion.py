@@ -76,6 +76,7 @@ def test_the_parameters_mean_the_same(settings):
     assert (results["cluster"].to_numpy() == here.labels_).mean() > 0.99
 
 
+@pytest.mark.slow
 def test_clusters_that_are_no_better_than_one_are_those_in_memory_up_to_a_few_items():
     """Of k-means' clusters only the counts of the groups remain."""
     here, there, results = assert_same_fit(SETTINGS, made.cut(groups(seed=5), 3))

@@ -667,6 +667,7 @@ def test_by_clusters_a_few_repeated_labels_weigh_little():
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.slow
 def test_repeated_labels_are_compared():
     twice = Labels.from_matrix(np.tile(CLASSES[:, None], (1, 5)), items=NAMES)
     labels = concat([twice, replace(twice, label=(twice.label + 1) % 3)[:4]])

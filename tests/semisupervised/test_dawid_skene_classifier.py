@@ -291,6 +291,7 @@ def test_soft_targets_are_weights_of_rows():
         assert learned.classifier.seen == expected
 
 
+@pytest.mark.slow
 def test_default_classifier_of_all_items_gives_the_prediction(model, told):
     """`predict_proba` is the calibrated prior by the classifier that learned from all labelled items."""
     p = FittedClassifier(model.classifier_, told.data.to_numpy(), 3)(np.arange(120))
@@ -420,6 +421,7 @@ def test_gold_items_keep_their_class_and_teach(told, model):
     assert share_right(taught.labels_, told, slice(100, None)) > 0.9
 
 
+@pytest.mark.slow
 def test_annotators_who_are_not_heard_and_copies(told):
     """Of one who says the same of everything, and of two copies: as in Dawid-Skene."""
     labels = simulate_copies(told.annotations, "annotator 1", n_copies=2, alike=1.0, random_state=0)
@@ -479,6 +481,7 @@ def test_score_is_that_of_the_labels_under_the_prediction(model, told):
     )
 
 
+@pytest.mark.slow
 def test_the_seed_decides_and_not_the_order_of_rows(told, model):
     order = np.random.default_rng(1).permutation(120)
     moved = DawidSkeneClassifier(random_state=0).fit(told.data.iloc[order], told.annotations[order])
@@ -487,6 +490,7 @@ def test_the_seed_decides_and_not_the_order_of_rows(told, model):
     assert np.abs(other.pred_probs_ - model.pred_probs_).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_pipelines_clones_and_the_parts_of_other_models(told):
     piped = make_pipeline(StandardScaler(), DawidSkeneClassifier(random_state=0)).fit(told.data, told.annotations)
     assert share_right(piped.predict(told.data), told, slice(None)) > 0.9

@@ -93,6 +93,7 @@ def test_default_classifier_is_logistic_regression_on_standardised_features():
 @pytest.mark.parametrize(
     "consensus", [DawidSkene(calibrate=False, tol=1e-12), MajorityVote()], ids=["DawidSkene", "MajorityVote"]
 )
+@pytest.mark.slow
 def test_models_of_labels_predict_class_names(consensus):
     names = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
     items = [f"flower {i}" for i in range(150)]

@@ -185,6 +185,7 @@ def test_groupings_equal_their_pairs(iris):
     np.testing.assert_array_equal(implied.annotators_["n_pairs"], listed.annotators_["n_pairs"])
 
 
+@pytest.mark.slow
 def test_annotations_may_come_in_any_shape(iris, fitted):
     X, species, judged = iris
     np.testing.assert_array_equal(quick().fit_predict(X, judged.to_frame()), fitted.labels_)
@@ -254,6 +255,7 @@ def test_names_of_items_of_every_kind(iris, name):
     assert model.predict_same(names[0], names[1]) > 0.9
 
 
+@pytest.mark.slow
 def test_annotators_without_judgements_stay_at_the_prior(two_views):
     X, views, judged = two_views
     more = replace(judged, annotators=judged.annotators.append(pd.Index(["Zoe"])))

@@ -121,6 +121,7 @@ def test_order_of_items_changes_nothing(iris, fitted):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+@pytest.mark.slow
 def test_order_of_features_changes_nothing(iris, fitted, seed):
     X, _, experts = iris
     shuffled = np.random.default_rng(seed).permutation(X.shape[1])

@@ -24,6 +24,7 @@ def test_sites_with_different_columns_find_the_clusters_together():
     assert (found.sites["shared"] > 80).all()
 
 
+@pytest.mark.slow
 def test_the_order_of_the_sites_does_not_matter():
     summaries, _ = some_sites()
     one, other = fuse_sites(summaries, random_state=0), fuse_sites(summaries[::-1], random_state=0)

@@ -285,6 +285,7 @@ def test_a_killed_fit_leaves_no_folder_or_the_whole(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="the system exchanges no folders")
+@pytest.mark.slow
 def test_a_killed_fit_leaves_the_old_or_the_new(tmp_path):
     found = []
     for out in killed_at_every_step(tmp_path, old=OLD):

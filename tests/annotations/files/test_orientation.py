@@ -149,6 +149,7 @@ def test_real_card_sorts_as_wide_tables(read, site, own_numbers):
     "labelling",
     some_quick(["own numbers", "shared names", "own numbers from 0", "own names", "closed categories"]),
 )
+@pytest.mark.slow
 def test_simulated_sorts_with_a_neutral_key_are_never_read_the_wrong_way(read, labelling):
     rng = np.random.default_rng(7)
     tables = [simulated(rng, labelling) for _ in range(40)]

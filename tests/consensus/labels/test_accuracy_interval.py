@@ -90,6 +90,7 @@ def test_a_single_class_and_a_history_without_new_labels(confusion):
     assert (width[[f"annotator {number}" for number in range(1, 7)]] < width["Ann"]).all()
 
 
+@pytest.mark.slow
 def test_coverage_of_one_kind_of_crowd():
     """The slow test below has many kinds."""
     kind = kinds(5)[0]

@@ -32,6 +32,7 @@ def correlate(before, annotator, label):
     return JudgedLabels.nothing(6, before.shape[1]).followed_by(before, annotator, label).correlation()
 
 
+@pytest.mark.slow
 def test_habits_do_not_gather_the_items_in_one_class():
     """Annotators with habits of their own, three labels an item: the ordinary prior lost more than half of this."""
     crowd = habitual(12)

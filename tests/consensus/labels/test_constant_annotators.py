@@ -105,6 +105,7 @@ def test_predictions_are_the_responsibilities_of_the_labels_fitted(seeds):
         np.testing.assert_allclose(model.predict_proba(both), model.responsibilities_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_stagewise_falls_back_without_constant_annotators():
     labels, _ = crowd(3, n_classes=4, each=2)
     with pytest.warns(AnnotationWarning, match="fell back"):

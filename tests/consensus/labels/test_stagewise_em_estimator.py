@@ -34,6 +34,7 @@ def error_of_truth(labels, classes, matrices):
 
 
 @pytest.mark.parametrize(("alpha", "n_experts"), [(0.05, 5), (0.15, 15)])
+@pytest.mark.slow
 def test_as_good_as_the_true_model_and_finds_its_experts(alpha, n_experts):
     errors, best, found = [], [], 0
     for seed in range(2):
@@ -137,6 +138,7 @@ def test_predicting_the_training_items_is_fitting(refine):
     np.testing.assert_allclose(model.predict_proba(labels), model.responsibilities_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_runs_weighted_and_unweighted():
     labels, classes, _ = crowd(0.2, 7)
     for weighted in (True, False):
@@ -234,6 +236,7 @@ def test_minimal_inputs_are_accepted(said):
     np.testing.assert_allclose(model.responsibilities_.sum(1), 1)
 
 
+@pytest.mark.slow
 def test_order_of_items_and_annotators_changes_nothing():
     labels, *_ = crowd(0.1, 8, n_items=600)
     model = StagewiseEM().fit(labels)

@@ -92,6 +92,7 @@ def test_probability_of_same_is_a_moderated_logistic_function(model):
     assert model.predict_same(0, 1, annotator="annotator 1") == pytest.approx(drawn, abs=0.02)
 
 
+@pytest.mark.slow
 def test_annotators_who_use_different_dimensions():
     """Two annotators separate halves, two others different halves: the points represent both."""
     first, second = np.random.default_rng(3).permutation(np.arange(64) % 4) // np.array([[2], [1]]) % 2
