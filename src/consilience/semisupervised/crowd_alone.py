@@ -15,7 +15,7 @@ from consilience.consensus.labels.constant_annotators import without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import imagined_sizes
 from consilience.inference.product_distributions import Weights
-from consilience.inference.sparse_tables import to_dense
+from consilience.inference.sparse_tables import SparseTable
 from consilience.semisupervised.dawid_skene_classifier import LabelledItems, add_up_subtypes
 from consilience.semisupervised.item_prior import Probabilities
 
@@ -60,7 +60,9 @@ class CrowdAlone:
             learned=learned,
         )
         log_weights, n_classes = consensus._log_weights, labels.n_classes
-        table = to_dense(consensus._log_table).reshape(-1, len(log_weights))
+        table = consensus._log_table
+        if isinstance(table, SparseTable):
+            table = table.to_dense().reshape(-1, len(log_weights))
         scores, of_classes = add_up_subtypes(items.scores_alone(table), log_weights, n_classes)
         silent = int((~labelled).sum()) * float(logsumexp(log_weights))  # their part of the bound
         return cls(

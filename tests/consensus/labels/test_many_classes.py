@@ -10,6 +10,7 @@ from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene, MajorityVote
 from consilience.estimators.labels import cells_with_labels
 from consilience.inference import sparse_tables
+from consilience.semisupervised import DawidSkeneClassifier
 
 N_CLASSES = 12
 MODELS = {
@@ -159,3 +160,12 @@ def test_cells_with_labels_are_listed(labels, sparse):
     votes = cells_with_labels(sparse(MajorityVote(), labels))
     assert votes.columns.tolist() == ["annotator", "class", "label", "probability"]
     assert cells_with_labels(MajorityVote().fit(labels)) is None
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
+def test_features_go_with_sparse_tables(labels, sparse):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 2)), labels.items)
+    consensus = DawidSkene(subtypes=1, copies=None)
+    dense = DawidSkeneClassifier(consensus=consensus, random_state=0).fit(X, labels)
+    other = sparse(DawidSkeneClassifier(consensus=consensus, random_state=0), X, y=labels)
+    np.testing.assert_allclose(other.responsibilities_, dense.responsibilities_, atol=1e-3)
