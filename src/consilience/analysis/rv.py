@@ -104,6 +104,11 @@ class ScalarProducts:
         return cls(products, seen)
 
     @cached_property
+    def squares(self) -> Float[np.ndarray, " annotators"]:
+        """Sum of the squares of each annotator's products, one after the other, as all squares take much memory."""
+        return np.array([(one**2).sum() for one in self.products], dtype=float)
+
+    @cached_property
     def rv(self) -> Float[np.ndarray, "annotators annotators"]:
         """RV coefficients; NaN where they are unknown, also on the diagonal."""
         n = len(self.products)
@@ -142,7 +147,7 @@ class ScalarProducts:
     @property
     def weights(self) -> Float[np.ndarray, " annotators"]:
         """Weights of the annotators in the compromise; 0 for those who put all their items together."""
-        silent = (self.products**2).sum((1, 2)) <= NEGLIGIBLE
+        silent = self.squares <= NEGLIGIBLE
         first = np.where(silent, 0.0, np.abs(self.eigenpairs[1][:, 0]))
         total = first.sum()
         return first / total if total > NEGLIGIBLE else np.full(len(first), 1 / max(len(first), 1))
@@ -163,7 +168,7 @@ class ScalarProducts:
     def compromise(self, weights: Float[np.ndarray, " annotators"]) -> Float[np.ndarray, "items items"]:
         """Weighted mean of the S_a, each scaled to length 1; of the annotators who sorted both items."""
         n = len(weights)
-        length = np.sqrt((self.products**2).sum((1, 2)))
+        length = np.sqrt(self.squares)
         factor = np.divide(weights, length, out=np.zeros(n), where=length > NEGLIGIBLE)
         total = np.tensordot(factor, self.products, 1)
         seen = self.seen.astype(float)
@@ -175,7 +180,7 @@ class ScalarProducts:
         numerator = np.tensordot(self.products, matrix, 2)
         seen = self.seen.astype(float)
         of_matrix = np.einsum("ai,ij,aj->a", seen, matrix**2, seen, optimize=True)
-        scale = np.sqrt((self.products**2).sum((1, 2)) * of_matrix)
+        scale = np.sqrt(self.squares * of_matrix)
         return np.divide(numerator, scale, out=np.full(len(scale), np.nan), where=scale > NEGLIGIBLE)
 
 
