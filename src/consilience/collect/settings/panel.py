@@ -117,10 +117,6 @@ class Panel:
     ----------
     before, after : tuple of Question
         Asked before the first sort, and after the last.
-    screening : tuple of Condition
-        Who does not take part: one of them holds for what they answered before the first sort, or for their link.
-    quotas : tuple of Quota
-        How many may take part of those who answered so, or whose link says so.
     endings : dict of Completion
         Codes and return addresses of those who are ``complete``, ``screened_out``, who found their ``quota_full``, who
         were ``not_admitted``, who ``declined`` to consent, who found the study ``closed`` or full, and who have
@@ -129,13 +125,15 @@ class Panel:
         The stored parameter by which people are known again, such as PROLIFIC_PID; empty if by their browser alone.
     required_parameters : tuple of str
         Stored parameters without which nobody comes in by the link of the study.
+    screening : tuple of Condition
+        Who does not take part: one of them holds for what they answered before the first sort, or for their link.
+    quotas : tuple of Quota
+        How many may take part of those who answered so, or whose link says so.
     """
 
     consent: str = Text("Markdown of the consent page; without it there is none.", longest=50_000, rows=8).default("")
     before: tuple[Question, ...] = ()
     after: tuple[Question, ...] = ()
-    screening: tuple[Condition, ...] = ()
-    quotas: tuple[Quota, ...] = ()
     endings: Mapping[str, Completion] = field(default_factory=dict)
     identified_by: str = ""
     returning: str = Choice(
@@ -153,6 +151,8 @@ class Panel:
         "Days after which the parameters of a participant are erased.", unset="they are kept", most=3650
     ).default(None)
     required_parameters: tuple[str, ...] = ()
+    screening: tuple[Condition, ...] = ()
+    quotas: tuple[Quota, ...] = ()
 
     @property
     def chooses(self) -> bool:
