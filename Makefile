@@ -132,6 +132,7 @@ speed-compare: setup
 	$(BIN)/python -m benchmarks.speed --compare
 
 bench: setup
+	$(BIN)/python -m benchmarks.collect_cost
 	$(BIN)/python -m benchmarks.collect_load --highest
 	$(BIN)/python -m benchmarks.collect_load --highest --postgres
 	$(BIN)/python -m benchmarks.collect_kills
