@@ -68,10 +68,11 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
         model = SubsetFusion(random_state=0).fit(animals.annotations)
-        path = report(model, title=TITLE, path=Path(folder) / "report.html")
+        path = report(model, title=TITLE, words="animals,people", path=Path(folder) / "report.html")
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=1.25)
         page.goto(Path(path).as_uri())
+        take(page, "report-first.png", "h1", "#clusters .lists")
         take(page, "report.png", "#evidence h2", "#tree-panel")
         page.locator("#cut").focus()
         for _ in range(2):
