@@ -87,7 +87,7 @@ class DenseCells:
         if np.count_nonzero(differ) > MOST_FULL * seen.size:
             return function(seen) - function(prior)
         rise = np.zeros(seen.shape)
-        # not by where=, with which gammaln of scipy 1.16 writes outside its arrays
+        # not by where=, with which gammaln of SciPy 1.17 writes outside its arrays
         rise[differ] = function(seen[differ]) - function(prior[differ])
         return rise
 
