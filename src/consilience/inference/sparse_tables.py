@@ -170,6 +170,6 @@ def accuracy_of(confusion: Confusion, share: Float[np.ndarray, " classes"]) -> P
     return np.asarray(np.einsum("akk,k->a", confusion, share))
 
 
-def to_dense(table: Confusion) -> Float[np.ndarray, "annotators labels classes"]:
-    """Return a table of all cells, whether it is one already or sparse."""
+def to_dense(table: Float[np.ndarray, "..."] | SparseTable) -> Float[np.ndarray, "..."]:
+    """Return a table of all cells, in whatever shape it is one already, or from a sparse one."""
     return table.to_dense() if isinstance(table, SparseTable) else table
