@@ -13,7 +13,7 @@ import pytest
 import consilience
 from consilience import load, registry, save
 from consilience.active import ActiveSession
-from consilience.consensus import KCC
+from consilience.consensus import KCC, MajorityVote
 from consilience.errors import InputError, SavedModelError, SavedModelWarning
 from consilience.estimators.learned import ANYTHING, attributes_of, codes
 from consilience.persistence import migrations
@@ -455,3 +455,13 @@ def test_a_session_whose_items_contain_an_index_is_refused(tmp_path, monkeypatch
 def test_codes_are_below_the_number_of_what_they_count(last, missing, is_right):
     check, sizes = codes("items", "clusters", missing=missing), {"items": 2, "clusters": 3}
     assert check.holds(np.array([0, last]), sizes) == is_right
+
+
+def test_a_probability_above_one_by_rounding_is_one(tmp_path):
+    """Sums over subtypes of a class may end there."""
+    model = MajorityVote().fit([[0, 0], [1, 1]])
+    model.responsibilities_ = np.where(np.eye(2) == 1, np.nextafter(1, 2), 0)
+    save(model, tmp_path / "model.zip")
+    model.responsibilities_ = np.eye(2) * (1 + 1e-6)
+    with pytest.raises(InputError, match="responsibilities_"):
+        save(model, tmp_path / "model.zip")

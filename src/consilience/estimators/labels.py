@@ -421,7 +421,7 @@ class LabelAggregator(CrowdEstimator):
         quality = annotator_quality(labels, responsibilities, confusion, annotators, named=named)
         self.keep_annotators(classes, labels.classes, confusion, quality)
         self.items_ = labels.items
-        self.responsibilities_ = responsibilities if told is None else told
+        self.responsibilities_ = np.minimum(responsibilities if told is None else told, 1)  # but for rounding
         self._gold = np.full(len(labels), MISSING) if known is None else known
         self.labels_ = self._named(labels, self.responsibilities_, _drop_unlabelled(labels) | (self._gold >= 0))
 

@@ -36,6 +36,7 @@ Length = str | int | None
 KINDS = {float: "f", int: "iu", bool: "b", str: "UOT", object: "O"}
 NAMED_KINDS = {float: "floats", int: "integers", bool: "truth values", str: "text", object: "objects"}
 ROUNDING = 1e-3  # largest deviation of a sum of probabilities from 1
+EXCESS = 1e-9  # by which a sum of probabilities over subtypes or groups may be above 1
 LARGEST = 1e151  # largest feature or factor of one, so that products are finite
 
 
@@ -173,7 +174,8 @@ def array(
             return False
         if not all(fits(length, n, sizes) for length, n in zip(shape, value.shape)):
             return False
-        if kind in (float, int) and not _in_range(value, low, high, nan=nan, inf=inf):
+        largest = high + EXCESS if kind is float else high
+        if kind in (float, int) and not _in_range(value, low, largest, nan=nan, inf=inf):
             return False
         if kind is None and value.dtype.kind == "O" and not all(map(is_plain, value.ravel())):
             return False
