@@ -11,7 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.active import ActiveSession
-from consilience.annotations.display import LONGEST, MOST_NAMES, MOST_ROWS, facts, names_in_short, table
+from consilience.annotations.display import (
+    LONGEST,
+    MOST_NAMES,
+    MOST_ROWS,
+    facts,
+    listed_in_short,
+    names_in_short,
+    table,
+)
 from consilience.consensus import CSPA, KCC, DawidSkene, MajorityVote, SubsetFusion
 from consilience.datasets import load_digits, load_iris
 from consilience.errors import UnannotatedWarning
@@ -144,9 +152,12 @@ def test_a_fitted_model_shows_its_results(crowd):
     shown, sizes = shown_above_the_diagram(model), np.bincount(model.labels_).tolist()
     assert shown.text[0] == "KCC found:"
     assert shown.rows[0] == ["clusters", f"4, of {sizes[0]}, {sizes[1]}, {sizes[2]} and {sizes[3]} items"]
-    assert shown.rows[1:3] == [["items", "800"], ["annotators", "8"]]
-    assert shown.rows[3][0] == "converged"
-    assert shown.rows[3][1].startswith("yes after ")
+    members = [seen[model.labels_ == cluster] for cluster in np.argsort([-size for size in sizes], kind="stable")]
+    assert [row[1] for row in shown.rows[1:5]] == [listed_in_short(names) for names in members]
+    assert sorted(row[0] for row in shown.rows[1:5]) == [f"cluster {number}" for number in range(4)]
+    assert shown.rows[5:7] == [["items", "800"], ["annotators", "8"]]
+    assert shown.rows[7][0] == "converged"
+    assert shown.rows[7][1].startswith("yes after ")
 
 
 def test_a_fitted_model_shows_that_it_stopped_early(crowd):
@@ -159,8 +170,10 @@ def test_a_fitted_model_counts_items_without_a_cluster():
     said = Labels.from_matrix([["p", "p"], ["q", "q"], [None, None]])
     with pytest.warns(UnannotatedWarning):
         labels = MajorityVote().fit(said)
-    assert shown_above_the_diagram(labels).rows[:2] == [
+    assert shown_above_the_diagram(labels).rows[:4] == [
         ["classes", "2, of 1 and 1 items"],
+        ["class p", "0"],
+        ["class q", "1"],
         ["items", "3, 1 of them in none"],
     ]
     fusion = SubsetFusion(2, random_state=0).fit(said.to_groupings())

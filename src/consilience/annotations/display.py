@@ -69,6 +69,19 @@ def names_in_short(names: Iterable[Any], n_names: int) -> str:
     return f"[{', '.join(shown + more)}]"
 
 
+def listed_in_short(names: Iterable[Any]) -> str:
+    """Return names as a list to read, only the first ones if there are many.
+
+    Examples
+    --------
+    >>> listed_in_short(["ant", "bee"]), listed_in_short(range(100))
+    ('ant, bee', '0, 1, 2, 3, 4, 5, 6, 7, … 92 more')
+    """
+    known = list(names)
+    more = [f"… {len(known) - MOST_NAMES:,} more"] if len(known) > MOST_NAMES else []
+    return ", ".join([*(_cut(_text(name), LONGEST_NAME) for name in known[:MOST_NAMES]), *more])
+
+
 def sizes_in_short(sizes: Sequence[int]) -> str:
     """Return the number of clusters and their sizes, only the smallest and largest size if there are many.
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from consilience.annotations import Annotations, Groupings, Labels, Pairs
 from consilience.annotations.alignment import rows_of_items
 from consilience.annotations.canonical import Arrangement
-from consilience.annotations.display import facts, sizes_in_short
+from consilience.annotations.display import MOST_ROWS, facts, listed_in_short, sizes_in_short
 from consilience.annotations.fit_arguments import as_groupings, read_beside
 from consilience.annotations.matching import match_items
 from consilience.annotations.name_lists import list_names
@@ -99,7 +99,8 @@ class CrowdEstimator(BaseEstimator):
         if not hasattr(self, "labels_"):
             return ""
         codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
-        found = {several: sizes_in_short(np.bincount(codes[codes >= 0], minlength=self.n_clusters_).tolist())}
+        sizes = np.bincount(codes[codes >= 0], minlength=self.n_clusters_)
+        found = {several: sizes_in_short(sizes.tolist())} | self._items_of_largest(codes, sizes)
         n_nowhere = int((codes < 0).sum())
         found["items"] = f"{len(codes):,}" + (f", {n_nowhere:,} of them in none" if n_nowhere else "")
         if hasattr(self, "annotators_"):
@@ -109,6 +110,22 @@ class CrowdEstimator(BaseEstimator):
         if hasattr(self, "converged_"):
             found["converged"] = f"{'yes' if self.converged_ else 'no, stopped'} after {self.n_iter_:,} sweeps"
         return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
+
+    def _items_of_largest(
+        self, codes: Int[np.ndarray, " items"], sizes: Int[np.ndarray, " clusters"]
+    ) -> dict[str, str]:
+        """List the first items of each of the largest clusters; empty of a model that keeps no names of items."""
+        items = getattr(self, "items_", None)
+        if items is None or len(items) != len(codes):
+            return {}
+        noun = "class" if self._name_of_labels == "label" else "cluster"
+        largest = np.argsort(-sizes, kind="stable")[:MOST_ROWS]
+        names = self._cluster_names()
+        return {
+            f"{noun} {names[cluster]}": listed_in_short(items[codes == cluster])
+            for cluster in largest
+            if sizes[cluster]
+        }
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and return the cluster or class of every item.
