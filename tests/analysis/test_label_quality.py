@@ -194,7 +194,8 @@ def test_the_page_lists_the_items_in_doubt_first(named, named_page):
     (model, labels), page = named, named_page
     head, *rows = page.table("votes")
     assert len(rows) == 42
-    shares = [float(row[head.index("Probability")]) for row in rows if row[head.index("Probability")] != "–"]
+    probability = head.index("Probability of the model")
+    shares = [float(row[probability]) for row in rows if row[probability] != "–"]
     assert shares == sorted(shares)
     by_item = {row[0]: row for row in rows}
     matrix = labels.to_matrix()

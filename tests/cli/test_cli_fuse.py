@@ -72,7 +72,7 @@ def test_summary_in_text(sheets, run, quick_report):
     ]
     most = model.n_clusters_curve_.index.max()
     no_more = " (the groupings distinguish no more)" if most == 3 else ""
-    found = f"Found 3 clusters, of 2 to {most} considered{no_more}; silhouette {model.silhouette_:.3f} "
+    found = f"Found 3 clusters, of 2 to {most} considered{no_more}; smoothed silhouette {model.silhouette_:.3f} "
     assert lines[5].startswith(found)
     assert lines.pop(6).startswith("Annotators agree with no cut of the tree better than with these 3 clusters (0.")
     assert lines[6] == "Annotators with the lowest weight:"
@@ -104,7 +104,7 @@ def test_options_are_parameters(sheets, run, quick_report):
     model = load(sheets / "out" / "model.zip")
     asked = {"n_clusters": 2, "normalize": None, "refine": False, "random_state": 0}
     assert {name: model.get_params()[name] for name in asked} == asked
-    assert "\n2 clusters, as asked for; silhouette" in result.stdout
+    assert "\n2 clusters, as asked for; smoothed silhouette" in result.stdout
     run("fuse", "sheets.csv", "--clusters", "Auto", "--normalize", "presented", "-o", "out")
     model = load(sheets / "out" / "model.zip")
     assert (model.n_clusters, model.normalize, model.refine) == ("auto", "presented", True)

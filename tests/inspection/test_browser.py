@@ -871,8 +871,10 @@ def test_a_button_prints_the_short_form_and_then_the_page_is_whole_again(page):
     page.evaluate("() => (window.print = () => (window.printed = document.body.className))")
     page.get_by_role("button", name="Print the short form").click()
     assert "short-printed" in page.evaluate("() => window.printed")
+    page.emulate_media(media="print")  # else what an earlier test emulates goes to the printer, too
     short, whole = (len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) for _ in range(2))
     assert short <= 2 < whole  # to print is over after the first
+    page.emulate_media(media="screen")
     page.get_by_role("button", name="Print the short form").click()
     page.emulate_media(media="print")
     for selector, is_there in ((".took-part", True), (".picture svg", True), ("#annotators", False), (".tools", False)):

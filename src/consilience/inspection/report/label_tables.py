@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from consilience.analysis.capabilities import attributes
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
@@ -80,8 +81,8 @@ def confusion_tables(estimator: Any) -> dict[str, pd.DataFrame]:
     """
     if (cells := cells_with_labels(estimator)) is not None:
         return {CONFUSION: cells}
-    tables = {CONFUSION: estimator.confusion_matrices_, COUNTS: getattr(estimator, "confusion_counts_", None)}
-    return {name: index_as_columns(table) for name, table in tables.items() if table is not None}
+    tables = attributes(estimator, ("confusion_matrices_", "confusion_counts_"))
+    return {file: index_as_columns(table) for file, table in zip((CONFUSION, COUNTS), tables.values())}
 
 
 def confusion_file(estimator: Any) -> Download:

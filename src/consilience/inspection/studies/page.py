@@ -69,6 +69,9 @@ def difference_report(
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(Words.of(words)) as chosen:
         page = template.render(
+            short=False,
+            picture=None,
+            took_part="",  # there is no short form
             title=headline(difference, chosen) if title is None else as_text(title),
             warnings=[],
             lead="",  # the title is the answer

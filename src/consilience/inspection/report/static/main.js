@@ -9,9 +9,9 @@ try {
   console.error(error);
 }
 enliven();
-const shortly = document.getElementById("print-short");
-shortly.hidden = false;
-shortly.addEventListener("click", () => {
+const shortly = document.getElementById("print-short"); // not on the page of two studies
+shortly?.removeAttribute("hidden");
+shortly?.addEventListener("click", () => {
   document.body.classList.add("short-printed");
   print();
 });
