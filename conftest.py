@@ -24,6 +24,9 @@ SLOW_EXAMPLES = {
     "report",
     "difference_report",
     "plot_plan",
+    "study_difference",
+    "plot_difference",
+    "plot_flow",
 }
 # in docstrings; seconds each
 

@@ -278,19 +278,20 @@ def python(*arguments, folder):
 
 
 def pytest_generate_tests(metafunc):
-    """Run the examples of pages in four processes, those of one model's page alone."""
+    """Run the examples of pages in some processes, those of one model's page alone; half of them are quick."""
     if "pages" in metafunc.fixturenames:
         if metafunc.config.getoption("--model") is not None:
             cases = [pytest.param([page], id=name_of(page)) for page in WITH_EXAMPLES]
         else:
             short = [page for page in WITH_EXAMPLES if page not in LONG_PAGES]
+            parts = (("short", short[::2]), ("further short", short[1::2]), ("long", LONG_PAGES))
             cases = [
                 pytest.param(
                     [page for page in pages if (page in DEEP_PAGES) == is_deep],
                     id=f"{name}{kind}",
                     marks=() if (name, is_deep) == ("short", False) else pytest.mark.slow,
                 )
-                for name, pages in (("short", short), ("long", LONG_PAGES))
+                for name, pages in parts
                 for is_deep, kind in ((True, ", deep"), (False, ""))
             ]
         metafunc.parametrize("pages", cases)

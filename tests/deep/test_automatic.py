@@ -108,6 +108,7 @@ def test_losses_before_trust_do_not_count(monkeypatch):
     assert model.n_iter_ > 40 + 2 * FEW_STEPS // N_STEPS
 
 
+@pytest.mark.slow
 def test_a_fit_that_ended_early_is_resumed_at_its_end(automatic_end, settings, monkeypatch):
     monkeypatch.setattr(automatic, "WINDOW", FEW_STEPS)
     again = BayesSCDC(3, **settings).fit(blobs()[0])

@@ -6,7 +6,7 @@ from tests.fuzz.limited import outcomes_of
 from tests.fuzz.outcome import OTHER, REFUSED, RIGHT, WRONG, report
 
 
-@pytest.mark.parametrize("n", [20, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [10, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_files_of_models_are_used_or_refused(n, tmp_path):
     check(outcomes_of("saved_models", n, 20_261_125, tmp_path), n)
 

@@ -220,6 +220,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_c
 
 
 @pytest.mark.parametrize("n_jobs", [3, None])
+@pytest.mark.slow
 def test_threads_change_no_digit(n_jobs):
     table, settings = PartitionedTable(made.cut(sparse(), 5)), FIXED | {"refine": "all"}
     one, several = fit(StagewiseEM(**settings), table), fit(StagewiseEM(**settings), table, n_jobs=n_jobs)
