@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from consilience import Groupings, Labels, registry
 from consilience.consensus import KCC, DawidSkene, MajorityVote
@@ -79,6 +80,14 @@ def test_records_of_argilla(model):
     assert records[0].keys() == {"id", "text", "animal", "animal.suggestion.agent", "animal.suggestion.score"}
     assert (records[0]["id"], records[0]["animal"]) == ("i1", "cat")
     assert records[4] == {"id": "i5", "text": "Text of i5"}
+
+
+@pytest.mark.parametrize("write", [to_columns, to_cleanlab, to_crowdkit, to_obs])
+def test_only_what_was_fitted_is_handed_on(write):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        write(DawidSkene())
+    with pytest.raises(TypeError, match="not an estimator"):
+        write("DawidSkene")
 
 
 @pytest.mark.parametrize("write", [to_label_studio, to_argilla])

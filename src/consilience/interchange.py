@@ -1,6 +1,7 @@
 """What a model found, in the forms of the tools that people use next, none of which is needed for it.
 
-Items of no cluster have no class that another tool could use: it is missing in tables, and left out of records.
+Items of no cluster have no class that another tool could use: it is missing in tables, and left out of records. A model
+that is not fitted is refused with scikit-learn's NotFittedError, and anything else with a TypeError.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
+from sklearn.utils.validation import check_is_fitted
 
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.clustering import FoundClusters
@@ -229,6 +231,7 @@ class _Found:
 
     @classmethod
     def of(cls, model: Any) -> _Found:
+        check_is_fitted(model)
         can = Capabilities.of(model)
         clusters = FoundClusters.of(model, can=can)
         known = [plain(name) for name in clusters.index]
