@@ -96,8 +96,8 @@ NOTES = (
     "Note: Chose DawidSkene, since the file holds labels, whose names all annotators share. Use --model for another; "
     "'consilience compare' compares them.\n"
     "Note: DawidSkene: There are 3 annotators and no gold, so the probabilities rest on the assumption that mistakes "
-    "are shared no more than in other crowds, which so few labels cannot show. 50 items of known classes, passed as "
-    "gold, tell.\n"
+    "are shared no more than in other crowds, which so few labels cannot show. Known classes of about 50 items, "
+    "passed as gold, would show it.\n"
 )
 
 

@@ -66,8 +66,8 @@ def warn_of_shared_errors(model: str, n_annotators: int, has_gold: bool, sums: P
         people = "is 1 annotator" if n_annotators == 1 else f"are {n_annotators} annotators"
         _warn(
             f"{model}: There {people} and no gold, so the probabilities rest on the assumption that mistakes are "
-            "shared no more than in other crowds, which so few labels cannot show. 50 items of known classes, passed "
-            "as gold, tell."
+            "shared no more than in other crowds, which so few labels cannot show. Known classes of about 50 "
+            "items, passed as gold, would show it."
         )
     kappa, n_labels = agreement_of_pairs(sums)
     reliability = n_labels * kappa / (1 + (n_labels - 1) * kappa) if kappa > 0 else kappa
