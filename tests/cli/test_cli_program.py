@@ -222,3 +222,10 @@ def test_a_closed_pipe_is_quiet():
 def test_a_process_exits_with_the_code():
     done = subprocess.run([*PROGRAM, "fit", "absent.csv"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "Error: There is no file absent.csv.\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"), [("--cluster", " Did you mean '--clusters'?"), ("--truth", ""), ("--by", "")]
+)
+def test_options_are_suggested_for_more_than_their_dashes(fails, typed, suggested):
+    assert fails("fit", "sorts.csv", typed, "3") == f"No such option '{typed}'.{suggested}"

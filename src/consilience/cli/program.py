@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import sys
@@ -78,6 +79,17 @@ class Command(click.Command):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; what is suggested for an unknown option is like it in more than its dashes."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            names = {option.lstrip("-"): option for option in error.possibilities or ()}
+            near = difflib.get_close_matches(error.option_name.lstrip("-"), names)
+            raise click.NoSuchOption(
+                error.option_name, possibilities=[names[name] for name in near], ctx=error.ctx
+            ) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; messages name options instead of keywords.
