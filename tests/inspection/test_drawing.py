@@ -57,6 +57,12 @@ def judged(clusters):
     return odd_one_out(questions, pd.DataFrame(rows, columns=["question", "annotator", "answer"]))
 
 
+def table_of_ratings(items):
+    """A rating of each item on two scales, in opposite orders."""
+    values = np.linspace(1, 5, len(items))
+    return pd.DataFrame({"importance": values, "feasibility": values[::-1]}, index=items)
+
+
 @pytest.fixture(scope="module")
 def plots(sorts, fusion, iris, crowded, named):
     """Every public plot, on small data and where names are many and long, by name."""
@@ -72,6 +78,11 @@ def plots(sorts, fusion, iris, crowded, named):
     scores = np.linspace(1, 5, N_ITEMS)
     ratings = simulate_ratings(scores, n_annotators=40, items=LONG, random_state=0)
     few_ratings = simulate_ratings(scores[::9], n_annotators=4, random_state=0)
+    on_scales = pd.DataFrame({"item": LONG, "a long name of a scale": scores, "other": scores[::-1] ** 2 % 3})
+    scaled = [
+        (inspection.item_ratings(fusion[0], table_of_ratings(fusion[0].items_)),),
+        (inspection.item_ratings(crowded[0], on_scales),),
+    ]
     rated = [(OrdinalRatings(max_iter=5, tol=1.0).fit(one),) for one in (few_ratings, ratings)]
     return {
         "plot_agreement": [sorts[1:], crowded[1:]],
@@ -90,11 +101,13 @@ def plots(sorts, fusion, iris, crowded, named):
         "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_difference": [(changed,)],
         "plot_flow": [(changed,)],
+        "plot_go_zone": scaled,
         "plot_item_map": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_latent": [(deep, features_of(deep))],
         "plot_lower_bound": [(few,)],
         "plot_mapping": [(few,), (mapped,)],
         "plot_odd_one_out": [(judged(["bird", "fish"]),), (judged(LONG[:12]),)],
+        "plot_pattern_match": scaled,
         "plot_plan": [(planned,)],
         "plot_prior_variance": [(few,)],
         "plot_raters": rated,

@@ -41,6 +41,7 @@ from consilience.cli.options import (
     merge_settings,
     out_option,
     pictures_option,
+    ratings_option,
     reading_features,
     reading_options,
     scores_option,
@@ -136,6 +137,7 @@ def main() -> None:
 @scores_option
 @given_labels_option
 @pictures_option
+@ratings_option
 @item_names_option
 @reading_options
 @click.option(
@@ -173,7 +175,7 @@ def fit(
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
     mapping.csv (if the model estimates what groups mean), views.csv (if it finds several views: the clusters of each),
     standard-names.csv and placements.csv (if people named their groups: names that mean the same, and how many people
-    put each item under each), model.zip and summary.json.
+    put each item under each), ratings.csv (of --ratings: the means of each item), model.zip and summary.json.
 
     Models of labels find the class of each item, among the names that annotators share; give --kind labels for a wide
     table of labels. Only DawidSkeneClassifier uses features; with other models they are shown in the report only. They
@@ -300,6 +302,7 @@ def compare(
 @words_option
 @out_option
 @pictures_option
+@ratings_option
 @item_names_option
 @reading_options
 @seed_option
@@ -312,7 +315,8 @@ def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, 
     of 'fit' for groupings without features, with options of its own.
 
     The folder then holds report.html, clusters.csv (the label -1 for items that nobody grouped), annotators.csv,
-    standard-names.csv and placements.csv (if people named their groups), model.zip and summary.json.
+    standard-names.csv and placements.csv (if people named their groups), ratings.csv (of --ratings), model.zip and
+    summary.json.
     """
     settings = {"normalize": None if normalize == "none" else normalize, "refine": not no_refine}
     say_fit(annotations=groupings, model="SubsetFusion", settings=settings | {"random_state": seed or 0}, **asked)
@@ -329,6 +333,7 @@ def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, 
 @scores_option
 @given_labels_option
 @pictures_option
+@ratings_option
 @item_names_option
 @card_sort_options
 @certainty_option

@@ -333,6 +333,13 @@ pictures_option = click.option(
     help="Pictures of the items, for the report: a folder of files named after the items; or a table of items and "
     "paths, or a column of the table of features, with paths that begin in the table's folder.",
 )
+ratings_option = click.option(
+    "--ratings",
+    type=FILE,
+    metavar="FILE",
+    help="Ratings of the items on one or more scales, such as importance and feasibility, to compare by cluster: a "
+    "table of items, annotators and a column for each scale, or of items and their means.",
+)
 item_names_option = click.option(
     "--item-names",
     type=FILE,

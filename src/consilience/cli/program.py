@@ -33,7 +33,7 @@ QUIET = "consilience.quiet"
 STANDARD_INPUT = "-"
 READ = {  # arguments and options that name a file to read
     *("annotations", "groupings", "first", "second", "source", "pilot", "table", "model", "features", "scores"),
-    *("item_names", "gold", "history", "names", "seconds"),
+    *("ratings", "item_names", "gold", "history", "names", "seconds"),
 }
 
 

@@ -1,10 +1,12 @@
 """Inspection of a fitted model: agreement of annotators, plots, and a report in a single file."""
 
 from consilience.analysis.axes import map_axes
+from consilience.analysis.bridging import bridging_values
 from consilience.analysis.certainty import Certainty, certainty
 from consilience.analysis.cohesion import cluster_cohesion
 from consilience.analysis.exact_groups import exact_groups
 from consilience.analysis.group_words import GroupWords, group_words
+from consilience.analysis.item_ratings import ItemRatings, item_ratings
 from consilience.analysis.label_quality import LabelQuality, label_quality
 from consilience.analysis.random_sorters import random_sorters
 from consilience.analysis.rv import rv_coefficients
@@ -33,6 +35,7 @@ from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
+from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
 from consilience.inspection.plots.odd_one_out import plot_odd_one_out
 from consilience.inspection.plots.planning import plot_plan
 from consilience.inspection.plots.ratings import plot_raters, plot_values
@@ -51,6 +54,7 @@ __all__ = [
     "DendrogramDisplay",
     "GroupWords",
     "ItemMapDisplay",
+    "ItemRatings",
     "LabelQuality",
     "LowerBoundDisplay",
     "MappingDisplay",
@@ -61,11 +65,13 @@ __all__ = [
     "StudyDifference",
     "Words",
     "annotator_agreement",
+    "bridging_values",
     "certainty",
     "cluster_cohesion",
     "difference_report",
     "exact_groups",
     "group_words",
+    "item_ratings",
     "item_votes",
     "label_quality",
     "map_axes",
@@ -82,11 +88,13 @@ __all__ = [
     "plot_dendrogram",
     "plot_difference",
     "plot_flow",
+    "plot_go_zone",
     "plot_item_map",
     "plot_latent",
     "plot_lower_bound",
     "plot_mapping",
     "plot_odd_one_out",
+    "plot_pattern_match",
     "plot_plan",
     "plot_prior_variance",
     "plot_raters",

@@ -28,6 +28,7 @@ from consilience.workflows.comparing import choose_by_comparing
 from consilience.workflows.inputs import Material, ModelInputs, evidence_for, read_material
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.item_names import ItemNames, read_item_names
+from consilience.workflows.item_ratings import read_ratings, rename_rated, write_ratings
 from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
 from consilience.workflows.notes import note
@@ -229,11 +230,12 @@ def require_comparable(request: FitRequest) -> None:
 
 @dataclass(frozen=True)
 class Beside:
-    """What only the page shows, or judges: scores and pictures of the items, and labels that came with them."""
+    """What the page shows beside the fit: scores, pictures and ratings of the items, and labels that came with them."""
 
     scores: pd.DataFrame | None
     given: pd.Series | None
     pictures: Pictures | None
+    ratings: pd.DataFrame | None
 
 
 def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
@@ -249,9 +251,10 @@ def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     require_folder_for(model, request.out, [*request.paths, *extras.paths])
     given = extras.given_labels(evidence.annotations, request.feature_options)
     pictures = extras.read_pictures(evidence.annotations.items, request.feature_options)
+    ratings = read_ratings(request.ratings, evidence.annotations, files.sort.left_out)
     for text in evidence.notes:
         note(text)
-    return Beside(scores, given, pictures)
+    return Beside(scores, given, pictures, ratings)
 
 
 def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple[ModelInputs, Beside]:
@@ -264,6 +267,7 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
             names.rename_table(beside.scores),
             names.rename_table(beside.given),
             names.rename_pictures(beside.pictures),
+            rename_rated(names, beside.ratings),
         ),
     )
 
@@ -397,9 +401,11 @@ def write_folder(
     evidence = said.evidence
     with replaced_folder(out) as folder:
         files = [*write_results(estimator, folder, found, names), *write_names(found, evidence.annotations, folder)]
+        files += write_ratings(found, beside.ratings, folder, names)
         files = [REPORT, *files, MODEL, SUMMARY]
         facts = found.facts  # before the report, which takes over what is computed by then
-        report(found, scores=beside.scores, pictures=beside.pictures, warnings=said.warnings, path=folder / REPORT)
+        shown: dict[str, Any] = {"scores": beside.scores, "pictures": beside.pictures, "ratings": beside.ratings}
+        report(found, **shown, warnings=said.warnings, path=folder / REPORT)
         summary = {
             "warnings": said.warnings,
             "why": said.why,

@@ -91,6 +91,7 @@ class ReportedRequest(Request):
     scores: Table | None = None
     given_labels: str | None = None
     pictures: str | None = None
+    ratings: Table | None = None
     item_names: Table | None = None
     card_sort: CardSortOptions = CardSortOptions()
     certainty_draws: int = CERTAINTY_DRAWS
@@ -99,7 +100,8 @@ class ReportedRequest(Request):
     @property
     def paths(self) -> list[Any]:
         """The files, which must not be overwritten, and None or annotations where there is no file."""
-        return [self.annotations, self.features, self.scores, self.item_names, *self.card_sort.paths]
+        tables = (self.features, self.scores, self.ratings, self.item_names)
+        return [self.annotations, *tables, *self.card_sort.paths]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,8 @@ class FitRequest(ReportedRequest):
         Labels that came with the items, to be checked: a file, or a column of the table of features.
     pictures : str or None
         Pictures of the items: a folder, a file, or a column of the table of features.
+    ratings : Path, DataFrame or None
+        Table of ratings of the items on one or more scales: a row for each item and annotator, or for each item.
     item_names : Path, DataFrame or None
         Table of ids and texts, and perhaps pictures, of items that the annotations only number.
     card_sort : CardSortOptions
@@ -173,8 +177,8 @@ class ReportRequest(ReportedRequest):
     ----------
     saved : Path
         The model.zip of a fit.
-    annotations, reading, features, feature_options, scores, given_labels, pictures, item_names, card_sort, \
-    certainty_draws, words
+    annotations, reading, features, feature_options, scores, given_labels, pictures, ratings, item_names, \
+    card_sort, certainty_draws, words
         As in `FitRequest`; the annotations and features are those of the fit.
     short : bool
         Whether to write the short form, at most two printed pages.

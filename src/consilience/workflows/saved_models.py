@@ -27,6 +27,7 @@ from consilience.workflows.features import read_features
 from consilience.workflows.inputs import ModelInputs, as_read_by, read_for_model
 from consilience.workflows.item_extras import Extras
 from consilience.workflows.item_names import read_item_names
+from consilience.workflows.item_ratings import read_ratings, rename_rated
 from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
@@ -170,7 +171,9 @@ def report_again(request: ReportRequest) -> Path:
         warnings = verdict(model, ModelInputs(loaded, table, [])).warnings
     given = places.given_labels(loaded, options)
     pictures = places.read_pictures(model.items_, options)
+    ratings = read_ratings(request.ratings, loaded, sort.left_out)
     if names is not None:
+        ratings = rename_rated(names, ratings)
         loaded, pictures = names.rename_annotations(loaded), names.rename_pictures(pictures)
         table, rated, given = (names.rename_table(part) for part in (table, rated, given))
         set_items(model, names.rename(model.items_))
@@ -185,7 +188,8 @@ def report_again(request: ReportRequest) -> Path:
         function="report",
         **sort.of_fitted(loaded).keywords,
     )
-    write_report(found, scores=rated, pictures=pictures, warnings=warnings, short=request.short, path=out)
+    shown_beside: dict[str, Any] = {"scores": rated, "pictures": pictures, "ratings": ratings}
+    write_report(found, **shown_beside, warnings=warnings, short=request.short, path=out)
     renew_report(out)
     return out
 

@@ -22,12 +22,19 @@ SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float)
 
 
 def name_points(
-    ax: Axes, points: np.ndarray, names: Any, *, rules: Sequence[float] = (), leaders: bool = False
+    ax: Axes,
+    points: np.ndarray,
+    names: Any,
+    *,
+    rules: Sequence[float] = (),
+    uprights: Sequence[float] = (),
+    leaders: bool = False,
 ) -> None:
     """Write each name next to its point, on the first side where it covers no point and no earlier name.
 
-    Names do not cover the legend or the horizontal lines at the heights `rules` either. With `leaders`, names without
-    room are put further away, at the end of a thin line. Names that still have no room are hidden.
+    Names do not cover the legend, the horizontal lines at the heights `rules` or the vertical ones at `uprights`.
+    With `leaders`, names without room are put further away, at the end of a thin line. Names that still have no room
+    are hidden.
     """
     look = Look.of(ax)
     line = {"arrowstyle": "-", "lw": 0.5, "color": look.faint, "shrinkA": 0, "shrinkB": 2}
@@ -39,7 +46,7 @@ def name_points(
     ]
     for text in texts:
         text.set_in_layout(False)
-    ax.add_artist(PointNames(texts, points, rules))
+    ax.add_artist(PointNames(texts, points, rules, uprights))
 
 
 def n_named(ax: Axes) -> int:
@@ -51,9 +58,12 @@ def n_named(ax: Axes) -> int:
 class PointNames(AtDraw):
     """Names of points; see `name_points`."""
 
-    def __init__(self, texts: Sequence[Annotation], points: np.ndarray, rules: Sequence[float]) -> None:
+    def __init__(
+        self, texts: Sequence[Annotation], points: np.ndarray, rules: Sequence[float], uprights: Sequence[float]
+    ) -> None:
         super().__init__()
-        self.texts, self.points, self.rules = list(texts), np.asarray(points, dtype=float), list(rules)
+        self.texts, self.points = list(texts), np.asarray(points, dtype=float)
+        self.rules, self.uprights = list(rules), list(uprights)
 
     def fit(self, renderer: Any) -> None:
         """Give every name a place, or hide it."""
@@ -82,6 +92,8 @@ class PointNames(AtDraw):
         """Return the boxes of everything else that must not be covered."""
         heights = [ax.transData.transform((self.points[0, 0], rule))[1] * scale for rule in self.rules]
         boxes = [np.array([frame[0], height - 1, frame[2], height + 1]) for height in heights]
+        across = [ax.transData.transform((upright, self.points[0, 1]))[0] * scale for upright in self.uprights]
+        boxes += [np.array([place - 1, frame[1], place + 1, frame[3]]) for place in across]
         legend = ax.get_legend()
         if legend is not None:
             boxes.append(np.array(legend.get_window_extent(renderer).extents) * scale)

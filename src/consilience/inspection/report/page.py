@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from consilience.analysis.certainty import Certainty
 from consilience.analysis.findings import Findings, gather
 from consilience.analysis.fitted import rows_of_items, unwrap
+from consilience.analysis.item_ratings import item_ratings
 from consilience.analysis.names import as_text
 from consilience.analysis.words import Words, use_words
 from consilience.annotations.types import Literal
@@ -54,6 +55,7 @@ def report(
     certainty: Certainty | Literal["auto"] | None = "auto",
     given_labels: Any = None,
     pictures: Any = None,
+    ratings: pd.DataFrame | None = None,
     words: Words | str | None = None,
     names: Any = None,
     left_out: Iterable[Any] = (),
@@ -78,7 +80,7 @@ def report(
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Findings
         With `Findings` of `consilience.analysis.findings`, which hold all about the fit, the page takes only scores,
-        stability, pictures, title and warnings in addition.
+        stability, pictures, ratings, title and warnings in addition.
     groupings : Groupings, Labels, Pairs or array
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models need them here.
     X : DataFrame or array, shape (n_items, n_features), optional
@@ -99,6 +101,9 @@ def report(
         Pictures of the items, for the lists, the map and the matrix: a folder of files named after the items, or a
         picture or a path for each of some items; see `consilience.inspection.pictures_of`. By default those that the
         features are, if these are columns of pixels such as pixel_0_0 to pixel_7_7.
+    ratings : DataFrame, optional
+        Ratings of the items on one or more scales, such as importance and feasibility, of a model of clusters: a row
+        for each item, or for each item and annotator; see `consilience.inspection.item_ratings`.
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
@@ -127,9 +132,9 @@ def report(
     Raises
     ------
     InputError
-        The annotations are missing; annotations, certainty, features or scores do not fit the model; the stability
-        cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups; somebody who has
-        seconds is no annotator; or the path is empty, a folder, or in a folder that does not exist.
+        The annotations are missing; annotations, certainty, features, scores or ratings do not fit the model; the
+        stability cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups;
+        somebody who has seconds is no annotator; or the path is empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -164,7 +169,8 @@ def report(
         )
     if shown["pictures"] is None:
         shown["pictures"] = pictures_in(found.features)
-    subject = Subject.of(found, **shown)
+    rated = None if ratings is None else item_ratings(found, ratings)
+    subject = Subject.of(found, **shown, ratings=rated)
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
         drawn = short_sections(subject) if short else list(sections(subject))

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from consilience.analysis.findings import Findings
+from consilience.analysis.item_ratings import ItemRatings
 from consilience.inspection.pictures import Pictures
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
@@ -101,11 +102,14 @@ class Subject(Findings):
         How far clusters from fewer groupings agree with these.
     pictures : Pictures or None
         Pictures of the items.
+    ratings : ItemRatings or None
+        Ratings of the items on one or more scales.
     """
 
     scores: pd.DataFrame | None = None
     stability: pd.DataFrame | None = None
     pictures: Pictures | None = None
+    ratings: ItemRatings | None = None
 
     @classmethod
     def of(cls, found: Findings, **shown: Any) -> Subject:

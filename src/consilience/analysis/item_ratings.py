@@ -1,0 +1,248 @@
+"""Ratings of the items on one or more scales, by item and by cluster, as in concept mapping.
+
+People who sorted statements often rate each of them, too, on scales such as importance and feasibility (M. Kane & W. M.
+K. Trochim 2007, Concept Mapping for Planning and Evaluation, Sage). A pattern match puts the clusters' means on two
+scales side by side, with their correlation; a go-zone plot puts the items' means on two scales against each other,
+divided by the mean of each: items above both are in the go-zone.
+
+Decided here
+------------
+The mean of a cluster is the mean of its items' means, so that each item counts alike, however many rated it.
+
+With m_i the mean of item i, n_i its ratings and C the rated items of a cluster, person p moves the mean by
+
+    e_p = Σ_{i ∈ C rated by p} (x_ip - m_i) / (n_i |C|),    variance of the mean = P / (P - 1) Σ_p e_p²,
+
+over the P people who rated any of them: the items are all that there are, the people a sample. If everybody rated
+everything, this is the squared standard error of the people's own means. The 95 % interval is that of Student's t with
+P - 1 degrees of freedom. If only means of the items are given, it is that of a mean of |C| items.
+
+The lines of the go-zone are the means over all rated items, not those of a cluster. An item on a line is not above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.stats import t as student
+
+from consilience.analysis.clustering import FoundClusters
+from consilience.analysis.findings import Findings
+from consilience.analysis.fitted import unwrap
+from consilience.annotations.names import plain
+from consilience.errors import InputError
+
+__all__ = ["ItemRatings", "item_ratings"]
+
+ITEM, ANNOTATOR = "item", "annotator"
+LEVEL = 0.95  # of the intervals
+FEWEST = 3  # pairs of means that have a correlation
+RESERVED = ("id", "cluster", "name", "above", "bridging")  # columns of the tables beside the scales
+
+
+@dataclass(frozen=True)
+class ItemRatings:
+    """Ratings of items on one or more scales; see `item_ratings`.
+
+    Attributes
+    ----------
+    items : DataFrame, indexed by item
+        ``cluster``, and for each scale its mean, under its name; for ratings by people also ``<scale>_n``, the number
+        of ratings, and ``<scale>_se``, the standard error of the mean. NaN where nobody rated the item. With two
+        scales also ``above``: of which of the first two the item is above the mean.
+    means : DataFrame, indexed by cluster and scale
+        ``n_items`` that were rated, ``n_annotators`` who did (0 if only means are known), ``mean``, and ``low`` and
+        ``high``, the ends of its 95 % interval.
+    scales : tuple of str
+        Their names; the first two are compared.
+    clusters : FoundClusters
+        The clusters of the items.
+    """
+
+    items: pd.DataFrame
+    means: pd.DataFrame
+    scales: tuple[str, ...]
+    clusters: FoundClusters
+
+    @property
+    def compared(self) -> tuple[str, str] | None:
+        """The two scales that are compared; None if there is only one."""
+        return (self.scales[0], self.scales[1]) if len(self.scales) > 1 else None
+
+    @property
+    def overall(self) -> pd.Series:
+        """The mean over all rated items on each scale."""
+        return self.items[list(self.scales)].mean()
+
+    @property
+    def pattern(self) -> pd.DataFrame:
+        """The means of the clusters, a column for each scale."""
+        return pd.DataFrame({scale: self.means["mean"].xs(scale, level="scale") for scale in self.scales})
+
+    @property
+    def r_clusters(self) -> float:
+        """Pearson's correlation of the clusters' means on the two scales; NaN of fewer than three clusters."""
+        return _correlation(self.pattern)
+
+    @property
+    def r_items(self) -> float:
+        """Pearson's correlation of the items' means on the two scales; NaN of fewer than three items."""
+        return _correlation(self.items[list(self.scales)])
+
+    @property
+    def go_zone(self) -> pd.Index:
+        """The items above the mean of both scales; none if there is only one scale."""
+        if self.compared is None:
+            return self.items.index[:0]
+        return self.items.index[self.items["above"] == say_above(self.compared)]
+
+
+def item_ratings(model: Any, ratings: pd.DataFrame, *, scales: Sequence[str] | None = None) -> ItemRatings:
+    """Return the mean ratings of items and clusters, and compare two scales.
+
+    Parameters
+    ----------
+    model : fitted estimator, or a Pipeline that ends in one; or Findings
+        A model of clusters.
+    ratings : DataFrame
+        A column ``item``, or the items as its index; a column for each scale; and a column ``annotator`` if a row is
+        one person's ratings of an item. Without it, a row has the means of an item. NaN where a rating is missing.
+        Those who rated need not have sorted.
+    scales : sequence of str, optional
+        Names of the columns to use, the two to be compared first. By default all columns of numbers, in their order.
+
+    Returns
+    -------
+    ItemRatings
+
+    Raises
+    ------
+    InputError
+        The model finds classes; there is no column of numbers, or not the one named; a rating is infinite; an item is
+        not of the model, or is rated twice by a person; or no item is rated.
+    sklearn.exceptions.NotFittedError
+        The model was not fitted.
+
+    References
+    ----------
+    Kane & Trochim (2007). Concept Mapping for Planning and Evaluation. Sage.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from consilience import Groupings
+    >>> from consilience.consensus import SubsetFusion
+    >>> from consilience.inspection import item_ratings
+    >>> sorts = Groupings.from_lists([[["ant", "bee"], ["cow", "pig"]]] * 3)
+    >>> rows = [["ant", 1, 2], ["bee", 2, 5], ["cow", 4, 3], ["pig", 5, 4]]
+    >>> table = pd.DataFrame(rows, columns=["item", "useful", "cheap"])
+    >>> rated = item_ratings(SubsetFusion(random_state=0).fit(sorts), table)
+    >>> rated.go_zone.tolist(), round(rated.r_items, 2)
+    (['pig'], 0.28)
+    """
+    clusters = model.clusters if isinstance(model, Findings) else FoundClusters.of(unwrap(model))
+    items = unwrap(model.model if isinstance(model, Findings) else model).items_
+    if clusters.is_named:
+        raise InputError("Ratings are compared by cluster, and the model finds classes; fit groupings instead.")
+    table = _check_ratings(ratings, items, scales)
+    used = [str(name) for name in table if name != ANNOTATOR]
+    of_items = [_of_items(table, scale, items) for scale in used]
+    means = [_of_clusters(table, scale, items, clusters) for scale in used]
+    frame = pd.concat([pd.Series(clusters.names_of(clusters.codes), items, name="cluster"), *of_items], axis=1)
+    if len(used) > 1:
+        above = [(frame[scale] > frame[scale].mean()).to_numpy() for scale in used[:2]]
+        both = zip(*above, strict=True)
+        frame["above"] = [say_above([s for s, over in zip(used, each) if over]) for each in both]
+    return ItemRatings(frame.rename_axis("item"), pd.concat(means).sort_index(), tuple(used), clusters)
+
+
+def say_above(scales: Sequence[str]) -> str:
+    """Write of which scales an item is above the mean, as in the column ``above``."""
+    return " and ".join(scales)
+
+
+def _check_ratings(ratings: Any, items: pd.Index, scales: Sequence[str] | None) -> pd.DataFrame:
+    """Return the ratings indexed by item, with the columns to use."""
+    if not isinstance(ratings, pd.DataFrame):
+        raise InputError(f"The ratings must be a DataFrame. Got {type(ratings).__name__} instead.")
+    table = ratings.set_index(ITEM) if ITEM in ratings else ratings
+    numeric = [name for name in table if name != ANNOTATOR and pd.api.types.is_numeric_dtype(table[name])]
+    used = numeric if scales is None else list(scales)
+    if not used or not set(used) <= set(numeric):
+        wanted = "a column of numbers" if not used else f"columns of numbers called {', '.join(map(repr, used))}"
+        raise InputError(f"The ratings must have {wanted}. Found {', '.join(map(repr, map(str, table.columns)))}.")
+    taken = [name for name in used if name in RESERVED]
+    if taken:
+        raise InputError(f"A scale of the ratings is called {taken[0]!r}, as is a column of the result; rename it.")
+    table = table[[*([ANNOTATOR] if ANNOTATOR in table else []), *used]].rename(columns=str)
+    unknown = table.index[~table.index.isin(items)]
+    if len(unknown):
+        raise InputError(f"The item {plain(unknown[0])!r} of the ratings is not one of the model.")
+    again = table.reset_index(names=ITEM).duplicated([ITEM, *([ANNOTATOR] if ANNOTATOR in table else [])]).to_numpy()
+    if again.any():
+        row = int(np.argmax(again))
+        who = f" by {plain(table[ANNOTATOR].iloc[row])!r}" if ANNOTATOR in table else ""
+        raise InputError(f"The item {plain(table.index[row])!r} is rated twice{who}, again in row {row}.")
+    for name in map(str, used):
+        values = table[name].to_numpy(float, na_value=np.nan)
+        if np.isinf(values).any():
+            row = int(np.argmax(np.isinf(values)))
+            raise InputError(f"The rating {name!r} of the item {plain(table.index[row])!r} in row {row} is infinite.")
+        if np.isnan(values).all():
+            raise InputError(f"No item has a rating on the scale {name!r}.")
+    return table.astype(dict.fromkeys(map(str, used), float))
+
+
+def _of_items(table: pd.DataFrame, scale: str, items: pd.Index) -> pd.DataFrame:
+    """Return the mean of each item, and its number of ratings and standard error if people rated."""
+    by_item = table[scale].groupby(level=0)
+    found = {scale: by_item.mean()}
+    if ANNOTATOR in table:
+        found |= {f"{scale}_n": by_item.count(), f"{scale}_se": by_item.sem()}
+    frame = pd.DataFrame(found).reindex(items)
+    return frame.fillna({f"{scale}_n": 0}).astype({f"{scale}_n": int}) if ANNOTATOR in table else frame
+
+
+def _of_clusters(table: pd.DataFrame, scale: str, items: pd.Index, clusters: FoundClusters) -> pd.DataFrame:
+    """Return the mean of each cluster on a scale, with its interval."""
+    rows = []
+    for code, name in enumerate(clusters.index):
+        mine = table[table.index.isin(items[clusters.codes == code]) & table[scale].notna()]
+        means = mine[scale].groupby(level=0).mean()
+        error, degrees = _error_over_people(mine, scale) if ANNOTATOR in table else _error_over_items(means)
+        half = student.ppf((1 + LEVEL) / 2, degrees) * error if degrees > 0 else np.nan
+        mean = float(means.mean()) if len(means) else np.nan
+        n_people = mine[ANNOTATOR].nunique() if ANNOTATOR in table else 0
+        rows.append((name, scale, len(means), n_people, mean, mean - half, mean + half))
+    head = ["cluster", "scale", "n_items", "n_annotators", "mean", "low", "high"]
+    return pd.DataFrame(rows, columns=head).set_index(["cluster", "scale"])
+
+
+def _error_over_people(mine: pd.DataFrame, scale: str) -> tuple[float, int]:
+    """Return the standard error of a cluster's mean over people, and the degrees of freedom; see above."""
+    by_item = mine[scale].groupby(level=0)
+    share = (mine[scale] - by_item.transform("mean")) / by_item.transform("size")
+    moved: Float[np.ndarray, " people"] = share.groupby(mine[ANNOTATOR].to_numpy()).sum().to_numpy()
+    n_people, n_items = len(moved), mine.index.nunique()
+    if n_people < 2:
+        return np.nan, 0
+    return float(np.sqrt(n_people / (n_people - 1) * (moved**2).sum())) / n_items, n_people - 1
+
+
+def _error_over_items(means: pd.Series) -> tuple[float, int]:
+    return float(np.asarray(means.sem())), len(means) - 1
+
+
+def _correlation(means: pd.DataFrame) -> float:
+    """Pearson's correlation of the first two columns; NaN of fewer than three rows, and if one does not vary."""
+    if means.shape[1] < 2:
+        return np.nan
+    pairs = means.iloc[:, :2].dropna().to_numpy()
+    if len(pairs) < FEWEST or (np.ptp(pairs, axis=0) <= 1e-12 * np.abs(pairs).max()).any():
+        return np.nan
+    return float(np.corrcoef(pairs.T)[0, 1])

@@ -1,0 +1,209 @@
+"""Sections of a report on concept mapping: ratings of the items by cluster, and which items are anchors or bridges."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.analysis.bridging import bridging_of
+from consilience.analysis.item_ratings import ItemRatings
+from consilience.analysis.names import as_text, join_names, name_text
+from consilience.analysis.words import current_words
+from consilience.inspection.plots.item_ratings import plot_go_zone, plot_pattern_match
+from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.figure_files import small
+from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
+
+MOST_ITEMS = 200  # rows of a table
+STATEMENTS = ("statement", "idea", "aussage", "énoncé")  # items of concept mapping
+PLACES = 4  # decimals of files
+
+
+def ratings_section(subject: Subject) -> Section | None:
+    """Return the section on the ratings of the items; None if there are none."""
+    rated = subject.ratings
+    if rated is None:
+        return None
+    blocks: list[ReportTable | Figure] = [_means_table(rated)]
+    if rated.compared is not None:
+        blocks += [_pattern(rated), _go_zone(rated)]
+    return Section("ratings", "Ratings", _in_short(rated), [*blocks, _items_table(subject, rated)])
+
+
+def bridging_section(subject: Subject) -> Section | None:
+    """Return the folded section on bridging values; None unless the items are statements, or have ratings."""
+    if not _is_concept_map(subject) or subject.co_occurrence is None:
+        return None
+    values, words = bridging_of(subject.co_occurrence), current_words()
+    if not values.notna().any():
+        return None
+    codes = subject.clusters.codes
+    order = np.argsort(np.nan_to_num(values.to_numpy(), nan=2.0), kind="stable")
+    shown = order[:MOST_ITEMS]
+    rows = [
+        row(name_cell(values.index[place]), _cluster(subject, int(codes[place])), number(values.iloc[place]))
+        for place in shown.tolist()
+    ]
+    clusters = subject.clusters
+    means = values.groupby(clusters.names_of(codes).to_numpy()).mean()
+    frame = values.to_frame().round(PLACES)
+    frame.insert(0, clusters.column, clusters.names_of(codes))
+    reading = (
+        f"Near 0: an anchor, put together with {words.items} that are near it on the map. Near 1: a bridge, put "
+        f"together with {words.items} far from it, so that its place says little. Values compare the {words.items} of "
+        "this study only: the least has 0, and the largest 1."
+    )
+    by_item = ReportTable(
+        "bridging",
+        f"Bridging values of the {words.items}, anchors first",
+        [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind), Column("Bridging value")],
+        rows,
+        reading=reading,
+        order="anchors first",
+        more=_say_left(len(order), "bridging.csv"),
+        download=download("bridging.csv", frame, "item"),
+    )
+    by_cluster = ReportTable(
+        "bridging-clusters",
+        "Mean bridging values of the clusters",
+        [Column("Cluster", clusters.kind), Column("Mean")],
+        [
+            row(cluster_cell(clusters, code), number(float(means.get(name, np.nan))))
+            for code, name in enumerate(clusters.index)
+        ],
+        reading="A cluster with a low mean holds together; one with a high mean also belongs to other places.",
+    )
+    return Section("bridging", "Anchors and bridges", [], [by_cluster, by_item], folded=True)
+
+
+def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.DataFrame:
+    """Return the ratings of the items as they are written to a file, with their bridging values if these are known."""
+    frame = rated.items.round(PLACES)
+    if rated.clusters.called:
+        frame.insert(1, "name", rated.clusters.called_of(rated.clusters.codes))
+    return frame if bridging is None else frame.assign(bridging=bridging.reindex(frame.index).round(PLACES).to_numpy())
+
+
+def _is_concept_map(subject: Subject) -> bool:
+    has_groups = subject.groups and not subject.clusters.is_named
+    return has_groups and (subject.ratings is not None or current_words().item.casefold() in STATEMENTS)
+
+
+def _in_short(rated: ItemRatings) -> list[str]:
+    """Say how far the two scales agree, and how many items are above the mean of both."""
+    if rated.compared is None:
+        return []
+    words, (first, second) = current_words(), map(as_text, rated.compared)
+    found = [
+        f"{number(r)} over the {what}"
+        for r, what in ((rated.r_clusters, "clusters"), (rated.r_items, words.items))
+        if np.isfinite(r)
+    ]
+    match = [f"Pearson's r of {first} and {second} is {join_names(found)}."] if found else []
+    n = len(rated.go_zone)
+    zone = f"{words.n_items(n)} {'is' if n == 1 else 'are'} above the mean of both {first} and {second}: the go-zone."
+    more = ""
+    if len(rated.scales) > 2:
+        more = " Further scales are in the tables; the first two columns of the file are compared."
+    return [*match, zone + more]
+
+
+def _means_table(rated: ItemRatings) -> ReportTable:
+    words, clusters = current_words(), rated.clusters
+    by_people = bool(rated.means["n_annotators"].any())
+    rows = [
+        row(cluster_cell(clusters, code), *(_mean_cell(rated, name, scale) for scale in rated.scales))
+        for code, name in enumerate(clusters.index)
+    ]
+    rows.append(row("All", *(number(value) for value in rated.overall)))
+    over = words.annotators if by_people else words.items
+    reading = (
+        f"The mean over the {words.items} of a cluster, each counted once, with its 95% interval over {over}. All: the "
+        f"mean over all {words.items}."
+    )
+    return ReportTable(
+        "ratings",
+        "Mean ratings of the clusters",
+        [Column("Cluster", clusters.kind), *(Column(as_text(scale)) for scale in rated.scales)],
+        rows,
+        reading=reading,
+        download=download("cluster-ratings.csv", rated.means.round(PLACES).reset_index()),
+    )
+
+
+def _mean_cell(rated: ItemRatings, cluster: Any, scale: str) -> str:
+    found = rated.means.loc[(cluster, scale)]
+    if not np.isfinite(found["low"]):
+        return number(found["mean"])
+    return f"{number(found['mean'])} ({number(found['low'])} to {number(found['high'])})"
+
+
+def _pattern(rated: ItemRatings) -> Figure:
+    first, second = map(as_text, cast("tuple[str, str]", rated.compared))
+    r = rated.r_clusters
+    match = f" Pearson's r of the two columns of means is {number(r)}." if np.isfinite(r) else ""
+    caption = (
+        f"Pattern match: the mean of each cluster for {first} and for {second}, in the same units. Lines that run "
+        f"alike are clusters rated alike; a line that crosses others changes its rank.{match}"
+    )
+    ax = plot_pattern_match(rated, ax=Sheet())
+    file = small(download("pattern-match.csv", rated.pattern.iloc[:, :2].round(PLACES), "cluster"))
+    return Figure.of("pattern", cast(MatplotlibFigure, ax.figure), f"Ladder graph. {caption}", caption, file)
+
+
+def _go_zone(rated: ItemRatings) -> Figure:
+    words, (first, second) = current_words(), map(as_text, cast("tuple[str, str]", rated.compared))
+    ax = plot_go_zone(rated, ax=Sheet())
+    middle = rated.overall
+    caption = (
+        f"Go-zone: each of the {words.items} by its mean for {first} and for {second}. The dashed lines are the means "
+        f"over all {words.items}, {number(middle.iloc[0])} and {number(middle.iloc[1])}; the shaded quadrant is above "
+        "both."
+    )
+    caption += f" {words.Items} are named where there is room." if n_named(ax) else ""
+    compared = rated.items[["cluster", *rated.scales[:2], "above"]].round(PLACES)
+    file = small(download("go-zone.csv", compared, "item"))
+    return Figure.of("go-zone", cast(MatplotlibFigure, ax.figure), f"Scatter plot. {caption}", caption, file)
+
+
+def _items_table(subject: Subject, rated: ItemRatings) -> ReportTable:
+    words, clusters, items = current_words(), rated.clusters, rated.items
+    bridging = None if subject.co_occurrence is None else bridging_of(subject.co_occurrence)
+    first = rated.scales[0]
+    order = np.argsort(-np.nan_to_num(items[first].to_numpy(), nan=-np.inf), kind="stable")
+    head = [Column(words.Item, "text", of_items=True), Column("Cluster", clusters.kind)]
+    head += [Column(as_text(scale)) for scale in rated.scales]
+    head += [Column("Above the mean", "text")] if rated.compared else []
+    rows = []
+    for place in order[:MOST_ITEMS].tolist():
+        each = items.iloc[place]
+        cells = [name_cell(items.index[place]), _cluster(subject, int(clusters.codes[place]))]
+        cells += [Cell(number(each[scale])) for scale in rated.scales]
+        cells += [Cell(name_text(each["above"]) if each["above"] else "–")] if rated.compared else []
+        rows.append(cells)
+    by = f"by {as_text(first)}"
+    return ReportTable(
+        "rated-items",
+        f"Mean ratings of the {words.items}, {by}",
+        head,
+        rows,
+        reading="Above the mean: for which of the two that are compared." if rated.compared else "",
+        order=by,
+        more=_say_left(len(order), "ratings.csv"),
+        download=download("ratings.csv", ratings_frame(rated, bridging), "item"),
+    )
+
+
+def _cluster(subject: Subject, code: int) -> Cell:
+    return Cell("–") if code < 0 else cluster_cell(subject.clusters, code)
+
+
+def _say_left(n_items: int, file: str) -> str:
+    left = n_items - MOST_ITEMS
+    return f"{left:,} more (in {file})" if left > 0 else ""

@@ -1,0 +1,166 @@
+"""Ratings of the items on one or more scales, from a table: a row for each rating of a person, or for each item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from consilience.analysis.bridging import bridging_of
+from consilience.analysis.findings import Findings
+from consilience.analysis.item_ratings import ANNOTATOR, ITEM, RESERVED, item_ratings
+from consilience.analysis.names import join_names, quantify
+from consilience.annotations import Groupings
+from consilience.annotations.files.table import Table
+from consilience.annotations.files.vocabulary import role_of_name
+from consilience.annotations.keywords import spell
+from consilience.annotations.names import MISSING, plain
+from consilience.errors import InputError
+from consilience.inspection.report.concept_sections import ratings_frame
+from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
+from consilience.workflows.item_columns import ids_beside, is_called_id, item_column
+from consilience.workflows.item_names import ItemNames
+from consilience.workflows.notes import note
+from consilience.workflows.outputs import write_table
+from consilience.workflows.sources import TableSource
+from consilience.workflows.tables import names_as, read_table
+from consilience.workflows.text import others
+
+RATINGS_FILE = "ratings.csv"
+MOST_SCALES = 10  # more columns of numbers are people, each with a column
+
+
+def read_ratings(path: TableSource | None, annotations: Any, left_out: Iterable[Any] = ()) -> pd.DataFrame | None:
+    """Read ratings of the items: a column of items, one of people if a row is a person's, and a column for each scale.
+
+    Columns of text and of ids are no scales. Rows about other items, and of people who were left out of the sorts, are
+    left out, and counted in a note.
+
+    Raises
+    ------
+    InputError
+        The annotations are no groupings; or there is no such file, column or item, a cell is neither blank nor a
+        number, or somebody rated an item twice.
+    """
+    if path is None:
+        return None
+    if not isinstance(annotations, Groupings):
+        needs = f"{spell(ratings=None)} needs groupings, since it compares the ratings of clusters"
+        raise InputError(f"{needs}; see {spell(kind='groupings')}.")
+    table = with_decimal_points(read_table(path, annotations.items))
+    person = _column_of(table, ANNOTATOR)
+    item = item_column(table, path, items=annotations.items, besides=[person], parameter="") if person is None else None
+    item = _item_column(table, path, person, annotations.items) if item is None else item
+    names = _names(table, path, item, annotations.items)
+    frame = _scales(table, path, [item, person], names)
+    frame.insert(0, ITEM, names)
+    if person is not None:
+        frame.insert(1, ANNOTATOR, _names(table, path, person, annotations.annotators))
+    _require_once(frame, table, path)
+    return _of_study(frame, path, annotations.items, set(left_out))
+
+
+def _column_of(table: Table, role: str) -> Any:
+    """Return the column whose name has a role, one of ids rather than another; None if there is none."""
+    called = {name: found for name in table.columns if (found := role_of_name(name)) is not None and found.role == role}
+    return min(called, key=lambda name: called[name].part != "identifier", default=None)
+
+
+def _item_column(table: Table, path: TableSource, person: Any, items: pd.Index) -> Any:
+    """Return the column of items of a table with several rows for each."""
+    known = set(map(str, items))
+    rest = [name for name in table.columns if name != person]
+    held = {name: len(known & set(map(str, table.column(name).names))) for name in rest}
+    found = [name for name in rest if held[name] and held[name] == max(held.values())]
+    called = [name for name in found if is_called_id(name)] or found
+    if not called:
+        raise InputError(f"{path}: No column names items of the annotations, such as {plain(items[0])!r}.")
+    return called[0]
+
+
+def _names(table: Table, path: TableSource, column: Any, known: pd.Index) -> pd.Index:
+    """Return the names in a column, one per row, written as those known."""
+    coded = table.column(column)
+    if coded.has_missing:
+        row = int(np.argmax(coded.codes == MISSING))
+        raise InputError(f"{path}: {str(column)!r} in {table.where(row)} is missing.")
+    return names_as(coded.names.take(coded.codes), known)
+
+
+def _scales(table: Table, path: TableSource, besides: list[Any], names: pd.Index) -> pd.DataFrame:
+    """Return the columns of numbers, NaN where a cell is blank."""
+    rest = [name for name in table.columns if name not in besides]
+    ids, reader = ids_beside(table, rest), ColumnReader(table, path, names)
+    cells = {name: read_cells(table.frame[name]) for name in rest if name not in ids}
+    scales = {name: held for name, held in cells.items() if not held.is_text and not held.missing.all()}
+    left = [str(name) for name in rest if name not in scales]
+    if not scales:
+        shown = ", ".join(map(str, table.columns))
+        raise InputError(f"{path}: There is no column of numbers for the ratings. Found {shown}.")
+    if len(scales) > MOST_SCALES:
+        raise InputError(
+            f"{path}: There are {len(scales)} columns of numbers, and at most {MOST_SCALES} can be scales; if each is "
+            "a person, give a row for each item and person, with the columns item, annotator and one for each scale."
+        )
+    taken = [name for name in scales if str(name) in RESERVED]
+    if taken:
+        raise InputError(f"{path}: The column {taken[0]!r} cannot be a scale, as {RATINGS_FILE} has one so called.")
+    if left:
+        note(f"{path}: {join_names(left)} {'holds' if len(left) == 1 else 'hold'} no ratings and was not used.")
+    return pd.DataFrame({str(name): reader.numbers(name, held, blanks=True) for name, held in scales.items()})
+
+
+def _require_once(frame: pd.DataFrame, table: Table, path: TableSource) -> None:
+    """Raise an InputError if somebody rated an item twice, or an item without people has two rows."""
+    keys = [name for name in (ITEM, ANNOTATOR) if name in frame]
+    again = frame.duplicated(keys).to_numpy()
+    if again.any():
+        row = int(np.argmax(again))
+        who = f" by {plain(frame[ANNOTATOR][row])!r}" if ANNOTATOR in frame else ""
+        where = table.where(row)
+        raise InputError(f"{path}: The item {plain(frame[ITEM][row])!r} is rated twice{who}, again in {where}.")
+
+
+def _of_study(frame: pd.DataFrame, path: TableSource, items: pd.Index, left_out: set[Any]) -> pd.DataFrame:
+    """Return the ratings of known items by people who were not left out, and note what was read."""
+    known = frame[ITEM].isin(items)
+    if not known.any():
+        example = f"such as {plain(frame[ITEM].iloc[0])!r}"
+        raise InputError(f"{path}: None of its items ({example}) is one of the annotations ({plain(items[0])!r}).")
+    if not known.all():
+        note(f"Rows of {path} about other items, left out: {int((~known).sum()):,}.")
+    frame = frame[known]
+    people = ""
+    if ANNOTATOR in frame:
+        out = frame[ANNOTATOR].isin(left_out)
+        if out.any():
+            note(f"Rows of {path} by annotators who were left out: {int(out.sum()):,}.")
+        frame = frame[~out]
+        people = f" by {quantify(frame[ANNOTATOR].nunique(), 'annotator')}"
+    scales = [str(name) for name in frame if name not in (ITEM, ANNOTATOR)]
+    for scale in scales:
+        if frame[scale].isna().all():
+            raise InputError(f"{path}: Nobody rated an item of the annotations on the scale {scale!r}.")
+    note(f"Ratings of {path}: {join_names(scales)}, of {quantify(frame[ITEM].nunique(), 'item')}{people}.")
+    without = items[~items.isin(frame[ITEM])]
+    if len(without):
+        note(f"{path}: The item {plain(without[0])!r} has no ratings{others(len(without), ', nor have')}.")
+    return frame.reset_index(drop=True)
+
+
+def rename_rated(names: ItemNames, ratings: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return ratings of the items by their texts."""
+    return None if ratings is None else ratings.assign(**{ITEM: names.rename(pd.Index(ratings[ITEM]))})
+
+
+def write_ratings(found: Findings, ratings: pd.DataFrame | None, folder: Path, names: ItemNames | None) -> list[str]:
+    """Write the mean ratings of the items with their bridging values, if there are ratings; return the file's name."""
+    if ratings is None:
+        return []
+    bridging = None if found.co_occurrence is None else bridging_of(found.co_occurrence)
+    table = ratings_frame(item_ratings(found, ratings), bridging).reset_index()
+    write_table(table if names is None else names.add_ids(table), folder / RATINGS_FILE)
+    return [RATINGS_FILE]

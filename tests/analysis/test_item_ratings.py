@@ -1,0 +1,124 @@
+"""Ratings of items: means by hand, intervals against those of people's own means, correlations and the go-zone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from consilience import Groupings
+from consilience.consensus import MajorityVote, SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import item_ratings
+
+ITEMS = ["a", "b", "c", "d", "e", "f"]
+
+
+@pytest.fixture(scope="module")
+def fusion():
+    """Three clusters of two items each."""
+    sorts = [[["a", "b"], ["c", "d"], ["e", "f"]]] * 3
+    return SubsetFusion(n_clusters=3, random_state=0).fit(Groupings.from_lists(sorts))
+
+
+def rated_by(values, people=("p", "q", "r", "s")):
+    """Return a long table of the ratings on two scales, of an array of shape (people, items, 2)."""
+    rows = [
+        (item, person, *values[p, i])
+        for p, person in enumerate(people)
+        for i, item in enumerate(ITEMS[: len(values[p])])
+    ]
+    return pd.DataFrame(rows, columns=["item", "annotator", "importance", "feasibility"])
+
+
+@pytest.fixture
+def values():
+    return np.random.default_rng(0).integers(1, 6, size=(4, 6, 2)).astype(float)
+
+
+def test_means_counts_and_errors_of_the_items(fusion, values):
+    found = item_ratings(fusion, rated_by(values)).items
+    np.testing.assert_allclose(found["importance"], values[:, :, 0].mean(0))
+    assert found["importance_n"].tolist() == [4] * 6
+    np.testing.assert_allclose(found["feasibility_se"], stats.sem(values[:, :, 1], axis=0))
+
+
+def test_if_everybody_rated_everything_the_interval_is_that_of_the_peoples_own_means(fusion, values):
+    found = item_ratings(fusion, rated_by(values))
+    of_a = fusion.labels_[fusion.items_.get_loc("a")]
+    own = values[:, :2, 0].mean(1)
+    low, high = stats.t.interval(0.95, 3, own.mean(), stats.sem(own))
+    np.testing.assert_allclose(found.means.loc[(of_a, "importance"), ["mean", "low", "high"]], [own.mean(), low, high])
+
+
+def test_missing_ratings_change_the_weights_and_not_the_item_counts(fusion, values):
+    values[1:, 0, 0] = np.nan  # one person rated a, four rated b
+    found = item_ratings(fusion, rated_by(values))
+    of_a = fusion.labels_[fusion.items_.get_loc("a")]
+    row = found.means.loc[(of_a, "importance")]
+    moved = (values[:, 1, 0] - values[:, 1, 0].mean()) / 4 / 2  # what each person moves the mean by
+    error = np.sqrt(4 / 3 * (moved**2).sum())
+    assert row["mean"] == pytest.approx((values[0, 0, 0] + values[:, 1, 0].mean()) / 2)
+    assert row["high"] - row["mean"] == pytest.approx(stats.t.ppf(0.975, 3) * error)
+    assert (row["n_items"], row["n_annotators"]) == (2, 4)
+
+
+def test_of_means_the_interval_is_over_items(fusion):
+    table = pd.DataFrame({"importance": [1, 2, 3, 3, 4.0, np.nan]}, index=ITEMS)
+    found = item_ratings(fusion, table)
+    of_a, of_e = (fusion.labels_[fusion.items_.get_loc(name)] for name in "ae")
+    np.testing.assert_allclose(
+        found.means.loc[(of_a, "importance"), ["low", "high"]], stats.t.interval(0.95, 1, 1.5, 0.5)
+    )
+    assert found.means.loc[(of_e, "importance"), ["low", "high"]].isna().all()  # one item
+    assert found.items.columns.tolist() == ["cluster", "importance"]
+    assert found.compared is None
+    assert not len(found.go_zone)
+
+
+def test_correlations_and_quadrants(fusion, values):
+    found = item_ratings(fusion, rated_by(values))
+    means = values.mean(0)
+    assert found.r_items == pytest.approx(np.corrcoef(means.T)[0, 1])
+    by_cluster = means.reshape(3, 2, 2).mean(1)
+    assert found.r_clusters == pytest.approx(np.corrcoef(by_cluster.T)[0, 1])
+    over = means > means.mean(0)
+    names = ["", "feasibility", "importance", "importance and feasibility"]
+    assert found.items["above"].tolist() == [names[2 * first + second] for first, second in over]
+    assert found.go_zone.tolist() == [name for name, both in zip(ITEMS, over.all(1)) if both]
+
+
+def test_an_item_on_the_line_is_not_above_it_and_scales_that_do_not_vary_have_no_correlation(fusion):
+    table = pd.DataFrame({"item": ITEMS, "x": [3] * 6, "y": range(6)})
+    found = item_ratings(fusion, table)
+    assert set(found.items["above"]) == {"", "y"}
+    assert np.isnan(found.r_clusters)
+    assert np.isnan(found.r_items)
+
+
+def test_scales_can_be_chosen(fusion, values):
+    found = item_ratings(fusion, rated_by(values), scales=["feasibility", "importance"])
+    assert found.compared == ("feasibility", "importance")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.assign(item=["z", *t["item"][1:]]), "The item 'z' of the ratings is not one of the model"),
+        (lambda t: pd.concat([t, t[:1]]), "The item 'a' is rated twice by 'p', again in row 24"),
+        (lambda t: t[["item", "annotator"]], "must have a column of numbers"),
+        (lambda t: t.assign(importance=np.nan), "No item has a rating on the scale 'importance'"),
+        (lambda t: t.assign(importance=np.inf), "The rating 'importance' of the item 'a' in row 0 is infinite"),
+        (lambda t: t.rename(columns={"importance": "cluster"}), "called 'cluster'"),
+        (lambda t: t.to_numpy(), "must be a DataFrame"),
+    ],
+)
+def test_ratings_that_cannot_be_used(fusion, values, change, said):
+    with pytest.raises(InputError, match=said):
+        item_ratings(fusion, change(rated_by(values)))
+
+
+def test_unknown_scales_and_classes_are_refused(fusion, values):
+    with pytest.raises(InputError, match="columns of numbers called 'cost'"):
+        item_ratings(fusion, rated_by(values), scales=["cost"])
+    with pytest.raises(InputError, match="the model finds classes"):
+        item_ratings(MajorityVote().fit([["x", "x"], ["y", "y"]]), rated_by(values))

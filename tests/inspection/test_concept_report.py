@@ -1,0 +1,78 @@
+"""The sections of concept mapping: ratings of clusters and items, and bridging values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings
+from consilience.analysis import findings
+from consilience.consensus import MajorityVote, SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import bridging_values, item_ratings, report
+
+ITEMS = ["buses", "trains", "trees", "<b>parks</b>", "=1+1", "clinic"]
+SORTS = [[ITEMS[:2], ITEMS[2:4], ITEMS[4:]]] * 4 + [[ITEMS[:3], ITEMS[3:]], [ITEMS[:2], ITEMS[2:]]]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return SubsetFusion(n_clusters=3, random_state=0).fit(Groupings.from_lists(SORTS))
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    values = np.random.default_rng(0).integers(1, 6, size=(6, 5, 2))
+    rows = [(item, f"p{p}", *values[i, p]) for i, item in enumerate(ITEMS) for p in range(5)]
+    return pd.DataFrame(rows, columns=["item", "annotator", "importance", "<i>cost</i>"])
+
+
+@pytest.fixture(scope="module")
+def page(model, ratings, read):
+    return read(report(model, certainty=None, ratings=ratings, words="statements,participants"))
+
+
+def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings):
+    found = item_ratings(model, ratings)
+    head, *rows = page.table("ratings")
+    assert head == ["Cluster", "importance", "<i>cost</i>"]
+    first = found.means.loc[(0, "importance")]
+    assert rows[0][1] == "{:.2f} ({:.2f} to {:.2f})".format(*first[["mean", "low", "high"]])
+    assert rows[-1][:2] == ["All", f"{found.overall.iloc[0]:.2f}"]
+    assert len(page.file("cluster-ratings.csv")) == 6
+
+
+def test_the_table_of_items_is_in_the_order_of_the_first_scale(page, model, ratings):
+    found = item_ratings(model, ratings).items
+    _, *rows = page.table("rated-items")
+    assert [row[0] for row in rows] == found.sort_values("importance", ascending=False, kind="stable").index.tolist()
+    file = page.file("ratings.csv")
+    assert set(file.columns) >= {"cluster", "importance_n", "importance_se", "above", "bridging"}
+    assert "'=1+1" in set(file["item"])
+
+
+def test_bridging_values_are_folded_and_anchors_first(page, model):
+    values = bridging_values(Groupings.from_lists(SORTS))
+    _, *rows = page.table("bridging")
+    assert [float(row[2]) for row in rows] == sorted(values.round(2))
+    assert len(page.table("bridging-clusters")) == 4
+
+
+@pytest.mark.parametrize(("words", "shown"), [("statements,participants", True), ("cards,participants", False)])
+def test_statements_have_bridging_values_without_ratings(model, words, shown):
+    page = report(model, certainty=None, words=words)
+    assert ('id="bridging"' in page) == shown
+    assert 'id="ratings"' not in page
+
+
+def test_one_scale_has_no_match_and_no_go_zone(model, ratings, read):
+    page = report(model, certainty=None, ratings=ratings[["item", "annotator", "importance"]])
+    assert read(page).table("rated-items")[0] == ["Item", "Cluster", "importance"]
+    assert 'id="go-zone"' not in page
+    assert 'id="pattern"' not in page
+
+
+def test_classes_have_no_ratings(ratings):
+    labels = [["x", "x"], ["y", "y"]]
+    found = findings(MajorityVote().fit(labels), labels, certainty=None)
+    with pytest.raises(InputError, match="the model finds classes"):
+        report(found, ratings=ratings)
