@@ -37,11 +37,8 @@ def by_hand(sorts, n_items):
 def test_counts_are_those_by_hand_and_the_tree_is_nested(sorts):
     groupings = Groupings.from_matrix(list(map(list, zip(*sorts, strict=True))))
     found = exact_groups(groupings)
-    rows = {tuple(row.items): (row.n_annotators, row.n_sorted) for row in found.itertuples(index=False)}
-    columns = dict(
-        zip(map(tuple, found["items"]), zip(found["n_annotators"], found["n_sorted"], strict=True), strict=True)
-    )
-    assert columns == by_hand(sorts, 4), rows
+    counts = zip(found["n_annotators"], found["n_sorted"], strict=True)
+    assert dict(zip(map(tuple, found["items"]), counts, strict=True)) == by_hand(sorts, 4)
     assert found["share"].is_monotonic_decreasing
     tree = [set(items) for items in found.loc[found["in_tree"], "items"]]
     assert all(a <= b or b <= a or not a & b for a, b in combinations(tree, 2))

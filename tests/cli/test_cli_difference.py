@@ -83,11 +83,9 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(fails, studies, tmp_path,
 
 
 def test_segments_of_one_study(run, fails, studies, tmp_path):
-    answers = "annotator,device,place\n" + "".join(f"p{n},{'phone' if n % 2 else 'desktop'},a\n" for n in range(12))
     annotators = pd.read_csv(tmp_path / "before.csv")["annotator"].unique()
-    for number, name in enumerate(annotators):
-        answers = answers.replace(f"p{number},", f"{name},")
-    (tmp_path / "people.csv").write_text(answers)
+    answers = pd.DataFrame({"annotator": annotators, "device": ["phone", "desktop"] * 6, "place": "a"})
+    answers.to_csv(tmp_path / "people.csv", index=False)
     segments = ("--people", "people.csv", "--by", "device=phone")
     found = json.loads(run("difference", "before.csv", *segments, *QUICK, "--out", "out", "--json").stdout)
     assert found["names"] == ["phone", "not phone"]

@@ -43,7 +43,7 @@ def test_who_is_not_counted_is_noted(answers):
     assert said == [
         f"{answers}: 'ghost' gave no annotations; their answers are not used.",
         f"{answers}: 1 annotator has no answer in it.",
-        f"{answers}: 2 annotators gave no answer in the column 'a=b'.",
+        f"{answers}: 1 annotator gave no answer in the column 'a=b'.",
     ]
 
 

@@ -40,7 +40,7 @@ class Answers:
     annotators: pd.Index
 
     def column(self, name: str) -> str:
-        """Return the name of a column as the table has it, and note how many gave no answer.
+        """Return the name of a column as the table has it, and note how many of those in the table gave no answer.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Answers:
         if len(alike) != 1:
             shown, near = ", ".join(map(repr, columns)), near_spelling(name, columns)
             raise InputError(f"{self.path}: There is no column {name!r}.{near} Found {shown}.")
-        without = int(self.frame[alike[0]].reindex(self.annotators).isna().sum())
+        without = int(self.frame[alike[0]].isna().sum())
         if without:
             note(f"{self.path}: {quantify(without, 'annotator')} gave no answer in the column {alike[0]!r}.")
         return alike[0]
