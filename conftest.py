@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_setup(item):
-    shape_checks.Tests.folder = sys.intern(str(item.path.parent))
+    shape_checks.Tests.begin(item.path)
 
 
 @pytest.fixture(autouse=True)

@@ -1,29 +1,41 @@
 """Which calls of the package's functions are checked against their types and shapes.
 
 A check costs more than many of the functions that it guards, and jaxtyping's import hook checks every call. Here a
-function is checked at its first, second, fourth, eighth, ... call in each folder of tests; one that is defined within
-another, for which the check would have to be compiled each time, in the whole run. Checks are made when they are first
-needed, not on import. With `--check-every-call`, as in `make test-all`, every call is checked.
+function is checked in the tests of its own room, `consilience.active` in `tests/active`, and in tests of all rooms; and
+there at its first, second, fourth, eighth, ... call in each folder. One that is defined within another, for which the
+check would have to be compiled each time, is counted in the whole run. Checks are made when they are first needed, not
+on import. With `--check-every-call`, as in `make test-all`, every call is checked.
 """
 
 import dataclasses
 import functools
 import inspect
+import sys
 from importlib import metadata
+from pathlib import Path
 
 import jaxtyping
 from packaging.version import Version
 
+ROOT = Path(__file__).parents[1]
 check_each_call = jaxtyping.jaxtyped
 # earlier ones look for the annotations of a function in the module of its wrapper
 FASTAPI_READS_WRAPPERS = Version(metadata.version("fastapi")) >= Version("0.123.6")
 
 
 class Tests:
-    """The folder of the test that runs, as an interned string, and whether each call is checked."""
+    """The room and the folder of the test that runs, as interned strings, and whether each call is checked."""
 
+    room = None
     folder = None
     every_call = False
+
+    @classmethod
+    def begin(cls, path):
+        """Note where a test stands; one in no folder of its own is of all rooms."""
+        rooms = path.relative_to(ROOT).parts[1:-1]
+        cls.folder = sys.intern("/".join(rooms))
+        cls.room = sys.intern(next((room for room in rooms if room != "consilience"), ""))
 
 
 class Calls:
@@ -51,6 +63,7 @@ def check_some_calls(fn=None, *, typechecker):
         return check_each_call(fn, typechecker=typechecker)
     if not fn.__annotations__ or (fn.__module__.startswith("consilience.collect.") and not FASTAPI_READS_WRAPPERS):
         return fn
+    room = sys.intern(f"{fn.__module__}.".split(".")[1])
     calls = _CALLS.setdefault((fn.__module__, fn.__qualname__), Calls())
     is_inner = "<locals>" in fn.__qualname__
     checked = None
@@ -59,6 +72,8 @@ def check_some_calls(fn=None, *, typechecker):
     def call(*args, **kwargs):
         __tracebackhide__ = True
         nonlocal checked
+        if Tests.room and Tests.room is not room and not Tests.every_call:
+            return fn(*args, **kwargs)
         if calls.folder is not Tests.folder and not is_inner:
             calls.folder, calls.number = Tests.folder, 0
         calls.number += 1

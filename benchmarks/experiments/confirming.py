@@ -26,7 +26,7 @@ def confirm(page: Page, against: str | None = None, parts: Iterable[str] | None 
 
 
 def _confirm(page: Page, earlier: Path | None, parts: set[str]) -> list[str]:
-    record, lines, cells = page.record(), [], [cell for _, cell in page.cells()]
+    record, lines, cells = page.record(), [], [cell for _, cell in page.cells]
     for (name, data, model), (part, members) in _groups(page, record, earlier is not None, parts).items():
         quickest = min(members, key=lambda cell: record.rows[cell.key]["seconds"])
         if earlier is None:

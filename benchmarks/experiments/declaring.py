@@ -86,11 +86,11 @@ def declare(subjects: Iterable[str], n_jobs: int = 1) -> list[str]:
 def _mark(page: Page, changed: set[str]) -> Iterator[str]:
     """Mark the rows of a page for which a changed sentinel stands, and write the page."""
     record, count = page.record(), 0
-    for part, cell in page.cells():
+    for part, cell in page.cells:
         if cell.key in record.rows and changed & sentinels.keys_of(page, part, cell):
             record.outdate(cell, commit())
             count += 1
     if count:
-        record.tidy(cell for _, cell in page.cells())
+        record.tidy(cell for _, cell in page.cells)
         pages.write(page, record)
         yield f"{page.name}: {count} rows are out of date"

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -119,19 +120,20 @@ class Page:
     def record(self) -> Record:
         return Record(self.name)
 
-    def cells(self) -> Iterator[tuple[Part, Cell]]:
-        """Yield every cell with its part; no two may have the same key."""
-        keys = set()
+    @cached_property
+    def cells(self) -> list[tuple[Part, Cell]]:
+        """Every cell with its part; no two may have the same key."""
+        found = {}
         for part in self.parts:
             for cell in part.cells():
-                if cell.key in keys:
+                if cell.key in found:
                     raise ValueError(f"The page {self.name} has two cells {cell.key}.")
-                keys.add(cell.key)
-                yield part, cell
+                found[cell.key] = part, cell
+        return list(found.values())
 
     def states(self, record: Record) -> Iterator[tuple[Part, Cell, str]]:
         """Yield each cell with the reason why its row is missing or out of date, if there is one."""
-        for part, cell in self.cells():
+        for part, cell in self.cells:
             yield part, cell, record.state(cell, cell.script(part.compute))
 
 
@@ -157,7 +159,7 @@ def compute(page: Page, parts: Iterable[str] | None = None, n_jobs: int = 2, aga
     for place, result in tqdm(results, total=len(due), desc=page.name, disable=None):
         part, cell = due[place]
         record.add(cell, cell.script(part.compute), result)
-    record.tidy(cell for _, cell in page.cells())
+    record.tidy(cell for _, cell in page.cells)
     return len(due)
 
 
@@ -299,7 +301,7 @@ def problems(page: Page) -> Iterator[str]:
     missing = {key: count for key, count in gaps(page, record).items() if key[2] == "missing"}
     for (part, model, state), count in missing.items():
         yield f"{page.name}: {part}, {model}: {count} rows, {state}"
-    wanted = {cell.key for _, cell in page.cells()}
+    wanted = {cell.key for _, cell in page.cells}
     if unknown := sum(key not in wanted for key in record.rows):
         yield f"{page.name}: {unknown} rows belong to no cell"
     if missing:

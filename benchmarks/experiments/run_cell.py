@@ -24,7 +24,7 @@ def main() -> None:
     from benchmarks.experiments.page import rounded
 
     page = import_module(module).PAGE
-    part, cell = next((part, cell) for part, cell in page.cells() if cell.key == key)
+    part, cell = next((part, cell) for part, cell in page.cells if cell.key == key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         figures = part.compute(with_settings(cell, settings))

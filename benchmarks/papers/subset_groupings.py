@@ -48,7 +48,17 @@ def tables(record: Record) -> dict[str, str]:
 
 
 def quotes(record: Record) -> dict[str, Any]:
-    """Count what the sentences of the page quote."""
+    """Return what the sentences of the page quote."""
+    found = counts(record)
+    return found | {"claims": claims_from(found)}
+
+
+def claims(record: Record) -> list[Claim]:
+    return claims_from(counts(record))
+
+
+def counts(record: Record) -> dict[str, Any]:
+    """Count what the sentences and the claims are made from."""
     return {
         "fusions": fusions.quotes_of_fusions(record),
         "strategies": strategies.quotes_of_strategies(record),
@@ -57,16 +67,13 @@ def quotes(record: Record) -> dict[str, Any]:
         "large": strategies.quotes_of_large(record),
         "rates": strategies.quotes_of_rates(record),
         "replay": replay.quotes_of_replay(record),
-        "claims": claims(record),
     }
 
 
-def claims(record: Record) -> list[Claim]:
+def claims_from(counts: dict[str, Any]) -> list[Claim]:
     """Compare with what the text of the paper says of Figs. 1 to 5."""
-    over_tau = difficulty.quotes_of_difficulty(record)
+    over_tau, case_1, case_2, rates = (counts[name] for name in ("difficulty", "strategies", "large", "rates"))
     paper, means = over_tau["papers"], over_tau["papers"]["mean"]
-    case_1 = strategies.quotes_of_strategies(record)
-    case_2, rates = strategies.quotes_of_large(record), strategies.quotes_of_rates(record)
     hard, mixed = paper["hard"][EXPLOIT], case_1["all"]["explore-exploit"]
     leads = [gap for tau in (2, 5) for gap in case_2[f"tau{tau}"]["exploit"].values()]
     stable, erratic = case_1["stability"], {tau: case_2[f"tau{tau}"]["stability"][EXPLOIT] for tau in (2, 5)}

@@ -28,23 +28,20 @@ VERDICTS = {"below": "better", "level": "level", "above": "worse"}  # of a loss
 def results(record: Record, part: str) -> pd.DataFrame:
     """Return one row for each set and method."""
     rows = record.frame(part)
-    by_fit = rows.groupby(["data", "model"], sort=False)
-    found = [{"data": data, "model": name} | of_method(own, part) for (data, name), own in by_fit]
-    table = pd.DataFrame(found)
-    if "nmi" not in rows:
-        return table
-    linkage = rows[rows["model"] == LINKAGE].set_index(["data", "draw"])["nmi"]
-    leads = []
-    for row in found:
-        own = rows[(rows["data"] == row["data"]) & (rows["model"] == row["model"])]
-        known = own["nmi"].notna().all()
-        lead = paired(own["nmi"], linkage.loc[[(row["data"], draw) for draw in own["draw"]]]) if known else None
-        leads.append(
-            {"nmi_lead": lead.mean, "nmi_error": lead.error, "nmi_verdict": lead.verdict}
-            if lead
-            else {"nmi_lead": np.nan, "nmi_error": np.nan, "nmi_verdict": ""}
-        )
-    return table.join(pd.DataFrame(leads))
+    fits = dict(iter(rows.groupby(["data", "model"], sort=False)))
+    found = [{"data": data, "model": name} | of_method(own, part) for (data, name), own in fits.items()]
+    if "nmi" in rows:
+        for row, own in zip(found, fits.values()):
+            row |= lead_in_nmi(own, fits.get((row["data"], LINKAGE)))
+    return pd.DataFrame(found)
+
+
+def lead_in_nmi(own: pd.DataFrame, linkage: pd.DataFrame | None) -> dict[str, Any]:
+    """Return the NMI of a method less that of average linkage, where there is a truth."""
+    if linkage is None or own["nmi"].isna().any():
+        return {"nmi_lead": np.nan, "nmi_error": np.nan, "nmi_verdict": ""}
+    lead = paired(own["nmi"], linkage.set_index("draw")["nmi"].loc[own["draw"]])
+    return {"nmi_lead": lead.mean, "nmi_error": lead.error, "nmi_verdict": lead.verdict}
 
 
 def of_method(rows: pd.DataFrame, part: str) -> dict[str, Any]:

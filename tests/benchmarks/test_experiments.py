@@ -164,7 +164,7 @@ def test_a_row_tells_settings_code_machine_and_commit(script, folders):
 def test_what_was_computed_before_an_interruption_is_kept(script, folders):
     found = page_of(script(), folders)
     record = found.record()
-    for part, cell in list(found.cells())[:2]:
+    for part, cell in list(found.cells)[:2]:
         record.add(cell, cell.script(part.compute), page.compute_figures(part.compute, cell))
     assert len(found.record().rows) == 2
     assert page.compute(found, n_jobs=1) == 4
@@ -263,9 +263,9 @@ def test_what_a_script_imports_from_the_package_is_named_and_not_followed(script
 def test_declared_rows_are_out_of_date_until_they_are_computed(script, folders):
     found = finished(script(), folders)
     record = found.record()
-    for _, cell in list(found.cells())[:3]:
+    for _, cell in list(found.cells)[:3]:
         record.outdate(cell, "abc")
-    record.tidy(cell for _, cell in found.cells())
+    record.tidy(cell for _, cell in found.cells)
     assert list(page.notes(found)) == ["test: part, Model: 3 rows, out of date since abc; to be computed again"]
     assert page.compute(found, n_jobs=1) == 3
     assert list(page.notes(found)) == []
@@ -374,7 +374,7 @@ def test_a_plot_of_other_results_is_found(script, folders):
     found = finished(module, folders)
     record = found.record()
     record.rows["part", "size 1", "Model", 0]["figures"]["value"] = 6.5
-    record.tidy(cell for _, cell in found.cells())
+    record.tidy(cell for _, cell in found.cells)
     assert list(page.problems(found))[-1] == "test: test.svg was drawn from other results, or by another script"
 
 

@@ -165,7 +165,7 @@ def test_the_best_possible_is_bayes_rule():
 
 def test_only_odd_draws_are_reported():
     assert all(draw % 2 for draw in DRAWS)
-    assert {cell.draw for _, cell in PAGE.cells()} == set(DRAWS)
+    assert {cell.draw for _, cell in PAGE.cells} == set(DRAWS)
 
 
 def test_labels_of_which_only_the_counts_were_recorded(monkeypatch):
@@ -185,7 +185,7 @@ def test_labels_of_which_only_the_counts_were_recorded(monkeypatch):
 
 
 def test_methods_that_are_left_out_are_the_slow_ones():
-    run = {(cell.part, cell.data, cell.model) for _, cell in PAGE.cells()}
+    run = {(cell.part, cell.data, cell.model) for _, cell in PAGE.cells}
     for part, data, _ in run:
         every = OF_PEOPLE_UNKNOWN if part == "counted" else MODELS
         assert {name for where, what, name in run if (where, what) == (part, data)} >= set(every)

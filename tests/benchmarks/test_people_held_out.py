@@ -84,7 +84,7 @@ def test_even_draws_divide_the_people_otherwise():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_only_odd_draws_are_reported(page):
-    assert {cell.draw for _, cell in page.cells()} == {1, 3, 5, 7, 9}
+    assert {cell.draw for _, cell in page.cells} == {1, 3, 5, 7, 9}
 
 
 # ---- judgements
@@ -414,13 +414,13 @@ def test_differences_are_written_with_their_sign():
 
 
 def test_methods_that_are_left_out_are_the_slow_ones():
-    run = {(cell.data, cell.model) for _, cell in groupings.PAGE.cells()}
+    run = {(cell.data, cell.model) for _, cell in groupings.PAGE.cells}
     everything = {(data, name) for sets in groupings.PARTS.values() for data in sets for name in OF_GROUPINGS}
     assert everything - run == {(data, name) for name, sets in groupings.SLOW.items() for data in sets}
 
 
 def test_the_settings_say_what_a_method_is_told():
-    told = {cell.model: cell.all_settings.get("n_clusters") for _, cell in groupings.PAGE.cells() if cell.estimator}
+    told = {cell.model: cell.all_settings.get("n_clusters") for _, cell in groupings.PAGE.cells if cell.estimator}
     assert {name for name, number in told.items() if number == "told"} == {
         "SubsetFusion(told)",
         "CSPA(told)",
