@@ -1,8 +1,8 @@
 """Which part of the product of all estimators and all cases `make test` runs; `make test-all` runs the rest.
 
 What is passed to estimators is read by the `fit` of their base, or by one of their own. An estimator for each of these
-stands for the others and meets every third case, so that each case is met by several of them. The others meet every
-tenth case in turn, so that what is particular to them is met, too.
+stands for the others and meets every fourth case, so that each case is met by several of them. The others meet every
+twelfth case in turn, so that what is particular to them is met, too.
 """
 
 import pytest
@@ -24,7 +24,7 @@ COMPILED = ("BayesSCDC", "SCDC", "DeepMCVC")
 
 def is_quick(name, turn):
     """Whether an estimator meets a case, by the number of the case, in the quick tests."""
-    every = 3 if name in REPRESENTATIVES else 10
+    every = 4 if name in REPRESENTATIVES else 12
     return name not in COMPILED and (list(registry.ESTIMATORS).index(name) + turn) % every == 0
 
 

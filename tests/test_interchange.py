@@ -11,6 +11,7 @@ from consilience import Groupings, Labels, registry
 from consilience.consensus import KCC, DawidSkene, MajorityVote
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.interchange import to_argilla, to_cleanlab, to_columns, to_crowdkit, to_label_studio, to_obs
+from tests.quick_cases import some_quick
 
 SAID = pd.DataFrame(
     [["cat", "cat", "cat"], ["dog", "dog", "cat"], ["dog", "dog", "dog"], ["cat", "cat", "dog"]],
@@ -111,7 +112,7 @@ def test_observations_are_joined_by_their_names(model, without_probabilities):
     assert list(to_obs(without_probabilities)) == ["consilience_cluster"]
 
 
-@pytest.mark.parametrize("name", ["MCVC", "MetaClustering", "CorrelationClustering", "SubsetFusion"])
+@pytest.mark.parametrize("name", some_quick(["MCVC", "MetaClustering", "CorrelationClustering", "SubsetFusion"], 2))
 def test_models_of_every_kind(name):
     rng = np.random.default_rng(0)
     sorts = np.where(rng.random((12, 6)) < 0.8, np.arange(12)[:, None] % 3, rng.integers(3, size=(12, 6)))

@@ -39,6 +39,7 @@ from consilience.persistence.archive import parse_array
 from consilience.persistence.codec import MAX_DEPTH, REMAINDER, UnknownValueError, ValueDecoder, ValueEncoder
 from consilience.persistence.kinds import KINDS
 from consilience.semisupervised import PartitionLabelModel
+from tests.quick_cases import some_quick
 from tests.subset_groupings import arguments
 
 FEATURES = pd.DataFrame(
@@ -388,7 +389,7 @@ def columns_by_kind(remainder, output, by_name):
 
 
 @pytest.mark.parametrize("remainder", ["drop", "passthrough", StandardScaler()], ids=["drop", "pass", "scale"])
-@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize("output", some_quick(["pandas", "default"]))
 @pytest.mark.parametrize("by_name", [True, False], ids=["name", "place"])
 def test_pipelines_of_columns_are_restored_exactly(remainder, output, by_name, tmp_path):
     pipeline = make_pipeline(columns_by_kind(remainder, output, by_name), unfitted())

@@ -15,6 +15,7 @@ from consilience.errors import InputError
 from consilience.inference.randomness import check_random_state
 from consilience.persistence import load, save
 from consilience.selection.comparison import compare
+from tests.quick_cases import quick_in_turn
 from tests.test_estimator_contract import COMPILED, fit, small_study
 
 DRAW = [
@@ -33,7 +34,7 @@ def test_generators_go_on_and_states_repeat():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::consilience.errors.AnnotationWarning")
-@pytest.mark.parametrize("name", DRAW)
+@pytest.mark.parametrize("name", quick_in_turn(DRAW, 0, every=2))
 def test_estimators_take_a_generator(name):
     X, annotations, _ = small_study()
     one, two = (fit(name, X, annotations, random_state=np.random.default_rng(3)) for _ in range(2))

@@ -70,7 +70,7 @@ def assert_configured(model, parameters):
             assert name in drawn or same(held[name], value), name
 
 
-@pytest.mark.parametrize(("path", "expected"), quick_in_turn(saved(), 0, every=2))
+@pytest.mark.parametrize(("path", "expected"), quick_in_turn(saved(), 0, every=4))
 def test_a_saved_model_predicts_what_it_did(path, expected):
     require_libraries(path)
     with warnings.catch_warnings():

@@ -63,6 +63,7 @@ def test_nobody_is_asked_about_an_item_twice_and_a_call_repeats_no_item(data):
 
 @settings(max_examples=3, deadline=None)
 @given(order=st.permutations(range(36)))
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing(order):
     table = crowd()
     one, other = session_of(table), session_of(table.iloc[order[:18]]).tell(table.iloc[order[18:]])

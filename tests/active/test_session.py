@@ -15,6 +15,7 @@ from consilience.consensus import SubsetFusion
 from consilience.errors import AnnotationWarning, InputError
 from consilience.metrics.clusterings import nmi
 from tests.active.situations import dense_counts
+from tests.quick_cases import quick_in_turn
 from tests.test_persistence import same
 
 ITEMS = list("abcdefghij")
@@ -73,7 +74,7 @@ def presented(situation):
 # asking
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", quick_in_turn(STRATEGIES, 1))
 def test_ask_and_tell_several_times(strategy):
     session = begun(strategy=strategy)
     numbers = []
@@ -108,7 +109,7 @@ def test_subsets_of_one_call_take_each_other_into_account():
     assert sorted(one.items + other.items) == ITEMS
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", quick_in_turn(STRATEGIES, 0))
 def test_the_same_seed_composes_the_same_subsets(strategy):
     def collected():
         session = begun(strategy=strategy, random_state=3)

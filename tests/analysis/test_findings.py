@@ -198,6 +198,7 @@ def test_findings_are_words_for_the_reader(many):
     assert str(found).startswith("3 cards in 2 classes by 3 participants\n")
 
 
+@pytest.mark.slow
 def test_which_number_of_clusters_agrees_best_whether_it_was_found_or_given():
     sorts = pairs_in_piles()
     found = findings(SubsetFusion(random_state=0).fit(sorts), sorts, certainty=None)

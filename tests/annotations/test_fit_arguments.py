@@ -15,6 +15,7 @@ from consilience.consensus import CSPA, DawidSkene, MajorityVote, MetaClustering
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 from consilience.persistence import load, save
 from consilience.semisupervised import PartitionLabelModel
+from tests.quick_cases import quick_in_turn
 
 VISITORS = ["Anna", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo"]
 PAINTINGS = [f"Painting {i}" for i in range(60)]
@@ -169,7 +170,7 @@ def read(request, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [Groupings, Labels])
-@pytest.mark.parametrize("word", ["not seen", "Not Seen", "-", "?", "unknown", "None"])
+@pytest.mark.parametrize("word", quick_in_turn(["not seen", "Not Seen", "-", "?", "unknown", "None"], 0))
 @pytest.mark.parametrize("content", ["numbers", "words"])
 def test_a_value_that_looks_missing_is_noted(numbered, read, kind, word, content):
     wide = numbered.astype(object) if content == "numbers" else numbered.map(lambda pile: THINGS[pile]).astype(object)

@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.next_label import Crowd, active_lab_scores, replay
 from consilience import Labels
+from tests.quick_cases import some_quick
 
 MATRIX = [
     [0, 0, 1, None],
@@ -45,7 +46,7 @@ def test_scores_of_one_label_an_item_are_those_of_cleanlab():
 
 
 @pytest.mark.filterwarnings("ignore:DawidSkene. no item has two labels")
-@pytest.mark.parametrize("strategy", ["session", "ActiveLab with ours"])
+@pytest.mark.parametrize("strategy", some_quick(["session", "ActiveLab with ours"]))
 def test_a_replay_goes_through_all_labels(strategy):
     rng = np.random.default_rng(0)
     truth = np.arange(20) % 2

@@ -17,6 +17,7 @@ from consilience.semisupervised import PartitionLabelModel
 from consilience.workflows.features import read_features
 from consilience.workflows.jobs import FeatureOptions
 from tests.cli.conftest import further
+from tests.quick_cases import some_quick
 
 MODEL = "out/model.zip"
 ITEMS = pd.Index([f"item {i}" for i in range(12)], name="item")
@@ -221,7 +222,7 @@ def test_gaps_are_refused_with_the_remedy(patients, fails):
     )
 
 
-@pytest.mark.parametrize("impute", ["median", "mean", "most_frequent"])
+@pytest.mark.parametrize("impute", some_quick(["median", "mean", "most_frequent"]))
 @pytest.mark.parametrize("categorical", ["all", "colour"])
 def test_predict_applies_the_preprocessing_of_fit(impute, categorical, patients, study, run, quick, quick_report):
     options = ("--categorical", categorical, "--impute", impute)

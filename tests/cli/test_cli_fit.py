@@ -15,6 +15,7 @@ from consilience.semisupervised import PartitionLabelModel
 from consilience.simulation import simulate_crowd, simulate_pairs
 from consilience.workflows.saved_models import last_step
 from tests.cli.conftest import PARTITION, further
+from tests.quick_cases import quick_in_turn
 
 FILES = {"report.html", "clusters.csv", "annotators.csv", "mapping.csv", "model.zip", "summary.json"}
 HEAPS = [0] * 4 + [1] * 4 + [2] * 4
@@ -237,7 +238,7 @@ def test_the_same_seed_gives_the_same_files(study, run, quick, quick_report):
         assert (study / "one" / name).read_bytes() == (study / "two" / name).read_bytes()
 
 
-@pytest.mark.parametrize("model", ["MCVC", "MPCKMeans", "Crowdclustering", "KCC"])
+@pytest.mark.parametrize("model", quick_in_turn(["MCVC", "MPCKMeans", "Crowdclustering", "KCC"], 0, every=2))
 def test_models_of_pairs_write_a_report_and_a_summary(model, tmp_path, run, monkeypatch, request):
     reports = None if model == "MPCKMeans" else request.getfixturevalue("quick_report")
     classes = pd.Series(np.repeat([0, 1], 8), index=[f"item {i}" for i in range(16)])

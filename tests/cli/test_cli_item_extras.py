@@ -9,6 +9,7 @@ import pytest
 from consilience import read_annotations
 from consilience.consensus import DawidSkene
 from consilience.inspection import label_quality
+from tests.quick_cases import some_quick
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::consilience.errors.UnannotatedWarning")
@@ -79,7 +80,7 @@ def test_a_fit_without_them_removes_their_file(study, run, quick_report):
     assert not (study / "out" / "given-labels.csv").exists()
 
 
-@pytest.mark.parametrize("source", ["photos", "table.csv"])
+@pytest.mark.parametrize("source", some_quick(["table.csv", "photos"]))
 def test_pictures_of_a_folder_or_a_table(study, run, source, request):
     reports = None if source == "photos" else request.getfixturevalue("quick_report")
     table = pd.read_csv(study / "items.csv")[["item", "photo"]]

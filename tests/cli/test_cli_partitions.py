@@ -27,6 +27,7 @@ def labels(tmp_path):
     return frame
 
 
+@pytest.mark.slow
 def test_results_are_those_of_fit(run, tmp_path, labels):
     result = run("fit-partitions", "labels", "--out", "classes", "--set", "copies=none", "--jobs", 2)
     assert "90 items, 360 labels by 6 annotators, in 3 partitions." in result.stdout

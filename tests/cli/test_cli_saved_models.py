@@ -103,6 +103,7 @@ def test_report_equals_that_of_fit(study, run, quick, is_drawn):
     assert (study / "report.html").read_bytes() == (study / "out" / "report.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_short_form_is_a_file_to_hand_on(study, run, fitted_once):
     shutil.copytree(fitted_once, study / "out")
     asked = ("--features", "features.csv", "--certainty-draws", "0", "--short", "--out", "short.html")

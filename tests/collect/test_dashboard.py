@@ -58,6 +58,7 @@ def unclear(store, n_items=24, n_people=9, seed=0):
 
 
 @pytest.mark.parametrize("seed", some_quick([1, 2, 3]))
+@pytest.mark.slow
 def test_the_worker_the_comparison_and_the_report_find_the_same_clusters(sqlite_store, seed):
     study = unclear(sqlite_store, seed=seed)
     Worker(sqlite_store).run()

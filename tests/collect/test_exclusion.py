@@ -5,6 +5,7 @@ import pytest
 
 from consilience.collect.worker import Worker
 from consilience.inspection import random_sorters
+from tests.quick_cases import quick_in_turn
 
 from .collecting import begun, takes_part
 
@@ -24,7 +25,7 @@ def one_of(store, study):
     return store.participants(study.id)[0]
 
 
-@pytest.mark.parametrize("back", ["people", "dashboard", "//elsewhere", ""])
+@pytest.mark.parametrize("back", quick_in_turn(["people", "dashboard", "//elsewhere", ""], 0, every=2))
 def test_a_button_leaves_somebody_out_and_another_takes_them_in(admin, sqlite_store, study, back):
     person = one_of(sqlite_store, study)
     base = f"/admin/studies/{study.id}/participants/{person.id}"

@@ -11,6 +11,7 @@ import consilience.datasets
 from consilience.annotations import Groupings, Labels
 from consilience.datasets import list_datasets, load_dataset, load_faces, load_free_sort, load_mnist_crowd, load_uci
 from consilience.errors import InputError, MissingDataError
+from tests.quick_cases import quick_in_turn
 
 NAMES = list_datasets()["name"].tolist()
 BUNDLED = ["digits", "iris", "wine"]
@@ -50,7 +51,7 @@ def test_calls_in_the_list_say_which_data_set_is_meant():
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 0))
 def test_loaded_data_sets_agree_with_the_list(load, name):
     said = list_datasets().set_index("name").loc[name]
     bunch = load(name)
@@ -143,7 +144,7 @@ def test_an_unknown_name_lists_the_known_ones(loader):
         loader("irish")
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("name", quick_in_turn(LOADERS, 0, every=2))
 def test_examples_that_need_data_are_true(load, name):
     """The loaders' doctests skip examples that need the data folder; here they run if the data are there."""
     doc = getattr(consilience.datasets, name).__doc__

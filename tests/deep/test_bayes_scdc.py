@@ -546,6 +546,7 @@ class TestJoining:
             assert clipped[1] == 0 != full[1]
 
     @pytest.mark.parametrize(("n_judgements", "clusters"), some_quick([(8, [0, 1, 0, 1]), (1, [0, 0, 2, 2])]))
+    @pytest.mark.slow
     def test_a_suggestion_counts_as_one_judgement(self, n_judgements, clusters):
         """One item for each component; people say that 0 and 2, and 1 and 3, are the same, against the suggestion."""
         right = jnp.array([[4.0, 1.0]])

@@ -11,6 +11,7 @@ from consilience.deep.judgements import annotated_items, judgements, right_and_w
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.simulation import simulate_pairs
 from tests.deep.precision import enable_x64
+from tests.quick_cases import some_quick
 
 
 def pairs():
@@ -28,7 +29,7 @@ def groupings():
     )
 
 
-@pytest.mark.parametrize("implied", ["all", "independent"])
+@pytest.mark.parametrize("implied", some_quick(["independent", "all"]))
 @pytest.mark.parametrize(
     "annotations", [pairs(), groupings(), concat([pairs(), pairs()[:8]])], ids=["pairs", "groupings", "repeated pairs"]
 )

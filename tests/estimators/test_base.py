@@ -18,6 +18,7 @@ from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators.base import LARGEST, far_apart
 from consilience.semisupervised import MECC, InductiveConsensus, ITMLClustering, MPCKMeans, PartitionLabelModel
 from consilience.simulation import simulate_crowd
+from tests.quick_cases import quick_in_turn
 
 X = pd.DataFrame(
     np.random.default_rng(0).normal(size=(12, 3)) + np.repeat([[0.0], [4.0], [8.0]], 4, axis=0),
@@ -58,7 +59,7 @@ def sentence(model):
     )
 
 
-@pytest.mark.parametrize("entry", TAKE_FEATURES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", quick_in_turn(TAKE_FEATURES, 0, every=2), ids=lambda entry: entry.name)
 @pytest.mark.filterwarnings("ignore:Annotators share hardly any labels")  # of a model that reads the sorts as labels
 def test_only_scale_dependent_models_warn_of_different_scales(entry):
     found = warned(small(entry), RAW)

@@ -14,7 +14,7 @@ from consilience.errors import InputError
 from consilience.estimators.forecasts import on_number_of_clusters
 from consilience.semisupervised import InductiveConsensus, PartitionLabelModel
 from consilience.simulation import simulate_crowd
-from tests.quick_cases import some_quick
+from tests.quick_cases import quick_in_turn, some_quick
 from tests.test_estimator_contract import COMPILED, QUICK
 
 LABEL_MODELS = {name for name, known in registry.ESTIMATORS.items() if known.reads == ("labels",)}
@@ -46,7 +46,7 @@ def fitted(name, sorts):
     return model.fit(pd.DataFrame(features, index=ITEMS), sorts)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 0, every=2))
 def test_every_model_of_groupings_or_pairs_forecasts(name, sorts):
     model = fitted(name, sorts)
     items = model.items_.tolist()

@@ -71,6 +71,7 @@ def test_tables_of_mappings_have_the_groups_of_all_copies():
     assert len(found.groupings_) == len(NAMES)
 
 
+@pytest.mark.slow
 def test_copies_with_features_and_unrefined():
     rng = np.random.default_rng(0)
     X = rng.normal(0, 2, (4, 3))[truth_of(0)] + rng.normal(size=(len(truth_of(0)), 3))
@@ -83,6 +84,7 @@ def test_copies_with_features_and_unrefined():
 
 
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.slow
 def test_saved_and_restored(model, tmp_path):
     found = fitted(model, copied())
     consilience.save(found, tmp_path / "model.zip")

@@ -14,6 +14,7 @@ from consilience.inference.forecast import (
 )
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.simulation import simulate_crowd
+from tests.quick_cases import some_quick
 
 
 def crowd_of(n_items, n_clusters, n_annotators, accuracy, seed, items_each=None):
@@ -97,7 +98,7 @@ def test_items_are_assigned_to_the_likeliest_cluster():
 
 
 @pytest.mark.parametrize(
-    ("n_annotators", "accuracy", "behind"), [(15, 0.9, 0.005), (40, 0.6, 0.003), (40, 0.95, 0.003)]
+    ("n_annotators", "accuracy", "behind"), some_quick([(15, 0.9, 0.005), (40, 0.6, 0.003), (40, 0.95, 0.003)])
 )
 def test_new_people_are_forecast_as_well_as_by_counts_and_by_clusters(n_annotators, accuracy, behind):
     """The clusters are the truth here, which the fewer people there are, the less they can be sure of."""

@@ -20,6 +20,7 @@ from consilience.persistence import archive, load, save
 from consilience.selection.comparison import compare
 from consilience.semisupervised import InductiveConsensus, PartitionLabelModel
 from consilience.simulation import simulate_crowd
+from tests.quick_cases import quick_in_turn
 
 loop = import_module("consilience.inference.iterate")  # the module, which the function hides
 SMALL = {
@@ -90,7 +91,7 @@ def fit(model, name):
         return model.fit(X, annotations) if takes_features else model.fit(annotations)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_in_turn(NAMES, 0, every=2))
 def test_every_iterative_model_shows_progress_if_verbose_which_changes_nothing(name, terminal, monkeypatch):
     counted = []
     monkeypatch.setattr(loop, "counting", lambda *count: counted.append(count) or progress.counting(*count))

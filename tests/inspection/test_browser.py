@@ -170,7 +170,9 @@ def test_the_explorer_opens_with_the_clusters_of_the_report(page, cards, cuts):
     assert texts(page, "#of-report td")[0] == str(cards[0].n_clusters_)
 
 
-@pytest.mark.parametrize(("key", "step"), [("ArrowLeft", 1), ("ArrowDown", 1), ("ArrowRight", -1), ("ArrowUp", -1)])
+@pytest.mark.parametrize(
+    ("key", "step"), some_quick([("ArrowLeft", 1), ("ArrowUp", -1), ("ArrowDown", 1), ("ArrowRight", -1)], 2)
+)
 def test_arrow_keys_move_the_cut_to_the_next_number_of_clusters(page, cards, cuts, key, step):
     start = next(place for place, cut in enumerate(cuts) if cut.n_clusters == cards[0].n_clusters_)
     page.locator("#cut").focus()
@@ -325,6 +327,7 @@ def test_the_matrix_is_read_by_pointing_and_by_keys(page, cards):
     assert not page.locator(".tip").is_visible()
 
 
+@pytest.mark.slow
 def test_pairs_that_nobody_saw_are_not_taken_for_pairs_apart(opened):
     page = opened("subsets")
     page.locator("#matrix-panel canvas").focus()

@@ -64,7 +64,7 @@ def assert_same_fit(model, frames, *, tolerance=1e-6, **fit_arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit({"subtypes": 1}, cut(made.crowd()))
 
@@ -78,7 +78,7 @@ def test_threads_change_no_digit(n_jobs):
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -66,13 +66,13 @@ def assert_same_fit(settings, frames, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(SETTINGS, cut(groups()))
 
 
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps):
     assert_same_fit(SETTINGS | {"max_iter": n_sweeps, "n_init": 1}, cut(groups(seed=1)))
 

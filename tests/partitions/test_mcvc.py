@@ -134,6 +134,8 @@ def test_threads_change_no_digit():
 
 
 @pytest.mark.parametrize(("name", "options"), [("MCVC", {"max_views": 2}), ("MECC", {"tol": 1e-4})])
+@pytest.mark.slow
+@pytest.mark.slow
 def test_a_large_table_starts_from_a_sample(name, options, monkeypatch):
     """The bound is about that in memory, and the same for any partitioning."""
     frame = items(600)
@@ -229,6 +231,8 @@ def test_what_partitions_cannot_fit_is_refused(tmp_path, table, fitted):
         *(pytest.param(name, sample, marks=pytest.mark.slow) for name, sample in [("MECC", 40), ("MCVC", 1000)]),
     ],
 )
+@pytest.mark.slow
+@pytest.mark.slow
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, name, sample):
     monkeypatch.setattr(mcvc, "SAMPLE", sample)
     table, path = table_of(OF_ITEMS["interleaved"](items())), tmp_path / "fit.npz"

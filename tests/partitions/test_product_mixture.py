@@ -45,14 +45,14 @@ def assert_same_fit(settings, frames, *, tolerance=1e-6, **arguments):
     return here, there
 
 
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 0), ids=PARTITIONINGS)
 def test_the_fit_is_that_in_memory(cut):
     assert_same_fit(FIXED, cut(made.crowd()))
 
 
 @pytest.mark.parametrize("settings", [FIXED, RANDOM | {"n_clusters": 4}], ids=["votes", "random"])
 @pytest.mark.parametrize("n_sweeps", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1), ids=PARTITIONINGS)
 def test_each_sweep_is_that_in_memory(cut, n_sweeps, settings):
     assert_same_fit(settings | {"max_iter": n_sweeps, "tol": 0.0}, cut(made.crowd()), tolerance=1e-10)
 

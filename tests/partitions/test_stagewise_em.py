@@ -92,7 +92,7 @@ def test_the_fit_is_that_in_memory(cut, refine):
 
 
 @pytest.mark.parametrize("n_rounds", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3, 4)), 6])
-@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1, every=2), ids=PARTITIONINGS)
+@pytest.mark.parametrize("cut", quick_in_turn(PARTITIONINGS.values(), 1), ids=PARTITIONINGS)
 def test_each_round_is_that_in_memory(cut, n_rounds, double):
     """Two annotators enter in rounds 1 and 2, with a split each; one each in rounds 4 and 5."""
     assert_same_fit(STAGES | {"max_iter": n_rounds}, cut(sparse()), tolerance=1e-10)
@@ -184,6 +184,7 @@ def test_new_labels_are_classified():
         pytest.param("all", "sum_posteriors", 2, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_an_interrupted_fit_goes_on(tmp_path, monkeypatch, refine, function, n_calls):
     table, path = PartitionedTable(made.cut(sparse(), 3)), tmp_path / "fit.npz"
     settings = FIXED | {"refine": refine}

@@ -45,6 +45,7 @@ from consilience.semisupervised.item_prior import (
 )
 from consilience.semisupervised.learning_classifiers import FittedClassifier, default_classifier, learn_classifiers
 from consilience.simulation import noisy_crowd, simulate_copies, simulate_labels, simulate_labels_with_features
+from tests.quick_cases import some_quick
 
 SMALL = {"n_items": 120, "n_features": 10, "n_classes": 3, "n_labelled": 90, "n_annotators": 10}
 
@@ -260,7 +261,7 @@ def test_it_goes_deeper_as_long_as_the_bound_rises():
 
 
 @pytest.mark.parametrize(
-    "classifier", [GaussianNB(), KNeighborsClassifier(5), CalibratedClassifierCV(GaussianNB(), cv=2)]
+    "classifier", some_quick([KNeighborsClassifier(5), GaussianNB(), CalibratedClassifierCV(GaussianNB(), cv=2)])
 )
 def test_any_classifier(classifier, told, alone):
     found = DawidSkeneClassifier(classifier, random_state=0).fit(told.data, told.annotations)
@@ -442,7 +443,7 @@ def test_annotators_who_are_not_heard_and_copies(told):
     assert found.copies_["annotators"].tolist() == groups
 
 
-@pytest.mark.parametrize("settings", [{"confusion": "one-coin"}, {"prior": None}, {"calibrate": False}])
+@pytest.mark.parametrize("settings", some_quick([{"confusion": "one-coin"}, {"prior": None}, {"calibrate": False}]))
 def test_other_settings_of_the_model_of_labels(settings, told):
     found = DawidSkeneClassifier(consensus=DawidSkene(**settings), random_state=0).fit(told.data, told.annotations)
     where = labelled(told)

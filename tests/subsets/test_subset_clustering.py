@@ -125,6 +125,7 @@ def test_results_have_the_shapes_that_are_documented(blobs):
     assert not hasattr(SubsetClustering(KMEANS), "responsibilities_")
 
 
+@pytest.mark.slow
 def test_processes_and_files_change_nothing(blobs, tmp_path):
     X, _ = blobs
     np.save(tmp_path / "X.npy", X)

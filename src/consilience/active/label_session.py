@@ -383,7 +383,7 @@ class LabelSession(Session):
             return Decision(False, f"{np.sum(n_labels_of == 0)} items have no label yet.")
         if n_labels_of.max() == 1:
             return Decision(False, "No item has two labels, so that nothing tells how often a label is right.")
-        decision = decide_by_gain(self._expectations(), n_labels, floor, self._rng())
+        decision = decide_by_gain(self._expectations(), n_labels, float(floor), self._rng())
         return replace(decision, reason=decision.reason + self._misleads())
 
     def labels_needed(self, target: Real = 0.05) -> LabelForecast:

@@ -13,6 +13,7 @@ from consilience.annotations import Groupings, Labels, read_annotations, write_a
 from consilience.annotations.files.formats import FORMATS, TableFormat, format_of
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 from consilience.workflows.outputs import write_table
+from tests.quick_cases import mark_slow, quick_in_turn
 
 GROUPINGS = Groupings.from_frame(
     pd.DataFrame(
@@ -174,7 +175,7 @@ def test_tables_of_results_in_json(tmp_path):
 MISSING_IN_TEXT = ["NA", "nan", "NaN", "null", "<NA>", "#N/A", "n/a"]
 
 
-@pytest.mark.parametrize(("label", "name"), list(itertools.product(MISSING_IN_TEXT, TEXT)))
+@pytest.mark.parametrize(("label", "name"), quick_in_turn(itertools.product(MISSING_IN_TEXT, TEXT), 0))
 def test_labels_that_mean_missing_in_text_cause_a_warning(tmp_path, label, name):
     labels = labels_of(labels=(label, "x"))
     with pytest.warns(AnnotationWarning, match=rf"The label '{label}' will be read as missing, or refused,"):
@@ -196,7 +197,7 @@ def test_files_with_types_keep_them(tmp_path, label, name):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [Labels, Groupings])
-@pytest.mark.parametrize("others", [(1,), (0, 1), (2, 3), (0, 5)])
+@pytest.mark.parametrize("others", [(1,), *map(mark_slow, [((0, 1),), ((2, 3),), ((0, 5),)])])
 def test_minus_one_causes_a_warning(tmp_path, name, kind, others):
     values = [-1, *others]
     said = kind.from_matrix([[v] for v in values], items=[f"i{v}" for v in values], annotators=["Ann"], missing=[])

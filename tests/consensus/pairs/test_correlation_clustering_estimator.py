@@ -10,6 +10,7 @@ from consilience.consensus import CorrelationClustering
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.metrics import nmi, pairwise_f
 from consilience.simulation import simulate_pairs
+from tests.quick_cases import some_quick
 
 CLASSES = np.random.default_rng(0).permutation(np.arange(60) % 4)
 ACCURACY = [0.95, 0.9, 0.9, 0.05, 0.5]  # the fourth judges the opposite, the fifth at random
@@ -168,7 +169,7 @@ def test_everybody_contradicts_everybody():
         assert model.notes_[0].startswith("All 20 items are in one cluster, although 50%")
 
 
-@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("same", some_quick([False, True]))
 def test_unanimous_judgements(same):
     a, b = np.triu_indices(12, 1)
     frame = pd.concat([pd.DataFrame({"item_a": a, "item_b": b, "annotator": by, "same": same}) for by in "xyz"])
