@@ -40,6 +40,9 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     A link stays a link: the file that it points to is replaced. The new file has the permissions of the old one. What
     is not a regular file, such as a pipe, is written to directly.
 
+    Raises InputError: the path is empty, a folder, or in a folder that does not exist. Raises OSError: the file cannot
+    be written; ``filename`` is `path`.
+
     Parameters
     ----------
     path : path
@@ -47,13 +50,6 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     Yields
     ------
     binary file to write to
-
-    Raises
-    ------
-    InputError
-        The path is empty, a folder, or in a folder that does not exist.
-    OSError
-        The file cannot be written; ``filename`` is `path`.
     """
     require_file_name(path)
     target = Path(os.path.realpath(path))

@@ -21,10 +21,7 @@ from consilience.errors import InputError
 def groups_of(answer: Any) -> dict[Any, list[Any]]:
     """Return the items of each group of an answer, by the name of the group; lists are numbered from 1.
 
-    Raises
-    ------
-    InputError
-        It is not an answer.
+    Raises InputError: it is not an answer.
     """
     if isinstance(answer, pd.Series) or (isinstance(answer, Mapping) and not any(map(_is_list, answer.values()))):
         return _groups_by_item(pd.Series(answer, dtype=object))
@@ -63,16 +60,13 @@ def _is_list(value: Any) -> bool:
 def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Groupings:
     """Return one answer as groupings of the session's items.
 
+    Raises InputError: an item is unknown, or is in two groups of the answer.
+
     Parameters
     ----------
     groups : items of each group, by the name of the group
     items : items of the session
     key : annotator and grouping name
-
-    Raises
-    ------
-    InputError
-        An item is unknown, or is in two groups of the answer.
 
     Warns
     -----

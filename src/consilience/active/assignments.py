@@ -79,10 +79,7 @@ class LeftOut(Placed):
 def list_items(items: Any, session: str) -> Any:
     """Return the items of a session, of this class, as a list or an index.
 
-    Raises
-    ------
-    InputError
-        It is a table, annotations, a text or a number instead of a list of names.
+    Raises InputError: it is a table, annotations, a text or a number instead of a list of names.
     """
     if isinstance(items, list | pd.Index):
         return items
@@ -102,10 +99,7 @@ def list_items(items: Any, session: str) -> Any:
 def distinct(items: Any, session: str) -> pd.Index:
     """Return the names of the items of a session of this class.
 
-    Raises
-    ------
-    InputError
-        There are none, one is missing or blank, or one occurs twice.
+    Raises InputError: there are none, one is missing or blank, or one occurs twice.
     """
     names = name_index(list(items))
     nested = next((name for name in names if isinstance(name, list | dict | np.ndarray)), None)
@@ -122,13 +116,7 @@ def distinct(items: Any, session: str) -> pd.Index:
 
 
 def places_of(items: pd.Index, names: Iterable[Any]) -> Int[np.ndarray, " names"]:
-    """Return the places of names among a session's items.
-
-    Raises
-    ------
-    InputError
-        A name is not among them.
-    """
+    """Return the places of names among a session's items. Raises InputError: a name is not among them."""
     wanted = name_index(list(names))
     place: np.ndarray = items.get_indexer(wanted)
     if (place == MISSING).any():
@@ -161,10 +149,7 @@ def require_left(allowed: Bool[np.ndarray, " items"], size: int, annotator: Any,
 def annotators_of(annotators: Any, n_subsets: int) -> list[Any]:
     """Return the annotator that each subset is for; None for nobody in particular.
 
-    Raises
-    ------
-    InputError
-        The number of names is not that of the subsets.
+    Raises InputError: the number of names is not that of the subsets.
     """
     if annotators is None:
         return [None] * n_subsets
@@ -185,13 +170,7 @@ def require_annotator(annotator: Any) -> None:
 
 
 def candidates_of(candidates: Any) -> list[list[Any]]:
-    """Return the lists of items to choose among.
-
-    Raises
-    ------
-    InputError
-        They are not lists of names.
-    """
+    """Return the lists of items to choose among. Raises InputError: they are not lists of names."""
     lists = candidates.values() if isinstance(candidates, Mapping) else candidates
     if isinstance(lists, str) or hasattr(lists, "columns") or not isinstance(lists, Iterable):
         raise InputError(f"'candidates' must be a list of lists of items. Got a {type(candidates).__name__} instead.")

@@ -36,10 +36,7 @@ class Pool:
     def of(cls, items: pd.Index, candidates: list[list[Any]], pending: Sequence[np.ndarray]) -> Pool:
         """Look up the items of the candidates; those with the same items as a pending subset are not open.
 
-        Raises
-        ------
-        InputError
-            There is no candidate, or one is empty, or has an item twice or an unknown one.
+        Raises InputError: there is no candidate, or one is empty, or has an item twice or an unknown one.
         """
         if not candidates or not all(candidates):
             raise InputError("'candidates' must hold at least one subset, and each at least one item.")
@@ -58,10 +55,7 @@ class Pool:
     def choose(self, strategy: Strategy, situation: Situation, rng: np.random.Generator) -> int:
         """Return the candidate that the strategy prefers of those that are open and hold allowed items only.
 
-        Raises
-        ------
-        InputError
-            No candidate is left.
+        Raises InputError: no candidate is left.
         """
         barred = np.bincount(self.candidate, ~situation.allowed[self.item], len(self.subsets)) > 0
         left = np.flatnonzero(self.open & ~barred)

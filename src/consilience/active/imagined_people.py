@@ -42,6 +42,8 @@ N_HALVINGS = 10  # of the range of the logarithm of the noise
 def people_of(pilot: Groupings, rng: np.random.Generator) -> MapPopulation:
     """Return people like those of a pilot.
 
+    Raises InputError: there are too many items, or no two annotators grouped the same two items.
+
     Parameters
     ----------
     pilot : Groupings
@@ -51,11 +53,6 @@ def people_of(pilot: Groupings, rng: np.random.Generator) -> MapPopulation:
     -------
     MapPopulation
         Of the same items.
-
-    Raises
-    ------
-    InputError
-        There are too many items, or no two annotators grouped the same two items.
     """
     if pilot.n_items > MOST_ITEMS:
         raise InputError(

@@ -17,6 +17,8 @@ def choose_questions(
 ) -> Int[np.ndarray, "questions 2"]:
     """Choose item and annotator of questions about different items: of the highest value, and at random.
 
+    Raises InputError: there are not so many items left, or so many questions for these annotators.
+
     Parameters
     ----------
     value : of a label of each item by each annotator; ties are broken at random.
@@ -24,11 +26,6 @@ def choose_questions(
     at_random : whether each question is drawn at random, with equal chances of all items that are allowed.
     rng : numpy Generator
     most_each : most questions to one annotator.
-
-    Raises
-    ------
-    InputError
-        There are not so many items left, or so many questions for these annotators.
     """
     n_items, n_annotators = allowed.shape
     most = n_items if most_each is None else most_each

@@ -112,10 +112,7 @@ class OfSeen:
 def build_reweighted(fitted: Fitted) -> Reweighted:
     """Return what repeats the fit under weights; the model is one of `BUILDERS`.
 
-    Raises
-    ------
-    InputError
-        The model cannot weigh people with these settings.
+    Raises InputError: the model cannot weigh people with these settings.
     """
     return BUILDERS[type(fitted.estimator).__name__](fitted)
 

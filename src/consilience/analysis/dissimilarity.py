@@ -70,10 +70,8 @@ class CoOccurrence:
 
         clusters : those of the model, if they are known.
 
-        Raises
-        ------
-        InputError
-            The model keeps none and none are given, they have other items, or both arguments are annotations.
+        Raises InputError: the model keeps none and none are given, they have other items, or both arguments are
+        annotations.
         """
         if not hasattr(model, "get_params"):
             if groupings is not None:

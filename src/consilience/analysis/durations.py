@@ -16,16 +16,13 @@ from consilience.errors import InputError
 def durations_of(annotators: pd.Index, given: Any, left_out: tuple[Any, ...] = ()) -> pd.Series | None:
     """Return the seconds of each annotator, NaN where they are not known; None if none are.
 
+    Raises InputError: nobody has that name, or somebody has two times; or a time is no number of at least 0.
+
     Parameters
     ----------
     annotators : Index
     given : mapping or Series from annotators to seconds, or None
     left_out : names that are no annotators any more, and may have seconds.
-
-    Raises
-    ------
-    InputError
-        Nobody has that name, or somebody has two times; or a time is no number of at least 0.
     """
     if given is None:
         return None

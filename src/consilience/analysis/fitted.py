@@ -24,11 +24,7 @@ from consilience.errors import InputError
 def unwrap(model: Any) -> Any:
     """Return the fitted estimator itself, the last step of a pipeline.
 
-    Raises
-    ------
-    InputError
-        It is not a clustering model of this package.
-    sklearn.exceptions.NotFittedError
+    Raises InputError: it is not a clustering model of this package. Raises sklearn.exceptions.NotFittedError.
     """
     estimator = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if not hasattr(estimator, "get_params"):
@@ -45,10 +41,7 @@ def unwrap(model: Any) -> Any:
 def estimator_with(model: Any, attribute: str, otherwise: str) -> Any:
     """Return the fitted estimator itself, which must have an attribute; `otherwise` is the message if it has not.
 
-    Raises
-    ------
-    InputError
-        The attribute is missing or None.
+    Raises InputError: the attribute is missing or None.
     """
     estimator = unwrap(model)
     if not attributes(estimator, [attribute]):
@@ -59,12 +52,7 @@ def estimator_with(model: Any, attribute: str, otherwise: str) -> Any:
 def raw_features(model: Any, X: Any) -> pd.DataFrame:
     """Return the rows of X for the fitted items, in their order, with the names of the features if they are known.
 
-    Pictures are rows of numbers, as the model sees them.
-
-    Raises
-    ------
-    InputError
-        X does not fit the items.
+    Pictures are rows of numbers, as the model sees them. Raises InputError: X does not fit the items.
     """
     as_table = getattr(unwrap(model), "_as_table", None)  # models that take pictures have it
     X = X if as_table is None else as_table(X)
@@ -74,10 +62,7 @@ def raw_features(model: Any, X: Any) -> pd.DataFrame:
 def rows_of_items(model: Any, table: Any, what: str, names: Any = None) -> pd.DataFrame:
     """Return the rows of a table for the fitted items, in their order; `names` are for the columns of an array.
 
-    Raises
-    ------
-    InputError
-        The table does not have two dimensions, or does not fit the items.
+    Raises InputError: the table does not have two dimensions, or does not fit the items.
     """
     items = unwrap(model).items_
     if not isinstance(table, pd.DataFrame) and np.ndim(table) != 2:
@@ -99,12 +84,8 @@ def column_names(table: pd.DataFrame, thing: str) -> list[str]:
 def own_annotations(model: Any, annotations: Any) -> Groupings | Labels | Pairs:
     """Return the annotations of the fitted items, in their order.
 
-    They are Labels for a model of classes, Pairs if those are given, else Groupings.
-
-    Raises
-    ------
-    InputError
-        They have other items, or annotators that are not in the fit.
+    They are Labels for a model of classes, Pairs if those are given, else Groupings. Raises InputError: they have other
+    items, or annotators that are not in the fit.
     """
     estimator = unwrap(model)
     can = Capabilities.of(estimator)
@@ -117,10 +98,7 @@ def given_or_kept(model: Any, annotations: Any, function: str) -> Groupings | La
 
     function : name of the calling function, for messages
 
-    Raises
-    ------
-    InputError
-        None are given and the model keeps none; or as in `own_annotations`.
+    Raises InputError: none are given and the model keeps none; or as in `own_annotations`.
     """
     if annotations is not None:
         return own_annotations(model, annotations)

@@ -20,14 +20,11 @@ DEFUSED = re.compile(r"^'(?=\s*[=+\-@＝＋－＠])")  # before what a spreadshe
 def corrections_of(given: Any) -> dict[str, str]:
     """Return corrections as a dict from each name to its standard name; blank for names to leave out.
 
+    Raises InputError: a column or a name is missing, or a name is given two standard names.
+
     Parameters
     ----------
     given : mapping or Series from names to standard names, DataFrame with the columns name and standard, or None
-
-    Raises
-    ------
-    InputError
-        A column or a name is missing, or a name is given two standard names.
     """
     if given is None:
         return {}
@@ -55,10 +52,7 @@ def _of_frame(frame: pd.DataFrame) -> dict[str, str]:
 def corrections_from(pairs: Iterable[tuple[Any, Any]], where: Callable[[int], str]) -> dict[str, str]:
     """Return corrections from pairs of a name and its standard name; `where` describes the place of a pair.
 
-    Raises
-    ------
-    InputError
-        A name is missing, or is given two standard names.
+    Raises InputError: a name is missing, or is given two standard names.
     """
     found: dict[str, str] = {}
     for row, (name, standard) in enumerate(pairs):

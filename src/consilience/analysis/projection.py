@@ -47,10 +47,7 @@ class Projection:
 def checked_axes(axes: Any, plot: str, most: int = 9) -> tuple[int, int]:
     """Return the numbers of two axes, from 1.
 
-    Raises
-    ------
-    InputError
-        They are not two different numbers from 1 to `most`.
+    Raises InputError: they are not two different numbers from 1 to `most`.
     """
     numbers = list(axes) if isinstance(axes, tuple | list) else []
     whole = all(isinstance(axis, int | np.integer) and not isinstance(axis, bool) for axis in numbers)

@@ -239,13 +239,7 @@ def rv_coefficients(groupings: Any) -> pd.DataFrame:
 
 
 def scalar_products(groupings: Groupings, function: str) -> tuple[Groupings, ScalarProducts]:
-    """Return groupings with their products.
-
-    Raises
-    ------
-    InputError
-        There are too many annotators and items.
-    """
+    """Return groupings with their products. Raises InputError: there are too many annotators and items."""
     if not fits(groupings):
         raise InputError(
             f"{function} compares matrices of items × items of all annotators, which would take too much memory for "

@@ -46,6 +46,8 @@ def are_numbers(names: pd.Index) -> bool:
 def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.DataFrame:
     """Return the rows of a table for items, in their order.
 
+    Raises MatchingError: the rows do not match the items, or the argument is not a table.
+
     Parameters
     ----------
     table : DataFrame, Series, array or list of shape (n_items,) or (n_items, n_columns), or a table of polars
@@ -56,11 +58,6 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
     -------
     DataFrame, shape (n_items, n_columns)
         A Series becomes one column with its name.
-
-    Raises
-    ------
-    MatchingError
-        The rows do not match the items, or the argument is not a table.
 
     Examples
     --------
@@ -88,15 +85,12 @@ def rows_of_items(table: Any, items: pd.Index, what: str = "The table") -> pd.Da
 def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
     """Return two lists of values of the same items, the second reordered to match the first if both have an index.
 
+    Raises MatchingError: two indexes that differ in more than their order, or contain a name twice.
+
     Parameters
     ----------
     first, second : anything with one entry per item
     name_of_first, name_of_second : for messages
-
-    Raises
-    ------
-    MatchingError
-        Two indexes that differ in more than their order, or contain a name twice.
 
     Examples
     --------
@@ -129,16 +123,13 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
 def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_second: str) -> tuple[Any, Any]:
     """Return two clusterings of the same items in one order, as `in_order_of`, but refuse names with an array.
 
+    Raises MatchingError: as in `in_order_of`; or one has an index that names its items and the other, such as the
+    ``labels_`` of a model, has none.
+
     Parameters
     ----------
     first, second : array-like of shape (n_items,)
     name_of_first, name_of_second : for messages
-
-    Raises
-    ------
-    MatchingError
-        As in `in_order_of`; or one has an index that names its items and the other, such as the ``labels_`` of a
-        model, has none.
 
     Examples
     --------

@@ -130,10 +130,7 @@ def _join_labels(parts: list[Labels]) -> Labels:
 def _all_named(parts: list[Any]) -> bool:
     """Whether the items of all parts have names.
 
-    Raises
-    ------
-    AnnotationError
-        Items have names in some parts but not in others.
+    Raises AnnotationError: items have names in some parts but not in others.
     """
     named = [part.named for part in parts]
     if any(named) and not all(named):

@@ -37,10 +37,7 @@ def read_given(
 ) -> Given:
     """Make annotations from what a user passed as such; see `annotations_of`.
 
-    Raises
-    ------
-    AnnotationError
-        As in `annotations_of`; if features were passed, the message names the models that use them.
+    Raises AnnotationError: as in `annotations_of`; if features were passed, the message names the models that use them.
     """
     try:
         return annotations_of(given, kind, model, items=items, missing=missing, known=known, gold_classes=gold_classes)
@@ -140,10 +137,7 @@ def require_no_second(y: Any, model: str) -> None:
     scikit-learn passes every estimator a y with one value per item, such as the truth that a scorer compares with; a
     warning then says that it was not used.
 
-    Raises
-    ------
-    InputError
-        It is anything but one value per item.
+    Raises InputError: it is anything but one value per item.
 
     Warns
     -----
@@ -182,7 +176,7 @@ def warn_of_fractions(matrix: Any, model: str) -> None:
 
 
 def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
-    """Make groupings from what a user passed as annotations.
+    """Make groupings from what a user passed as annotations. Raises InputError: Pairs, or None.
 
     Parameters
     ----------
@@ -190,11 +184,6 @@ def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> G
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages
     missing : a value, or a list of them, that means missing
-
-    Raises
-    ------
-    InputError
-        Pairs, or None.
     """
     if annotations is None:
         raise InputError(

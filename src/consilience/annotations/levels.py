@@ -18,16 +18,14 @@ MOST_LEVELS = 101  # a scale from 0 to 100
 def order_levels(names: pd.Index, levels: Iterable[Any] | None) -> pd.Index:
     """Return all levels in rising order.
 
+    Raises AnnotationError: the names are not numbers, and there are no `levels`; a name is not among them; or there are
+    too many.
+
     Parameters
     ----------
     names : levels that were given.
     levels : all levels in rising order; None if the names are numbers. Whole numbers that nobody gave, between the
         others, are levels, too.
-
-    Raises
-    ------
-    AnnotationError
-        The names are not numbers, and there are no `levels`; a name is not among them; or there are too many.
 
     Examples
     --------

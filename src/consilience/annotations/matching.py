@@ -32,11 +32,8 @@ Kind = TypeVar("Kind", bound=Annotations)
 def match_items(annotations: Kind, X: Any) -> Kind:
     """Return annotations of the items of X, in their order: matched by name, or by position if neither side has names.
 
-    Raises
-    ------
-    MatchingError
-        Only one side has names of items, the names differ, a name occurs twice in the index of X, or the numbers of
-        items differ.
+    Raises MatchingError: only one side has names of items, the names differ, a name occurs twice in the index of X, or
+    the numbers of items differ.
     """
     if X is None:
         return annotations
@@ -64,10 +61,7 @@ def match_items(annotations: Kind, X: Any) -> Kind:
 def rows_of_matrix(matrix: Any, X: Any) -> pd.Index | None:
     """Return names for the rows of a matrix of annotations given with X: those of X if the matrix has none; else None.
 
-    Raises
-    ------
-    MatchingError
-        The index of X is 0 … n-1 in another order.
+    Raises MatchingError: the index of X is 0 … n-1 in another order.
     """
     has_names = isinstance(matrix, pd.DataFrame | pd.Series) and not is_default(matrix.index)
     if has_names or not isinstance(X, pd.DataFrame) or is_default(X.index) or len(X) != len(matrix):

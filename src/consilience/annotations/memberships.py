@@ -92,10 +92,7 @@ def vocabulary_of(annotator: Coded, grouping: Coded, group: Coded) -> tuple[Voca
 def nested_lists(groupings: Any) -> list[list[list[Any]]]:
     """Return lists of groupings, groups and names.
 
-    Raises
-    ------
-    AnnotationError
-        There are fewer levels, or a dict, a table or a text instead of a list.
+    Raises AnnotationError: there are fewer levels, or a dict, a table or a text instead of a list.
     """
     return [
         [_as_list(group, f"group {j} of grouping {i}") for j, group in enumerate(_as_list(grouping, f"grouping {i}"))]
@@ -154,10 +151,7 @@ def incidence_of(
 def checked_incidence(item: Coded, group: Int[np.ndarray, " rows"], vocabulary: Vocabulary, where: Where) -> csr_array:
     """Return `incidence_of` the memberships, without exact duplicates.
 
-    Raises
-    ------
-    AnnotationError
-        An item is in two groups of one grouping.
+    Raises AnnotationError: an item is in two groups of one grouping.
 
     Warns
     -----

@@ -14,15 +14,12 @@ from consilience.errors import AnnotationError
 def list_names(names: Any, what: str) -> list[Any]:
     """Return names as a list; one name, such as a text or a number, becomes a list of one.
 
+    Raises AnnotationError: a dict, a table or a mask, in which the names are ambiguous, or a set, which has no order.
+
     Parameters
     ----------
     names : iterable of names, or one name
     what : the things named, such as "items"
-
-    Raises
-    ------
-    AnnotationError
-        A dict, a table or a mask, in which the names are ambiguous, or a set, which has no order.
 
     Examples
     --------
@@ -38,10 +35,7 @@ def list_names(names: Any, what: str) -> list[Any]:
 def require_list(names: Any, what: str) -> Any:
     """Return a list of names unchanged; a single name is refused.
 
-    Raises
-    ------
-    AnnotationError
-        As in `list_names`, or a single name.
+    Raises AnnotationError: as in `list_names`, or a single name.
     """
     require_names(names, what)
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):

@@ -126,10 +126,7 @@ def _rounds(names: Iterable[Any]) -> bool:
 def code(values: Any) -> Coded:
     """Number the names of one column in order of first appearance.
 
-    Raises
-    ------
-    AnnotationError
-        A name is not hashable, or is text that UTF-8 cannot encode.
+    Raises AnnotationError: a name is not hashable, or is text that UTF-8 cannot encode.
     """
     if isinstance(values, pd.Series | pd.Index):
         values = values.array
@@ -218,10 +215,7 @@ def union(indexes: Iterable[pd.Index]) -> pd.Index:
 def unique_names(names: Iterable[Any] | Coded, what: str, where: Where | None = None) -> pd.Index:
     """Return a list of names as an index; `what` they name, such as "items", is for messages.
 
-    Raises
-    ------
-    AnnotationError
-        A name is missing or occurs twice, or this is not a list of names.
+    Raises AnnotationError: a name is missing or occurs twice, or this is not a list of names.
     """
     if not isinstance(names, Coded):
         require_list(names, what)

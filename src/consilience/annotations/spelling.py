@@ -22,16 +22,13 @@ MOST_COMPARED = 2000  # number of names that difflib compares
 def places_of_fitted(names: Iterable[Any], fitted: pd.Index, what: str) -> Int[np.ndarray, " names"]:
     """Return where names stand among those that were fitted.
 
+    Raises InputError: a name was not fitted; the nearest one that was is suggested.
+
     Parameters
     ----------
     names : to look up
     fitted : Index
     what : they are the names of, for the message, such as "Annotator"
-
-    Raises
-    ------
-    InputError
-        A name was not fitted; the nearest one that was is suggested.
     """
     wanted = name_index(names)
     place: np.ndarray = fitted.get_indexer(wanted)

@@ -39,12 +39,8 @@ def place_items(
 ) -> tuple[dict[str, Coded], Where]:
     """Number items in the same order for all columns that contain them, and require every row to be complete.
 
-    A row in which only the first of the `keys` is filled adds an item, and is dropped.
-
-    Raises
-    ------
-    AnnotationError
-        An item is not among `items`, a name is missing, or the table has no rows and `items` is not given.
+    A row in which only the first of the `keys` is filled adds an item, and is dropped. Raises AnnotationError: an item
+    is not among `items`, a name is missing, or the table has no rows and `items` is not given.
     """
     names = _common_names([columns[key] for key in keys]) if items is None else unique_names(items, "items")
     if items is None and not len(names):
@@ -82,10 +78,7 @@ def all_names(columns: list[Coded]) -> pd.Index:
 def recode(column: Coded, names: pd.Index, what: str, whole: str, where: Where) -> Coded:
     """Number the names in a column (`what`, such as "label") by position in a complete list (`whole`, "classes").
 
-    Raises
-    ------
-    AnnotationError
-        A name is not in the list.
+    Raises AnnotationError: a name is not in the list.
     """
     if column.names is names:
         return column
@@ -112,10 +105,7 @@ class WideCells:
 def wide_cells(matrix: Any, items: Iterable[Any] | None, annotators: Iterable[Any] | None, caller: str) -> WideCells:
     """Return the cells and names of a wide table.
 
-    Raises
-    ------
-    AnnotationError
-        The table is not one- or two-dimensional, or the names do not match its shape.
+    Raises AnnotationError: the table is not one- or two-dimensional, or the names do not match its shape.
     """
     frame = _as_frame(matrix, caller)
     rows = unique_names(frame.index if items is None else items, "items")

@@ -83,10 +83,7 @@ def _make_demo(store: Any, wanted: bool) -> None:
 def _listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
-    Raises
-    ------
-    InputError
-        The address is none of this machine, or the port is taken or reserved.
+    Raises InputError: the address is none of this machine, or the port is taken or reserved.
     """
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -17,12 +17,8 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 def opened_store(db: str, *, new: bool = False) -> Iterator[Any]:
     """Open the database, which is made if it may be `new`, and close it at the end.
 
-    Raises
-    ------
-    MissingDependencyError
-        What collecting needs is not installed.
-    InputError
-        The database cannot be opened.
+    Raises MissingDependencyError: what collecting needs is not installed. Raises InputError: the database cannot be
+    opened.
     """
     try:
         from consilience.collect.store import Store
@@ -55,17 +51,14 @@ def read_texts(settings: Mapping[str, Any]) -> dict[str, Any]:
 def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any, list[Any]]:
     """Return practice and admission from the files of the options, and the pictures of their cards.
 
+    Raises InputError: a file cannot be read, or there is a mark or a number of tries without an admission.
+
     Parameters
     ----------
     options : dict
         The files ``practice``, or None, and ``admission``; ``mark`` and ``tries``, or None.
     images : path, optional
         Folder of the pictures that the tables name.
-
-    Raises
-    ------
-    InputError
-        A file cannot be read, or there is a mark or a number of tries without an admission.
     """
     from consilience.collect.settings.training import Training
 

@@ -41,10 +41,7 @@ class RefusedError(Exception):
 def hashed_password(password: str) -> str:
     """Return the Argon2id hash of a new password, with its salt and its parameters.
 
-    Raises
-    ------
-    InputError
-        The password is too short or too long.
+    Raises InputError: the password is too short or too long.
     """
     from argon2 import PasswordHasher
 
@@ -97,6 +94,8 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
     Browsers say which page sends a request: all in ``Origin``, current ones in ``Sec-Fetch-Site`` too. A request that
     says neither, or says ``null``, is refused.
 
+    Raises RefusedError: with status 403.
+
     Parameters
     ----------
     method : str
@@ -104,11 +103,6 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
         By name, in lower case.
     scheme : {"http", "https"}
         Of this request.
-
-    Raises
-    ------
-    RefusedError
-        With status 403.
 
     Examples
     --------
@@ -149,12 +143,7 @@ class PublicAddress:
 
     @classmethod
     def of(cls, url: str, listening: str = "") -> PublicAddress:
-        """Return a checked address.
-
-        Raises
-        ------
-        InputError
-            It is not a scheme and a host.
+        """Return a checked address. Raises InputError: it is not a scheme and a host.
 
         Examples
         --------
@@ -189,10 +178,7 @@ class PublicAddress:
     def require_known(self, host: str) -> None:
         """Refuse a request with another header ``Host`` than the public one, where the server listens, or numbers.
 
-        Raises
-        ------
-        RefusedError
-            With status 421.
+        Raises RefusedError: with status 421.
         """
         found = _place(f"http://{host}")
         name = found[1] if found else None

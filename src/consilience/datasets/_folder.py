@@ -63,10 +63,7 @@ class DataSet:
     def paths(self) -> list[Path]:
         """Return the paths of `files`.
 
-        Raises
-        ------
-        MissingDataError
-            If the variable is not set, does not name a folder, or a file is missing.
+        Raises MissingDataError if the variable is not set, does not name a folder, or a file is missing.
         """
         folder = data_folder()
         if folder is None:
@@ -130,6 +127,8 @@ def bundle(
 ) -> DataBunch:
     """Return the Bunch of a loader: the fields that all data sets have, and `others`.
 
+    Raises InputError if the class of an item is not among `class_names`.
+
     Parameters
     ----------
     data_set : DataSet
@@ -140,11 +139,6 @@ def bundle(
         Name of the true class of each item.
     class_names : array-like of shape (n_classes,), optional
         Names of the classes in order; by default sorted.
-
-    Raises
-    ------
-    InputError
-        If the class of an item is not among `class_names`.
     """
     index = pd.Index(items, name="item")
     target, target_names = (None, None) if classes is None else _codes(data_set, index, classes, class_names)

@@ -51,10 +51,7 @@ def write(path: Path, arrays: Arrays) -> None:
 def read(path: Path, fingerprint: str) -> Arrays | None:
     """Return the arrays in the file; None if there is no file.
 
-    Raises
-    ------
-    InputError
-        It is not a checkpoint, or belongs to another fit.
+    Raises InputError: it is not a checkpoint, or belongs to another fit.
     """
     if not path.exists():
         return None

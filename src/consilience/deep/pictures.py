@@ -30,10 +30,8 @@ class Format(NamedTuple):
 def format_of(X: Any) -> Format:
     """Format of the pictures on which a model is fitted.
 
-    Raises
-    ------
-    InputError
-        An array of more than four dimensions, pictures without pixels, or named pictures of different shapes.
+    Raises InputError: an array of more than four dimensions, pictures without pixels, or named pictures of different
+    shapes.
     """
     if not is_pictures(X):
         return Format()
@@ -50,10 +48,7 @@ def format_of(X: Any) -> Format:
 def as_table(X: Any, known: Format) -> Any:
     """Return pictures as rows of numbers, those of eight-bit integers from 0 to 1; return a table as it is.
 
-    Raises
-    ------
-    InputError
-        Pictures of another shape than those on which the model was fitted.
+    Raises InputError: pictures of another shape than those on which the model was fitted.
     """
     if not is_pictures(X):
         return X
@@ -69,10 +64,7 @@ def as_table(X: Any, known: Format) -> Any:
 def is_pictures(X: Any) -> bool:
     """Whether features are an array of more than two dimensions, or a Series of arrays.
 
-    Raises
-    ------
-    InputError
-        A list of arrays.
+    Raises InputError: a list of arrays.
     """
     if isinstance(X, pd.Series):
         return bool(len(X)) and isinstance(X.iloc[0], np.ndarray)

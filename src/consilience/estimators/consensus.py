@@ -29,6 +29,8 @@ def read_alone(
 ) -> Annotations:
     """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared.
 
+    Raises InputError: it is neither, or a matrix of other columns than were fitted.
+
     Parameters
     ----------
     estimator : with ``annotators_`` unless `reset`
@@ -37,11 +39,6 @@ def read_alone(
     reset : whether the estimator is being fitted
     missing : as for `fit`
     gold_classes : classes of gold items, of labels
-
-    Raises
-    ------
-    InputError
-        It is neither, or a matrix of other columns than were fitted.
     """
     model = type(estimator).__name__
     if reset:
@@ -79,13 +76,7 @@ def read_groupings_or_pairs(
 
 
 def groupings_of_some(annotations: Annotations | None, model: str) -> Groupings:
-    """Return annotations as groupings, of which at least one has items.
-
-    Raises
-    ------
-    InputError
-        There are none.
-    """
+    """Return annotations as groupings, of which at least one has items. Raises InputError: there are none."""
     groupings = as_groupings(annotations, None, model)
     if not groupings.n_rows:
         raise InputError(f"{model} needs groupings, and none of the {len(groupings)} items is in any.")

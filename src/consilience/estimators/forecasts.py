@@ -33,6 +33,8 @@ def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np
     how often the pair was put together, shrunk towards how often pairs of its clusters were, by an amount that predicts
     each annotator best from the others. See `consilience.inference.forecast`.
 
+    Raises InputError: an unknown item, lists of different lengths, or a model that was fitted without annotations.
+
     Parameters
     ----------
     items_a, items_b : names of items, or lists of names of one length
@@ -40,11 +42,6 @@ def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np
     Returns
     -------
     float, or ndarray of shape (n_pairs,) if lists were given
-
-    Raises
-    ------
-    InputError
-        An unknown item, lists of different lengths, or a model that was fitted without annotations.
     """
     check_is_fitted(self)
     a, b, one = self._pairs_of_items(items_a, items_b)
@@ -57,13 +54,7 @@ def forecast_same(self: Any, items_a: Names, items_b: Names) -> float | Float[np
 
 
 def given_to(model: Any) -> Groupings | Pairs:
-    """Return the annotations to which a model was fitted.
-
-    Raises
-    ------
-    InputError
-        There were none.
-    """
+    """Return the annotations to which a model was fitted. Raises InputError: there were none."""
     found = [vars(model).get(name) for name in ("_given", "groupings_")]
     for given in found:
         if isinstance(given, Groupings | Pairs):

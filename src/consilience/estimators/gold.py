@@ -32,15 +32,13 @@ def classes_of_gold(gold: Gold | None) -> list[Any]:
 def gold_codes(gold: Gold | None, labels: Labels) -> Int[np.ndarray, " items"] | None:
     """Return the code of each item's known class, -1 where it is unknown; None without gold items.
 
+    Raises InputError: it is neither, an item is unknown or has two classes, or a class is not among those of the
+    labels.
+
     Parameters
     ----------
     gold : Series, or dict of classes by item, or None
     labels : Labels
-
-    Raises
-    ------
-    InputError
-        It is neither, an item is unknown or has two classes, or a class is not among those of the labels.
     """
     if gold is None:
         return None
@@ -76,10 +74,7 @@ def gold_codes(gold: Gold | None, labels: Labels) -> Int[np.ndarray, " items"] |
 def require_named(known: np.ndarray | None, n_components: int, labels: Labels, model: str) -> None:
     """Refuse gold items where the components are not the classes of the labels.
 
-    Raises
-    ------
-    InputError
-        There are gold items, and another number of components than of classes.
+    Raises InputError: there are gold items, and another number of components than of classes.
     """
     if known is not None and n_components != labels.n_classes:
         raise InputError(

@@ -298,6 +298,8 @@ def read_pairs(
 ) -> tuple[Pairs, list[str]]:
     """Return judgements of pairs, and a note if some were left out.
 
+    Raises InputError: more than a million judgements and no `max_pairs`.
+
     Parameters
     ----------
     annotations : Pairs or Groupings
@@ -309,11 +311,6 @@ def read_pairs(
     Returns
     -------
     Pairs, list of str
-
-    Raises
-    ------
-    InputError
-        More than a million judgements and no `max_pairs`.
     """
     n_pairs = annotations.n_rows if isinstance(annotations, Pairs) else _n_pairs(annotations)
     if max_pairs is None and n_pairs > LARGEST:

@@ -45,6 +45,8 @@ def score(self: Any, X: FeaturesLike, y: AnnotationsLike | None = None, *, missi
     Higher is better, also across numbers of clusters; see `consilience.estimators.scoring`.
     `consilience.selection.compare` says more, such as how far a model leads.
 
+    Raises InputError: no two of the items were judged, or the model was fitted without annotations.
+
     Parameters
     ----------
     X : DataFrame or array, shape (n_items, n_features)
@@ -58,11 +60,6 @@ def score(self: Any, X: FeaturesLike, y: AnnotationsLike | None = None, *, missi
     -------
     float
         Nats per judgement, at most 0.
-
-    Raises
-    ------
-    InputError
-        No two of the items were judged, or the model was fitted without annotations.
     """
     check_is_fitted(self)
     return float(self._score(X, self._judgements(X, y, missing)))
@@ -93,10 +90,7 @@ def rates(
 def rates_of_table(annotators: pd.DataFrame) -> Float[np.ndarray, "annotators_and_crowd 2"]:
     """w and v from the sensitivities and specificities in a table of annotators; missing ones are the crowd's.
 
-    Raises
-    ------
-    InputError
-        There are no annotators.
+    Raises InputError: there are no annotators.
     """
     if annotators.empty:
         raise InputError("The model was fitted without annotations, so it cannot predict judgements.")
@@ -115,7 +109,7 @@ def score_of_pairs(
     w_and_v: Float[np.ndarray, "annotators_and_crowd 2"],
     fitted: pd.Index,
 ) -> float:
-    """Mean log probability of judgements, nats.
+    """Mean log probability of judgements, nats. Raises InputError: no two of the items were judged.
 
     Parameters
     ----------
@@ -123,11 +117,6 @@ def score_of_pairs(
     together : s_ij, given the positions of the two items of each judgement and of its annotator in `w_and_v`
     w_and_v : of the fitted annotators, and in the last row of the crowd
     fitted : names of these annotators
-
-    Raises
-    ------
-    InputError
-        No two of the items were judged.
     """
     rows = AnnotationRows.of(annotations)
     drawn, _ = draw(annotations, rows, MOST_JUDGEMENTS, np.random.default_rng(0))  # the same judgements at every call

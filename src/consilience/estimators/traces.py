@@ -14,16 +14,13 @@ from consilience.inference.iterate import Outcome, Trace, UnsettledWarning
 def keep_trace(estimator: Any, trace: Trace[Any]) -> None:
     """Set the attributes of a run of the loop, and warn if it did not converge.
 
+    Raises FloatingPointError: the bound of the run is not finite.
+
     Parameters
     ----------
     estimator : gets ``n_iter_``, ``converged_``, ``lower_bound_`` and ``lower_bounds_``
     trace : Trace
         Trace of the run that is kept.
-
-    Raises
-    ------
-    FloatingPointError
-        The bound of the run is not finite.
 
     Warns
     -----

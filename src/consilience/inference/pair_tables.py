@@ -126,12 +126,8 @@ def kept_pairs(common: csr_array, least_common: int, n_labels: int) -> Annotator
 def tables_of_pairs(labels: Labels, pairs: AnnotatorPairs, precision: Precision) -> PairTables:
     """Tables of given pairs, from a list of co-labels or from dense one-hot labels, whichever is faster.
 
-    Labels are sorted by item, then by annotator, without duplicates.
-
-    Raises
-    ------
-    InputError
-        The items have too many co-labels to list.
+    Labels are sorted by item, then by annotator, without duplicates. Raises InputError: the items have too many
+    co-labels to list.
     """
     return dense_pairs(labels, pairs, precision) if is_dense(labels, precision) else listed_pairs(labels, pairs)
 

@@ -28,16 +28,13 @@ def is_random_state(value: Any) -> bool:
 def check_random_state(random_state: Any) -> np.random.RandomState:
     """Return the source of randomness that the user gave.
 
+    Raises InputError: it is none of these, or an int that is not a valid seed.
+
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
         A seed is drawn from a Generator, which advances it: two fits with one Generator differ, as with one
         RandomState.
-
-    Raises
-    ------
-    InputError
-        It is none of these, or an int that is not a valid seed.
 
     Examples
     --------

@@ -55,10 +55,7 @@ def weights_and_columns(
 ) -> tuple[Float[np.ndarray, " components"], Float[np.ndarray, "labels components"]]:
     """w and γ from M2 and M3, as many components as labels; also for moments of a sample, no w is above 1.
 
-    Raises
-    ------
-    LinAlgError
-        M2 has fewer positive eigenvalues than labels.
+    Raises LinAlgError: M2 has fewer positive eigenvalues than labels.
     """
     whiten, unwhiten = whitening(m2)
     value, vector = orthogonal_components(
@@ -69,13 +66,7 @@ def weights_and_columns(
 
 
 def whitening(m2: Matrix) -> tuple[Matrix, Matrix]:
-    """Q with Qᵀ M2 Q = I, and the inverse of Qᵀ.
-
-    Raises
-    ------
-    LinAlgError
-        An eigenvalue of M2 is not positive.
-    """
+    """Q with Qᵀ M2 Q = I, and the inverse of Qᵀ. Raises LinAlgError: an eigenvalue of M2 is not positive."""
     eigenvalue, basis = np.linalg.eigh(m2)
     if not eigenvalue[0] > LEAST_EIGENVALUE * eigenvalue[-1]:  # not `<=`, which NaN would pass
         rank = int((eigenvalue > LEAST_EIGENVALUE * eigenvalue[-1]).sum())

@@ -23,10 +23,7 @@ OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|@import|expression\s*\(|javascript:|i
 def safe_svg(content: bytes) -> bytes:
     """Return a drawing as it may stand in a page, without what other programs add to it.
 
-    Raises
-    ------
-    ValueError
-        It is no SVG, or has anything but a drawing in it; the message says what.
+    Raises ValueError: it is no SVG, or has anything but a drawing in it; the message says what.
     """
     try:
         text = content.decode("utf-8-sig")

@@ -39,13 +39,7 @@ def array_name(number: int) -> str:
 
 
 def write(path: str | PathLike[str], document: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
-    """Write the file atomically.
-
-    Raises
-    ------
-    InputError
-        The path is empty, a folder, or in a folder that does not exist.
-    """
+    """Write the file atomically. Raises InputError: the path is empty, a folder, or in a folder that does not exist."""
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     with replacing(path) as file, ZipFile(file, "w", ZIP_STORED) as archive:
         archive.writestr(_member(DOCUMENT), text)
@@ -64,10 +58,8 @@ def _member(name: str) -> ZipInfo:
 def open_plain(path: Path) -> Iterator[ZipFile]:
     """Open a file whose members are plain: names are unique, content is neither compressed nor encrypted.
 
-    Raises
-    ------
-    SavedModelError
-        There is no such file, it cannot be read, is not a zip archive with ``model.json``, or is damaged.
+    Raises SavedModelError: there is no such file, it cannot be read, is not a zip archive with ``model.json``, or is
+    damaged.
     """
     try:
         if path.is_dir():
@@ -109,13 +101,7 @@ def _require_plain(path: Path, members: list[ZipInfo]) -> None:
 
 
 def read_document(path: Path, archive: ZipFile) -> Any:
-    """Read ``model.json``.
-
-    Raises
-    ------
-    SavedModelError
-        It is not JSON, or contains a key twice.
-    """
+    """Read ``model.json``. Raises SavedModelError: it is not JSON, or contains a key twice."""
     with _member_of(path, DOCUMENT):
         content = archive.read(DOCUMENT)
     try:
@@ -140,10 +126,7 @@ def _no_constant(name: str) -> Any:
 def read_arrays(path: Path, archive: ZipFile, n_arrays: Any) -> list[np.ndarray]:
     """Read the arrays, which must be all other members of the archive.
 
-    Raises
-    ------
-    SavedModelError
-        One is missing, there is another member, or one is not an array of numbers or text.
+    Raises SavedModelError: one is missing, there is another member, or one is not an array of numbers or text.
     """
     if type(n_arrays) is not int or n_arrays < 0:
         raise SavedModelError(f"{path} is damaged: its number of arrays is missing or invalid.")
@@ -178,15 +161,12 @@ def _member_of(path: Path, name: str) -> Iterator[None]:
 def parse_array(file: Any, size: int) -> np.ndarray:
     """Read an array of numbers or text from an ``.npy`` file of known size, and no more than that.
 
+    Raises ValueError: it is not such an array, or its header gives a smaller or larger size than the file's.
+
     Parameters
     ----------
     file : binary file
     size : of the file, in bytes
-
-    Raises
-    ------
-    ValueError
-        It is not such an array, or its header gives a smaller or larger size than the file's.
     """
     shape, is_fortran, dtype = _header(file)
     n_cells = math.prod(shape)

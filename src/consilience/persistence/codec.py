@@ -108,10 +108,7 @@ class ValueEncoder:
     def __call__(self, value: Any) -> Json:
         """Return a value as JSON.
 
-        Raises
-        ------
-        UnknownValueError
-            The value, or one inside it, is of a kind that cannot be saved, or is nested too deep.
+        Raises UnknownValueError: the value, or one inside it, is of a kind that cannot be saved, or is nested too deep.
         """
         if type(value) in PLAIN or (type(value) is float and math.isfinite(value)):
             return value
@@ -154,13 +151,7 @@ class ValueDecoder:
         self._depth = 0
 
     def __call__(self, node: Json) -> Any:
-        """Return the value.
-
-        Raises
-        ------
-        ContentError
-            No `ValueEncoder` produces such JSON.
-        """
+        """Return the value. Raises ContentError: no `ValueEncoder` produces such JSON."""
         if not isinstance(node, list | dict):
             return node
         if self._depth == MAX_DEPTH:

@@ -118,10 +118,7 @@ def _numbers_of_clusters(n_clusters: Any) -> list[int]:
 def name_models(models: Any) -> dict[str, Any]:
     """Return models by name: those of a dict, or of a list by class, with parameters if classes repeat.
 
-    Raises
-    ------
-    InputError
-        There are no models, names repeat, or something is not a model.
+    Raises InputError: there are no models, names repeat, or something is not a model.
     """
     if isinstance(models, str):
         models = [models]
@@ -225,10 +222,7 @@ def fit(model: Any, annotations: Annotations, X: Any) -> None:
 def as_read(annotations: Annotations, model: Any) -> Annotations:
     """Return annotations of a kind that a model reads.
 
-    Raises
-    ------
-    InputError
-        They cannot be converted to a kind that it reads.
+    Raises InputError: they cannot be converted to a kind that it reads.
     """
     known = registry.ESTIMATORS.get(type(model).__name__)
     if known is None:

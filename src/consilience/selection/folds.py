@@ -94,12 +94,8 @@ def hold_out(
 ) -> HeldOut:
     """Divide annotations into folds and draw the judgements to predict.
 
-    Order and names make no difference, except for items that neither annotations nor features distinguish.
-
-    Raises
-    ------
-    InputError
-        There are fewer rows than folds, or no judgements.
+    Order and names make no difference, except for items that neither annotations nor features distinguish. Raises
+    InputError: there are fewer rows than folds, or no judgements.
     """
     rows = AnnotationRows.of(annotations, of_items)
     level = level_of(annotations, rows) if level == "auto" else level

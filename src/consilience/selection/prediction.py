@@ -53,10 +53,7 @@ def predict(
 ) -> Float[np.ndarray, " some"]:
     """Return the probability of "same" for some held-out judgements.
 
-    Raises
-    ------
-    InputError
-        The model returns something that is not a probability, or has no clusters.
+    Raises InputError: the model returns something that is not a probability, or has no clusters.
     """
     probability = PREDICTIONS[by](model, held, kept, there)
     wrong = ~((probability >= -1e-9) & (probability <= 1 + 1e-9))  # rounding is no mistake of a model

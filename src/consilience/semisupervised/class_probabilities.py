@@ -23,12 +23,8 @@ HINT = "Give a DataFrame with a column for each class, named by the class."
 def match_columns(X: Any, labels: Labels) -> tuple[Labels, Int[np.ndarray, " classes"]]:
     """Return labels with the classes of all columns, and the column of each class.
 
-    Columns are matched with classes by name, in whatever form a file gave it; those of an array by position.
-
-    Raises
-    ------
-    InputError
-        A class has no column, or an array has another number of columns than there are classes.
+    Columns are matched with classes by name, in whatever form a file gave it; those of an array by position. Raises
+    InputError: a class has no column, or an array has another number of columns than there are classes.
     """
     names = _names_of(X)
     texts = None if names is None else names.astype(str)
@@ -76,10 +72,7 @@ def require_probabilities(
 
     items : names, for the message; by default numbers of rows.
 
-    Raises
-    ------
-    InputError
-        A value is negative, or a row does not sum to 1.
+    Raises InputError: a value is negative, or a row does not sum to 1.
     """
     total = values.sum(1)
     wrong = (values < 0).any(1) | (np.abs(total - 1) > ROUNDING)

@@ -274,13 +274,7 @@ def groups_of(items: list[Any], labels: Iterable[Any]) -> list[list[Any]]:
 
 
 def places_of(items: list[Any], place: dict[Any, int], agent: str) -> Int[np.ndarray, " subset"]:
-    """Return the places of the items of a subset.
-
-    Raises
-    ------
-    InputError
-        An item is unknown or occurs twice.
-    """
+    """Return the places of the items of a subset. Raises InputError: an item is unknown or occurs twice."""
     require_distinct(items, place, f"The subset given to {agent}", f"among its {len(place)} items")
     return np.array([place[item] for item in items], dtype=np.intp)
 

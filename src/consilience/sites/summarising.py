@@ -130,12 +130,7 @@ def summarise_site(
 
 
 def hash_name(name: str, key: bytes) -> str:
-    """Return the keyed hash of a name, in hexadecimal digits.
-
-    Raises
-    ------
-    InputError
-        The key is too short.
+    """Return the keyed hash of a name, in hexadecimal digits. Raises InputError: the key is too short.
 
     Examples
     --------

@@ -178,26 +178,14 @@ def read_summary(path: str | PathLike[str]) -> SiteSummary:
 
 
 def checked_site(name: Any) -> str:
-    """Return the name of a site.
-
-    Raises
-    ------
-    InputError
-        It is no text, empty or too long.
-    """
+    """Return the name of a site. Raises InputError: it is no text, empty or too long."""
     if not (isinstance(name, str) and name.strip() and len(name) <= LONGEST_NAME and name.isprintable()):
         raise InputError(f"The name of a site must be a line of 1 to {LONGEST_NAME} characters. Got {_cut(name)}.")
     return name.strip()
 
 
 def checked_epsilon(epsilon: Any) -> float:
-    """Return the parameter of the noise.
-
-    Raises
-    ------
-    InputError
-        It is not a positive number.
-    """
+    """Return the parameter of the noise. Raises InputError: it is not a positive number."""
     is_number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     if not (is_number and 0 < epsilon <= 100):
         raise InputError(f"'epsilon' must be a number above 0, at most 100, or None. Got {_cut(epsilon)}.")

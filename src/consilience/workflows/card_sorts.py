@@ -54,10 +54,7 @@ class CardSort:
     def of_fitted(self, annotations: Any) -> CardSort:
         """Keep only corrections of names that those who are left gave.
 
-        Raises
-        ------
-        InputError
-            There are corrections, and the annotations are no groupings.
+        Raises InputError: there are corrections, and the annotations are no groupings.
         """
         if self.corrections is None:
             return self
@@ -79,10 +76,8 @@ def read_card_sort(material: Material, options: CardSortOptions) -> tuple[Materi
 def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, CardSort]:
     """Leave people out of annotations, and read corrections of names, and how long people took.
 
-    Raises
-    ------
-    InputError
-        There is no such person or file, nobody gave a group one of the names, or nobody meets the conditions.
+    Raises InputError: there is no such person or file, nobody gave a group one of the names, or nobody meets the
+    conditions.
     """
     if options.people is None and options.where:
         raise InputError(f"{spell(where=None)} needs the answers of the annotators: {spell(people=...)}.")
@@ -142,10 +137,7 @@ def _names_in(annotations: Groupings | Labels | Pairs) -> set[str]:
 def people(given: Iterable[str], annotators: pd.Index) -> list[Any]:
     """Return the names of the annotators that are listed, separated by commas, or in files with a name in each line.
 
-    Raises
-    ------
-    InputError
-        There is no such annotator, and no such file; or nobody would be left.
+    Raises InputError: there is no such annotator, and no such file; or nobody would be left.
     """
     known = {str(plain(name)): name for name in annotators}
     wanted: dict[str, str] = {}
@@ -174,10 +166,7 @@ def _lines(path: Path) -> list[str]:
 def read_corrections(path: Path) -> dict[str, str]:
     """Read corrections: the columns name and standard, as in the standard-names.csv of a fit; others are not used.
 
-    Raises
-    ------
-    InputError
-        A column or a name is missing, or a name is given two standard names.
+    Raises InputError: a column or a name is missing, or a name is given two standard names.
     """
     table = read_table(path)
     columns = {str(column).strip().casefold(): column for column in table.columns}

@@ -204,10 +204,7 @@ class ColumnReader:
     def numbers(self, name: Any, cells: Cells, *, blanks: bool, remedy: str = "") -> Float[np.ndarray, " rows"]:
         """Return a column of numbers, NaN where one is missing.
 
-        Raises
-        ------
-        InputError
-            A cell is not a finite number, or is missing and `blanks` is False.
+        Raises InputError: a cell is not a finite number, or is missing and `blanks` is False.
         """
         wrong = cells.wrong if blanks else cells.wrong | cells.missing
         if wrong.any():
@@ -221,10 +218,7 @@ class ColumnReader:
     def categories(self, name: Any, *, blanks: bool, remedy: str = "") -> np.ndarray:
         """Return a column of text, NaN where it is missing.
 
-        Raises
-        ------
-        InputError
-            A cell is missing and `blanks` is False.
+        Raises InputError: a cell is missing and `blanks` is False.
         """
         coded = self.table.column(name)
         if coded.has_missing and not blanks:

@@ -112,10 +112,7 @@ def choose_by_comparing(
 ) -> tuple[str, dict[str, Any], str]:
     """Return the model that predicts the annotations best, its settings, and the verdict, which is also noted.
 
-    Raises
-    ------
-    InputError
-        No model can be fitted.
+    Raises InputError: no model can be fitted.
     """
     annotations, table, _ = join_material(material)
     readers = {name for name, entry in registry.ESTIMATORS.items() if material.kind in entry.reads}
@@ -137,10 +134,7 @@ def choose_by_comparing(
 def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
     """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
-    Raises
-    ------
-    InputError
-        No item has features.
+    Raises InputError: no item has features.
     """
     annotations = material.annotations
     if material.features is None:
@@ -161,10 +155,7 @@ def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None,
 def by_model(settings: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, dict[str, Any]]:
     """Sort settings ``Model.key`` by model.
 
-    Raises
-    ------
-    InputError
-        There is no such model or parameter, or a setting names no model.
+    Raises InputError: there is no such model or parameter, or a setting names no model.
     """
     found: dict[str, dict[str, Any]] = {}
     for setting, value in settings.items():

@@ -110,13 +110,7 @@ def convert(
 
 
 def convert_to(annotations: Annotations, kind: str | None) -> Annotations:
-    """Convert annotations to another kind.
-
-    Raises
-    ------
-    InputError
-        The conversion would lose or invent information.
-    """
+    """Convert annotations to another kind. Raises InputError: the conversion would lose or invent information."""
     found = type(annotations).__name__.lower()
     if kind in (None, found):
         return annotations

@@ -99,10 +99,7 @@ def compare_studies(request: DifferenceRequest) -> DifferenceResult:
 def read_studies(request: DifferenceRequest) -> tuple[list[Any], tuple[str, str], list[str]]:
     """Return the two studies, what they are called, and notes on how they were read.
 
-    Raises
-    ------
-    InputError
-        Files or options cannot be used, or there are neither two studies nor two segments of one.
+    Raises InputError: files or options cannot be used, or there are neither two studies nor two segments of one.
     """
     first, second = request.first, request.second
     if (request.people is None) != (request.by is None):
@@ -139,10 +136,7 @@ def _read_segments(request: DifferenceRequest) -> tuple[list[Any], tuple[str, st
 def names_of(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """Return the names of the studies: those given, else those of the files, if they differ.
 
-    Raises
-    ------
-    InputError
-        Not two different names were given.
+    Raises InputError: not two different names were given.
 
     Examples
     --------

@@ -24,12 +24,8 @@ CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2}(?:\.\d+)?)")
 def read_seconds(path: Path, annotators: pd.Index) -> pd.Series:
     """Read how long annotators took; a table with several rows of somebody must repeat the time.
 
-    People who are not among the annotators are left out, and noted.
-
-    Raises
-    ------
-    InputError
-        A column is missing, a time cannot be read, somebody has two times, or nobody is among the annotators.
+    People who are not among the annotators are left out, and noted. Raises InputError: a column is missing, a time
+    cannot be read, somebody has two times, or nobody is among the annotators.
     """
     table = read_table(path)
     person, time, factor = _columns(table, path)

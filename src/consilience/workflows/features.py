@@ -50,6 +50,9 @@ def categorical_columns(table: pd.DataFrame) -> list[str]:
 def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -> Features:
     """Read a table of features for items that are known from the annotations.
 
+    Raises InputError: the file cannot be read, the column of items cannot be determined, or a cell is not a number and
+    its column is not categorical; the message gives column, item, line and remedy.
+
     Parameters
     ----------
     path : path
@@ -60,12 +63,6 @@ def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -
     -------
     Features
         All rows of the file in order, with names that are integers or text as those of the known items are.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, the column of items cannot be determined, or a cell is not a number and its column is
-        not categorical; the message gives column, item, line and remedy.
     """
     table = with_decimal_points(read_table(path, items))
     item = item_column(table, path, items=items, chosen=options.feature_item, parameter=FEATURE_ITEM)
@@ -94,10 +91,7 @@ def read_features(path: TableSource, options: FeatureOptions, items: pd.Index) -
 def _asked_for(wanted: Sequence[str], columns: list[Any], path: TableSource) -> list[Any]:
     """Return the columns that the user calls categorical; their names may contain commas.
 
-    Raises
-    ------
-    InputError
-        There is no such column.
+    Raises InputError: there is no such column.
     """
     called, asked = {str(name).strip(): name for name in columns}, spell(categorical=None)
     found: list[Any] = []

@@ -184,10 +184,7 @@ class Chosen:
 def choose_model(files: Files) -> Chosen:
     """Choose the model that was named, that predicts best, or that is the default for such annotations.
 
-    Raises
-    ------
-    InputError
-        It does not take its settings, or no model can be fitted.
+    Raises InputError: it does not take its settings, or no model can be fitted.
     """
     request, by_default = files.request, files.request.model is None
     name, settings, why = _choice(files.material, request)
@@ -241,10 +238,7 @@ class Beside:
 def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     """Read what comes beside annotations and features, once it is certain that the results can be written.
 
-    Raises
-    ------
-    InputError
-        A file cannot be used, or a result would overwrite an input.
+    Raises InputError: a file cannot be used, or a result would overwrite an input.
     """
     request, extras = files.request, files.extras
     scores = None if request.scores is None else read_scores(request.scores, evidence.annotations.items)
@@ -290,12 +284,8 @@ def require_folder_for(model: str, out: Path, inputs: Iterable[Any]) -> None:
 def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *, found: str | None = None) -> Any:
     """Make the estimator if it takes its settings, number of clusters and further arguments.
 
-    If it was chosen by the kind of annotations in the file, `found`, an error says so.
-
-    Raises
-    ------
-    InputError
-        It does not take them.
+    If it was chosen by the kind of annotations in the file, `found`, an error says so. Raises InputError: it does not
+    take them.
     """
     try:
         estimator = make_estimator(name, with_clusters(name, settings, request.clusters))

@@ -95,13 +95,7 @@ def read_material(
     options: FeatureOptions,
     gold: Path | None = None,
 ) -> Material:
-    """Read annotations and features, each once.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read.
-    """
+    """Read annotations and features, each once. Raises InputError: a file that cannot be read."""
     if is_standard_input(annotations) and is_standard_input(features):
         raise InputError("Standard input is one table; give the file of the annotations or that of the features.")
     if isinstance(annotations, Path) and annotations.is_dir() and any(annotations.glob("*.parquet")):
@@ -135,10 +129,7 @@ def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, sourc
 def evidence_for(model: str, material: Material, known: dict[str, Path | None]) -> ModelInputs:
     """Collect the inputs of a model of the registry: items in one order, annotations of the kind that it reads.
 
-    Raises
-    ------
-    InputError
-        The model does not take these annotations, or the items of the files do not match.
+    Raises InputError: the model does not take these annotations, or the items of the files do not match.
     """
     annotations, notes = as_read_by(model, material.annotations, material.source)
     notes += _of_nobody(annotations)
@@ -161,10 +152,7 @@ def read_for_model(
 ) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Read annotations and convert them to a kind that a model reads, with notes on the conversion.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, or holds annotations that the model does not take.
+    Raises InputError: the file cannot be read, or holds annotations that the model does not take.
     """
     annotations, _ = read_noted(source, reading)
     return as_read_by(model, annotations, name_source(source))
@@ -173,10 +161,7 @@ def read_for_model(
 def as_read_by(model: str, annotations: Any, source: str) -> tuple[Groupings | Labels | Pairs, list[str]]:
     """Convert annotations to a kind that a model reads, with notes on the conversion.
 
-    Raises
-    ------
-    InputError
-        The model does not take such annotations.
+    Raises InputError: the model does not take such annotations.
     """
     reads = registry.entry(model).reads
     found = type(annotations).__name__.lower()
@@ -250,10 +235,7 @@ def read_gold_classes(path: Path) -> list[Any]:
 def read_gold(path: Path, labels: Labels) -> pd.Series:
     """Read known classes of items: a column of items, and one called label or class, blank if the class is unknown.
 
-    Raises
-    ------
-    InputError
-        There is no such column, no item of the labels in it, or a class that no annotator gave.
+    Raises InputError: there is no such column, no item of the labels in it, or a class that no annotator gave.
     """
     table = read_table(path, labels.items)
     column = item_column(table, path, items=labels.items, parameter="")
@@ -293,10 +275,7 @@ def _label_column(table: Table, items: Any, path: Path) -> Any:
 def read_history(path: Path, labels: Labels) -> pd.DataFrame:
     """Read counts of earlier labels: the columns annotator, class, and one for each label.
 
-    Raises
-    ------
-    InputError
-        The columns are others, or a cell is not a number.
+    Raises InputError: the columns are others, or a cell is not a number.
     """
     table = read_table(path)
     head, label_columns = table.columns[:2], table.columns[2:]

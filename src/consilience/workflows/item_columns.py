@@ -86,7 +86,7 @@ def item_column(
     besides: Sequence[Any] = (),
     parameter: str = FEATURE_ITEM,
 ) -> Any:
-    """Find the column of items.
+    """Find the column of items. Raises InputError: there is no such column, or two are equally likely.
 
     Parameters
     ----------
@@ -100,11 +100,6 @@ def item_column(
         Columns to exclude.
     parameter : str
         Name of the parameter that names the column, "" if there is none.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or two are equally likely.
     """
     if chosen is not None:
         return _find_named(table, path, chosen)
@@ -167,10 +162,7 @@ def _is_measured(column: Coded) -> bool:
 def _decide(found: list[ItemColumn], path: TableSource, remedy: str, why: str) -> list[ItemColumn]:
     """Choose one of several columns: they are equal, or one has a usual name.
 
-    Raises
-    ------
-    InputError
-        They differ, and their names do not decide.
+    Raises InputError: they differ, and their names do not decide.
     """
     called = [column for column in found if is_called_id(column.name)] or found
     exact = [column for column in called if str(column.name).strip().casefold() == ITEM]

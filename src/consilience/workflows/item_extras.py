@@ -57,13 +57,7 @@ class Extras:
 
     @classmethod
     def of(cls, given_labels: str | None, pictures: str | None, features: TableSource | None) -> Extras:
-        """Tell files from columns.
-
-        Raises
-        ------
-        InputError
-            There is no such file or column.
-        """
+        """Tell files from columns. Raises InputError: there is no such file or column."""
         return cls(_place(given_labels, features, GIVEN), _place(pictures, features, PICTURES))
 
     @property

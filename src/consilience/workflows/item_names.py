@@ -85,10 +85,8 @@ def read_item_names(path: TableSource | None, items: pd.Index) -> ItemNames | No
     The ids are in the column that holds the items, the texts in the one called text, name or the like, or the only
     other.
 
-    Raises
-    ------
-    InputError
-        There is no such file or column, an id is missing or repeated, or none is an item of the annotations.
+    Raises InputError: there is no such file or column, an id is missing or repeated, or none is an item of the
+    annotations.
     """
     if path is None:
         return None

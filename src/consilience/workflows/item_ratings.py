@@ -39,11 +39,8 @@ def read_ratings(path: TableSource | None, annotations: Any, left_out: Iterable[
     Columns of text and of ids are no scales. Rows about other items, and of people who were left out of the sorts, are
     left out, and counted in a note.
 
-    Raises
-    ------
-    InputError
-        The annotations are no groupings; or there is no such file, column or item, a cell is neither blank nor a
-        number, or somebody rated an item twice.
+    Raises InputError: the annotations are no groupings; or there is no such file, column or item, a cell is neither
+    blank nor a number, or somebody rated an item twice.
     """
     if path is None:
         return None

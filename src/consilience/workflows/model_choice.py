@@ -65,10 +65,7 @@ def reason_for(choice: Choice) -> str:
 def with_clusters(model: str, settings: Mapping[str, Any], clusters: int | str | None) -> dict[str, Any]:
     """Return the settings of a model with the number of clusters that was asked for.
 
-    Raises
-    ------
-    InputError
-        The model takes no number, does not find it, or it is also among the settings.
+    Raises InputError: the model takes no number, does not find it, or it is also among the settings.
 
     Examples
     --------
@@ -109,10 +106,7 @@ def _instead(known: registry.Entry, clusters: Any = ...) -> str:
 def make_estimator(name: str, settings: Mapping[str, Any]) -> Any:
     """Make an estimator of the registry, with progress shown.
 
-    Raises
-    ------
-    InputError
-        There is no such estimator, or it has no such parameter.
+    Raises InputError: there is no such estimator, or it has no such parameter.
     """
     made = registry.estimator(name)
     if registry.entry(name).module == "consilience.deep":

@@ -69,10 +69,7 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in the format given by the file name, one of `FORMATS`.
 
-    Raises
-    ------
-    InputError
-        The folder does not exist, or the file name has another ending.
+    Raises InputError: the folder does not exist, or the file name has another ending.
     """
     write_files({path: table_writer(frame, path)})
 
@@ -80,10 +77,7 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 def table_writer(frame: pd.DataFrame, path: Path) -> Writer:
     """Return a function that writes a table in the format given by the file name.
 
-    Raises
-    ------
-    InputError
-        The file name has another ending.
+    Raises InputError: the file name has another ending.
     """
     return format_of(path).writer(frame, path.name)
 

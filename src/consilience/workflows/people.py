@@ -42,10 +42,7 @@ class Answers:
     def column(self, name: str) -> str:
         """Return the name of a column as the table has it, and note how many of those in the table gave no answer.
 
-        Raises
-        ------
-        InputError
-            There is no such column.
+        Raises InputError: there is no such column.
         """
         columns = list(map(str, self.frame))
         alike = [name] if name in columns else [column for column in columns if normal(column) == normal(name)]
@@ -64,10 +61,7 @@ class Answers:
     def parse(self, condition: str) -> tuple[str, list[str]]:
         """Return the column and the answers of a condition such as ``device=phone,tablet``.
 
-        Raises
-        ------
-        InputError
-            It is no such condition, or nobody gave the answer.
+        Raises InputError: it is no such condition, or nobody gave the answer.
         """
         name, equals, text = condition.partition("=")
         while equals and name.strip() not in self.frame and "=" in text:  # a name may contain the sign
@@ -97,12 +91,8 @@ def fold(answer: str) -> str:
 def read_answers(path: TableSource, annotators: pd.Index) -> Answers:
     """Read a table of people: one column names them, every other holds their answers.
 
-    People who are not among the annotators are left out, and noted.
-
-    Raises
-    ------
-    InputError
-        There is no column of people, nobody in it is an annotator, or somebody has two answers.
+    People who are not among the annotators are left out, and noted. Raises InputError: there is no column of people,
+    nobody in it is an annotator, or somebody has two answers.
     """
     table = read_table(path)
     person = person_column(table, path, table.columns[:1])  # tools export people with their ids first
@@ -165,10 +155,7 @@ def person_column(table: Table, path: TableSource, rest: list[Any]) -> Any:
 
     rest : columns that may name people
 
-    Raises
-    ------
-    InputError
-        None is called so, or several are.
+    Raises InputError: none is called so, or several are.
     """
     named = [one for one in table.columns if (called := role_of_name(one)) is not None and called.role == "annotator"]
     found = named if len(named) == 1 else rest
@@ -181,10 +168,7 @@ def person_column(table: Table, path: TableSource, rest: list[Any]) -> Any:
 def people_where(path: TableSource, where: Iterable[str], annotators: pd.Index) -> pd.Index:
     """Return the annotators who meet all conditions, in the order of the annotations.
 
-    Raises
-    ------
-    InputError
-        The table or a condition cannot be used, or nobody meets all conditions.
+    Raises InputError: the table or a condition cannot be used, or nobody meets all conditions.
     """
     answers = read_answers(path, annotators)
     kept = annotators
@@ -200,10 +184,7 @@ def two_segments(path: TableSource, by: str, annotators: pd.Index) -> dict[str, 
 
     by : ``device=phone,desktop`` for two answers, ``device=phone`` for one and all others, ``device`` if there are two
 
-    Raises
-    ------
-    InputError
-        The table cannot be used, or there are not two segments.
+    Raises InputError: the table cannot be used, or there are not two segments.
     """
     answers = read_answers(path, annotators)
     if "=" in by:

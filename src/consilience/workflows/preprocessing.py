@@ -46,10 +46,7 @@ COLUMNS, SCALE = "columns", "scale"
 def steps_for(table: pd.DataFrame, options: FeatureOptions, *, standardize: bool) -> list[tuple[str, Any]]:
     """Return the unfitted steps that precede a model.
 
-    Raises
-    ------
-    InputError
-        Two columns, at least one of them an indicator, would have the same name.
+    Raises InputError: two columns, at least one of them an indicator, would have the same name.
     """
     text = categorical_columns(table)
     numbers = [name for name in table.columns if name not in text]
@@ -171,17 +168,14 @@ def read_for(
 ) -> pd.DataFrame:
     """Read the features that a fitted estimator needs, in its order, from a file that may hold more.
 
+    Raises InputError: a column is missing, or a cell cannot be used; the message gives column, item and line.
+
     Parameters
     ----------
     path : path
     estimator : fitted
     chosen : name of the column of items, or None to find it
     items : Index of the known items, or None
-
-    Raises
-    ------
-    InputError
-        A column is missing, or a cell cannot be used; the message gives column, item and line.
     """
     table, needs = with_decimal_points(read_table(path, items)), needs_of(estimator)
     by_name = {str(name): name for name in table.columns}

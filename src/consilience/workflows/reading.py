@@ -19,6 +19,8 @@ from consilience.workflows.notes import note
 def read_noted(source: Any, reading: Mapping[str, Any], gold_classes: Iterable[Any] = ()) -> tuple[Any, list[str]]:
     """Read annotations, and note how they were read.
 
+    Raises InputError: the file cannot be read, or something is to be read otherwise that was read already.
+
     Parameters
     ----------
     source : path, DataFrame, Groupings, Labels or Pairs
@@ -33,11 +35,6 @@ def read_noted(source: Any, reading: Mapping[str, Any], gold_classes: Iterable[A
     annotations : Groupings, Pairs or Labels
     notes : list of str
         The notes, without the line on how they were read, which is ``annotations.reading.how``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or something is to be read otherwise that was read already.
     """
     if isinstance(source, Annotations):
         return _read_already(source, reading)

@@ -64,12 +64,8 @@ def possible_files(model: str) -> tuple[str, ...]:
 def replaced_folder(out: Path) -> Iterator[Path]:
     """Yield an empty folder whose files become the result in `out`, next to any other files there.
 
-    Raises
-    ------
-    InputError
-        The folder holds files of the same names that no fit wrote, or that were changed since.
-    OSError
-        The files cannot be written; ``filename`` names the file in `out`.
+    Raises InputError: the folder holds files of the same names that no fit wrote, or that were changed since. Raises
+    OSError: the files cannot be written; ``filename`` names the file in `out`.
     """
     folder = Path(os.path.realpath(out))
     with _naming_files(out):
@@ -87,14 +83,9 @@ def replaced_folder(out: Path) -> Iterator[Path]:
 def require_free(out: Path, names: Iterable[str]) -> None:
     """Raise an InputError unless files of these names can be written to `out` without loss of other files.
 
-    What a killed program left there is repaired or removed first.
-
-    Raises
-    ------
-    InputError
-        `out` is empty or a file, or holds such a file that no fit wrote or that was changed since.
-    PermissionError
-        There is no permission to write there.
+    What a killed program left there is repaired or removed first. Raises InputError: `out` is empty or a file, or holds
+    such a file that no fit wrote or that was changed since. Raises PermissionError: there is no permission to write
+    there.
     """
     if not os.path.lexists(out):
         _require_place(out)

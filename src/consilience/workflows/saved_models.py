@@ -204,12 +204,8 @@ def set_items(model: Any, items: pd.Index) -> None:
 def _features_of(path: TableSource, estimator: Any, options: FeatureOptions) -> pd.DataFrame:
     """Return features of the fitted items, as the first step of the pipeline takes them if it prepares them.
 
-    Otherwise they are read as numbers.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or options contradict the saved pipeline.
+    Otherwise they are read as numbers. Raises InputError: the file cannot be read, or options contradict the saved
+    pipeline.
     """
     items = last_step(estimator).items_
     if needs_of(estimator).prepares:

@@ -25,12 +25,8 @@ LISTED = 5  # names in a note
 def read_table(path: TableSource, items: pd.Index | None = None) -> Table:
     """Read a table from a file of any kind, or take a frame for one.
 
-    With the items of the annotations, their names lose the apostrophe that exports as CSV put before them.
-
-    Raises
-    ------
-    InputError
-        There is no such file, or it holds no table.
+    With the items of the annotations, their names lose the apostrophe that exports as CSV put before them. Raises
+    InputError: there is no such file, or it holds no table.
     """
     try:
         if isinstance(path, TableAtHand):
@@ -53,13 +49,7 @@ def _without_apostrophes(table: Table, items: pd.Index) -> Table:
 
 
 def names_in(table: Table, column: Any, path: TableSource) -> pd.Index:
-    """Return the names of the items in a column, one per row.
-
-    Raises
-    ------
-    InputError
-        A name is missing or occurs twice.
-    """
+    """Return the names of the items in a column, one per row. Raises InputError: a name is missing or occurs twice."""
     try:
         return unique_names(table.column(column), "items", table.where).rename("item")
     except AnnotationError as error:
@@ -70,6 +60,9 @@ def numbers(
     table: Table, path: TableSource, *, item: Any, besides: tuple[str, ...] = (), blanks: bool = False
 ) -> pd.DataFrame:
     """Read all columns of a table as numbers, except that of the items.
+
+    Raises InputError: there are no such columns, or a cell is not a finite number; the message gives column, item and
+    line.
 
     Parameters
     ----------
@@ -82,11 +75,6 @@ def numbers(
     Returns
     -------
     DataFrame of float, shape (n_items, n_columns), indexed by item
-
-    Raises
-    ------
-    InputError
-        There are no such columns, or a cell is not a finite number; the message gives column, item and line.
     """
     reader = ColumnReader(table, path, names_in(table, item, path))
     rest = [name for name in table.columns if name not in {item, *besides}]
@@ -138,10 +126,7 @@ def names_as(names: pd.Index, others: pd.Index) -> pd.Index:
 def rows_of(table: pd.DataFrame, items: pd.Index, path: TableSource) -> pd.DataFrame:
     """Return the rows of a table for some items, in their order; the number of other rows is noted.
 
-    Raises
-    ------
-    InputError
-        An item has no row.
+    Raises InputError: an item has no row.
     """
     table = named_as(table, items)
     absent = items[~items.isin(table.index)]

@@ -47,11 +47,8 @@ class TwoStudies:
     def of(cls, first: Any, second: Any, names: tuple[str, str], *, same_people: bool) -> TwoStudies:
         """Find the items and the people that can be compared.
 
-        Raises
-        ------
-        InputError
-            The studies have too few items in common, or too few people who grouped them, or nobody took part in both
-            though that was said.
+        Raises InputError: the studies have too few items in common, or too few people who grouped them, or nobody took
+        part in both though that was said.
         """
         notes = [_of_labels(names)] if isinstance(first, Labels) or isinstance(second, Labels) else []
         one, other = (as_groupings(study, None, "study_difference") for study in (first, second))

@@ -247,13 +247,7 @@ def study_difference(
 def _check_arguments(
     names: Any, same_people: Any, n_clusters: Any, n_permutations: Any, n_draws: Any
 ) -> tuple[str, str]:
-    """Return the names of the studies.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range.
-    """
+    """Return the names of the studies. Raises InputError: a parameter is out of range."""
     asked = {
         "n_clusters": (AUTO | whole(1), n_clusters),
         "n_permutations": (whole(99, 100_000), n_permutations),

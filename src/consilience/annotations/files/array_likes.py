@@ -56,6 +56,9 @@ def annotations_of(
 ) -> Given:
     """Make annotations from what a user passed as such.
 
+    Raises AnnotationError: a frame that is not recognised, is ambiguous, or contradicts itself; a lazy frame; or
+    `missing` was given together with annotations.
+
     Parameters
     ----------
     given : Groupings, Pairs, Labels, a frame, or an array-like
@@ -71,12 +74,6 @@ def annotations_of(
         Known annotators; columns with these names are taken to be theirs without further checks.
     gold_classes : iterable of names
         Classes of gold items, of labels: "skip" among them is no abstention.
-
-    Raises
-    ------
-    AnnotationError
-        A frame that is not recognised, is ambiguous, or contradicts itself; a lazy frame; or `missing` was given
-        together with annotations.
 
     Warns
     -----
@@ -112,13 +109,7 @@ def annotations_of(
 
 
 def is_frame(given: Any, model: str) -> bool:
-    """Whether something is a frame of a library that narwhals supports.
-
-    Raises
-    ------
-    AnnotationError
-        It is a lazy frame.
-    """
+    """Whether something is a frame of a library that narwhals supports. Raises AnnotationError: it is a lazy frame."""
     frame = nw.from_native(given, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise AnnotationError(

@@ -15,12 +15,8 @@ from consilience.errors import AnnotationError
 def as_frame(given: Any) -> Any:
     """Return the frame that a container holds; anything else unchanged.
 
-    A dict of dicts is ``{item: {annotator: label}}``.
-
-    Raises
-    ------
-    AnnotationError
-        Two columns of a frame have the same name, or it has no columns.
+    A dict of dicts is ``{item: {annotator: label}}``. Raises AnnotationError: two columns of a frame have the same
+    name, or it has no columns.
 
     Examples
     --------

@@ -54,17 +54,14 @@ class Export:
 def known_export(table: Table, request: ReadingRequest, name: str) -> Export | None:
     """Return the table of a known tool with the meaning of its columns; None if it is not one.
 
+    Raises AnnotationError: the table is of a known tool, but contains no annotators or several questions.
+
     Parameters
     ----------
     table : Table
     request : Request
     name : str
         The file's name, which in some exports is that of the annotator.
-
-    Raises
-    ------
-    AnnotationError
-        The table is of a known tool, but contains no annotators or several questions.
     """
     columns = {str(column) for column in table.columns}
     for is_it, read in EXPORTS:
@@ -101,10 +98,7 @@ def _with(request: ReadingRequest, **columns: Any) -> ReadingRequest:
 def _only(columns: list[str], role: str, tool: str, table: Table) -> str:
     """Return the only column that can have a role.
 
-    Raises
-    ------
-    AnnotationError
-        There is no such column, or there are several.
+    Raises AnnotationError: there is no such column, or there are several.
     """
     filled = [column for column in columns if not _blank(table.frame[column]).all()]
     if len(filled) == 1:

@@ -56,13 +56,7 @@ class TableFormat:
 
 
 def format_of(path: Path) -> TableFormat:
-    """Return the format that the name of a file tells.
-
-    Raises
-    ------
-    InputError
-        It tells none.
-    """
+    """Return the format that the name of a file tells. Raises InputError: it tells none."""
     for known in FORMATS.values():
         if known.ending.search(path.name):
             return known

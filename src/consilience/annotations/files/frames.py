@@ -81,10 +81,7 @@ def in_frame(frame: Any, kind: str, columns: dict[str, Any], *, caller: str, **o
 def require_matrix(matrix: Any, kind: str, caller: str, missing: Any) -> None:
     """Refuse a long table where a table of items × annotators is expected.
 
-    Raises
-    ------
-    AnnotationError
-        The names or cells show that the table is long; the message contains the call that reads it.
+    Raises AnnotationError: the names or cells show that the table is long; the message contains the call that reads it.
 
     Warns
     -----

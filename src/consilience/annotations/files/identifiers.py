@@ -14,6 +14,8 @@ from consilience.errors import AnnotationError
 def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, columns: tuple[str, str]) -> Coded:
     """Name things by their texts: by the identifier if there is no text, by "text (identifier)" if several share it.
 
+    Raises AnnotationError: a thing has two texts, or texts and identifiers together do not distinguish two things.
+
     Parameters
     ----------
     number, text : Coded, one row each
@@ -21,11 +23,6 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
         The owners of the things: identifiers and texts need to distinguish only the things of one owner.
     where : callable
     columns : names of the columns of identifiers and of texts, for messages
-
-    Raises
-    ------
-    AnnotationError
-        A thing has two texts, or texts and identifiers together do not distinguish two things.
     """
     lacking = number.missing & ~text.missing
     if lacking.any():

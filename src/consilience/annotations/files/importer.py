@@ -97,10 +97,7 @@ class Statements:
 def table_of_frame(frame: Any, caller: str) -> Table:
     """Return a frame of any library as a table; named levels of a pandas index become columns.
 
-    Raises
-    ------
-    AnnotationError
-        It is not a frame.
+    Raises AnnotationError: it is not a frame.
     """
     frame = as_frame(frame)
     try:
@@ -153,6 +150,8 @@ def statements(
 ) -> Statements:
     """Read the annotations in a table.
 
+    Raises AnnotationError: the table is not recognised, is ambiguous, has no annotations, or contradicts itself.
+
     Parameters
     ----------
     table : Table
@@ -164,11 +163,6 @@ def statements(
         The same table as the export of a known tool.
     layout : Wide, optional
         The meaning of its columns, if known.
-
-    Raises
-    ------
-    AnnotationError
-        The table is not recognised, is ambiguous, has no annotations, or contradicts itself.
     """
     table = _in_one_array(table)
     request = replace(request, ignore=_matching(request.ignore, table))
@@ -362,10 +356,7 @@ def _whole_rows(table: Table) -> tuple[Table, list[str]]:
 def _unfold(table: Table, layout: Long) -> Table:
     """Give each annotator a row where a row lists several, with their labels or groups in another list.
 
-    Raises
-    ------
-    AnnotationError
-        The two lists of a row differ in length.
+    Raises AnnotationError: the two lists of a row differ in length.
     """
     who, value = layout.columns.get("annotator"), layout.columns[VALUE[layout.kind]]
     if who is None or first_list(table.frame[who]) is None:

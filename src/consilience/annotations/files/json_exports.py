@@ -27,10 +27,7 @@ UNSORTED = "_"
 def known_records(records: Records, request: ReadingRequest, name: str) -> Export | None:
     """Return the table in the JSON of a known tool, None if it is of no such tool.
 
-    Raises
-    ------
-    AnnotationError
-        The records are of a known tool, but contain no groups or labels by annotators.
+    Raises AnnotationError: the records are of a known tool, but contain no groups or labels by annotators.
     """
     tool = _tool_of(records.objects)
     if tool is None:

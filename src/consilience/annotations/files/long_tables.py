@@ -29,10 +29,7 @@ from consilience.errors import AnnotationError
 def long_table(table: Table, request: ReadingRequest) -> Long | None:
     """Return the parts of a long table, None if the names of columns are not those of one.
 
-    Raises
-    ------
-    AnnotationError
-        The names are those of a long table, but a part is missing, or occurs in two columns.
+    Raises AnnotationError: the names are those of a long table, but a part is missing, or occurs in two columns.
     """
     _require_columns(table, request)
     parts = _parts(table, request)

@@ -114,10 +114,7 @@ def _before(column: Any) -> tuple[str, str] | None:
 def groups_of_grid(table: Table, request: ReadingRequest) -> Export | None:
     """Read the columns of groups that stand beside other properties of each person; None if the table is no grid.
 
-    Raises
-    ------
-    AnnotationError
-        The properties are coordinates, or results of tasks, and no groups.
+    Raises AnnotationError: the properties are coordinates, or results of tasks, and no groups.
     """
     if request.columns or request.kind == "pairs":
         return None

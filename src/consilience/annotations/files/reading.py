@@ -260,12 +260,8 @@ def _statements(source: Source, request: ReadingRequest, encoding: str | None, s
 def _of_sheets(book: Workbook, request: ReadingRequest, name: str) -> Statements:
     """Read the sheet with annotations, or the sheets of one person each.
 
-    A sheet with annotations and an error is not skipped.
-
-    Raises
-    ------
-    AnnotationError
-        No sheet holds annotations, or several do.
+    A sheet with annotations and an error is not skipped. Raises AnnotationError: no sheet holds annotations, or several
+    do.
     """
     if not request.columns.get("annotator") and (table := book.one_person_a_sheet()) is not None:
         return statements(table, request, name)

@@ -14,10 +14,7 @@ from consilience.errors import AnnotationError
 def recognise(table: Table, request: ReadingRequest) -> Long | Wide:
     """Recognise the layout of a table.
 
-    Raises
-    ------
-    AnnotationError
-        The layout is not recognised, is ambiguous, or has no annotations.
+    Raises AnnotationError: the layout is not recognised, is ambiguous, or has no annotations.
     """
     try:
         found = long_table(table, request)

@@ -163,10 +163,7 @@ def _name_items_of_rows(value: Coded, item: Coded, item_b: Coded) -> bool:
 def read_judgements(column: Coded, where: Where, same_if: str | None) -> Judged:
     """Read judgements: words, truth values, 1 and 0, or grades of which the upper half means "same".
 
-    Raises
-    ------
-    AnnotationError
-        A judgement is none of these, or numbers are ambiguous.
+    Raises AnnotationError: a judgement is none of these, or numbers are ambiguous.
     """
     if same_if is not None:
         return _under_condition(column, where, same_if)

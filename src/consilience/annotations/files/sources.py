@@ -49,13 +49,7 @@ class Source:
 
     @classmethod
     def of(cls, path: str | PathLike[str]) -> Source:
-        """Find a file; ``-`` is standard input.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it is a folder.
-        """
+        """Find a file; ``-`` is standard input. Raises InputError: there is no such file, or it is a folder."""
         if str(path) == STANDARD_INPUT:
             held = sys.stdin.buffer.read()
             is_packed = held.startswith(GZIP)
@@ -99,12 +93,8 @@ class Records:
 def read_source(source: Source, *, encoding: str | None = None, sheet: str | None = None) -> Table | Records | Workbook:
     """Read a table, JSON objects or the sheets of a workbook from a file of any kind.
 
-    Raises
-    ------
-    AnnotationError
-        The file is damaged, empty, or of a kind that is not supported.
-    MissingDependencyError
-        The package that reads this kind of file is not installed.
+    Raises AnnotationError: the file is damaged, empty, or of a kind that is not supported. Raises
+    MissingDependencyError: the package that reads this kind of file is not installed.
     """
     start = source.start()
     if not start:
@@ -211,10 +201,7 @@ def _read_array(source: Source) -> Table:
 def read_json(source: Source) -> Records:
     """Read objects from JSON: a list of them, lines of them, or ``{task: {worker: label}}``.
 
-    Raises
-    ------
-    AnnotationError
-        The file is not JSON, or contains something else.
+    Raises AnnotationError: the file is not JSON, or contains something else.
     """
     with source.open() as file:
         content = file.read()

@@ -43,10 +43,7 @@ WIDE = 3  # least number of columns of a table that has footnotes
 def without_stray_rows(table: Table) -> tuple[Table, list[str]]:
     """Return the table without the rows that are not data, and notes that name their lines.
 
-    Raises
-    ------
-    AnnotationError
-        A row seems to begin a second table, or to name the columns in another way.
+    Raises AnnotationError: a row seems to begin a second table, or to name the columns in another way.
     """
     notes: list[str] = []
     for find, what in (
@@ -124,10 +121,7 @@ def _repeated_headers(table: Table) -> list[int]:
 def _second_headers(table: Table) -> list[int]:
     """Find further lines of names above the data of a long table, such as the questions of a survey.
 
-    Raises
-    ------
-    AnnotationError
-        The table is wide: the names of its items or annotators may be in either line.
+    Raises AnnotationError: the table is wide: the names of its items or annotators may be in either line.
     """
     first = range(min(MOST_HEADERS + 1, len(table.frame)))
     found = _block(first, [_names_columns(table, row, _cells(table, row)) for row in first])
@@ -209,10 +203,7 @@ def _footnotes(table: Table) -> list[int]:
 def _about_people(table: Table) -> list[int]:
     """Find rows at the top or bottom of a wide table that describe its columns: age, sex, number of groups.
 
-    Raises
-    ------
-    AnnotationError
-        Such a row holds values that the others hold, too, so that it may be an item.
+    Raises AnnotationError: such a row holds values that the others hold, too, so that it may be an item.
     """
     frame = table.frame
     if frame.shape[1] < WIDE or len(frame) < 4 or len(frame) > MOST_SEARCHED or not _may_hold_text(frame.iloc[:, 0]):

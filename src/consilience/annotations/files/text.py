@@ -57,6 +57,8 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
     The delimiter is that of a ``sep=`` line; else the one of tab, semicolon, comma and vertical bar that splits the
     first records into equally many cells, and into most.
 
+    Raises AnnotationError: the text is not a table, is empty or damaged, or has lines of different length.
+
     Parameters
     ----------
     open_binary : callable
@@ -65,11 +67,6 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
         The file's name; ``.tsv`` and ``.tab`` mean tabs.
     encoding : str, optional
         By default UTF-8, or that of a byte order mark, or else the detected one, which is noted.
-
-    Raises
-    ------
-    AnnotationError
-        The text is not a table, is empty or damaged, or has lines of different length.
     """
     try:
         return _Text(open_binary, name, encoding).table()
@@ -258,10 +255,7 @@ class _Text:
     def _names_of_columns(self, first: list[str]) -> list[str] | None:
         """Return names for the columns of a table without a header, None if the first line contains names.
 
-        Raises
-        ------
-        AnnotationError
-            The first line contains only numbers, whose meaning is unknown.
+        Raises AnnotationError: the first line contains only numbers, whose meaning is unknown.
         """
         if len(first) > 2 and not _is_number(first[1]) and _all_integers(first[2:]) and self._holds_piles(first):
             width = max(len(cells) for _, cells in self.records(self.delimiter))
@@ -398,10 +392,7 @@ class _Text:
     def _line_by_line(self) -> pd.DataFrame:
         """Read the table line by line: cells beyond the header must be blank.
 
-        Raises
-        ------
-        AnnotationError
-            A line is shorter than the header, or longer.
+        Raises AnnotationError: a line is shorter than the header, or longer.
         """
         n_columns = len(self.header)
         columns: list[list[str]] = [[] for _ in self.header]

@@ -220,10 +220,7 @@ def require_plain(column: Coded, what: str, where: Where) -> None:
 def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
     """Mark as missing the cells that spell it: errors of spreadsheets, NaN and null anywhere, NA among numbers.
 
-    Raises
-    ------
-    AnnotationError
-        NA occurs among text, where it may be an answer.
+    Raises AnnotationError: NA occurs among text, where it may be an answer.
     """
     words = [name.strip().casefold() if isinstance(name, str) else "" for name in column.names]
     never = np.array(
@@ -275,10 +272,7 @@ def fold_name(name: Any) -> str:
 def minus_one(column: Coded, what: str, where: Where) -> Filled:
     """Mark -1 among integers as missing, as scikit-learn and Snorkel do, if it is the only negative one.
 
-    Raises
-    ------
-    AnnotationError
-        The only other value is 1, with or without 0: -1 may then be an answer.
+    Raises AnnotationError: the only other value is 1, with or without 0: -1 may then be an answer.
     """
     names = column.names
     if not pd.api.types.is_integer_dtype(names) or not (names == -1).any() or (names < -1).any():

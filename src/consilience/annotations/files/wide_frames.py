@@ -52,6 +52,8 @@ def wide_frame(
 ) -> Wide:
     """Return the layout of a frame that is not a long table.
 
+    Raises AnnotationError: the frame contains something else, or a column that may not be an annotator.
+
     Parameters
     ----------
     table : Table
@@ -60,11 +62,6 @@ def wide_frame(
     key : name of the column that names the rows, None if they are numbered
     known : names of known annotators, whose columns are accepted without checks
     items : names of items; rows with these names are accepted as items without checks
-
-    Raises
-    ------
-    AnnotationError
-        The frame contains something else, or a column that may not be an annotator.
     """
     if not len(table.frame):
         raise AnnotationError("The table has no rows.")

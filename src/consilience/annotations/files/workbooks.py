@@ -47,10 +47,7 @@ class Workbook:
     def table(self, sheet: str | None = None) -> Table:
         """Return one sheet, by default the first, as a table.
 
-        Raises
-        ------
-        AnnotationError
-            A column has no name, or two have the same.
+        Raises AnnotationError: a column has no name, or two have the same.
         """
         sheet = self.names[0] if sheet is None else sheet
         others = [name for name in self.names if name != sheet]
@@ -61,12 +58,8 @@ class Workbook:
     def one_person_a_sheet(self) -> Table | None:
         """Return one table of the sheets with the same columns, without one of annotators, which stand for people.
 
-        None if there are no such sheets.
-
-        Raises
-        ------
-        AnnotationError
-            The columns are not those of items and their groups or labels, so that the people are unknown.
+        None if there are no such sheets. Raises AnnotationError: the columns are not those of items and their groups or
+        labels, so that the people are unknown.
         """
         if self.is_chosen:
             return None
@@ -100,12 +93,8 @@ class Workbook:
 def read_workbook(open_binary: Callable[[], Any], sheet: str | None = None) -> Workbook:
     """Read the sheets of a workbook that contain a table, or the requested one.
 
-    Raises
-    ------
-    AnnotationError
-        The workbook is damaged, has no such sheet, or none with a table.
-    MissingDependencyError
-        openpyxl is not installed.
+    Raises AnnotationError: the workbook is damaged, has no such sheet, or none with a table. Raises
+    MissingDependencyError: openpyxl is not installed.
     """
     try:
         from openpyxl import load_workbook

@@ -36,12 +36,7 @@ def delete(request: Request, study: str, form: Form) -> Response:
 def _deletable(store: Store, study_id: str) -> Study:
     """Return a study.
 
-    Raises
-    ------
-    NotFoundError
-        There is no such study.
-    NotOpenError
-        It is open: people may be sorting.
+    Raises NotFoundError: there is no such study. Raises NotOpenError: it is open: people may be sorting.
     """
     found = store.study(study_id)
     if found.status == "open":

@@ -23,13 +23,7 @@ CHOICES = ("choice", "choices")
 
 
 def panel_in(form: Mapping[str, Any]) -> Panel:
-    """Return the panel that a form says.
-
-    Raises
-    ------
-    InputError
-        A question or a number cannot be read.
-    """
+    """Return the panel that a form says. Raises InputError: a question or a number cannot be read."""
     endings = {name: Completion(text_of(form, f"code-{name}"), text_of(form, f"url-{name}")) for name in ENDINGS}
     values: dict[str, Any] = {name: value_in(form, name, kind, getattr(Panel, name)) for name, kind in PANEL.items()}
     values |= {moment: tuple(map(question_of, lines_of(form, moment))) for moment in MOMENTS}
@@ -61,10 +55,7 @@ def fields_of_panel(panel: Panel) -> dict[str, str]:
 def quota_of(line: str) -> Quota:
     """Return the quota that a line says: a condition, a colon and a number of people.
 
-    Raises
-    ------
-    InputError
-        It cannot be read.
+    Raises InputError: it cannot be read.
 
     Examples
     --------

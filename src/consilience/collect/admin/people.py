@@ -99,22 +99,13 @@ def _again(store: Store, person: Participant) -> str:
 def exclude_in(store: Store, study_id: str, participant_id: str, excluded: bool) -> Participant:
     """Leave a participant of a study out, or take them in again.
 
-    Raises
-    ------
-    NotFoundError
-        The study has no such participant.
+    Raises NotFoundError: the study has no such participant.
     """
     return store.exclude(person_in(store, study_id, participant_id).id, excluded)
 
 
 def person_in(store: Store, study_id: str, participant_id: str) -> Participant:
-    """Return a participant of a study.
-
-    Raises
-    ------
-    NotFoundError
-        The study has no such participant.
-    """
+    """Return a participant of a study. Raises NotFoundError: the study has no such participant."""
     found = store.participant(participant_id)
     if found.study != study_id:
         raise NotFoundError("There is no such participant.")

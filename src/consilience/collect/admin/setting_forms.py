@@ -20,10 +20,7 @@ USUAL = {"kind": OPEN, "board": "piles"} | vars(StudySettings())
 def value_in(form: Mapping[str, Any], name: str, kind: Setting, default: Any) -> Any:
     """Return the value of a setting that a form says, which is not checked yet; the default if its field is empty.
 
-    Raises
-    ------
-    InputError
-        It cannot be read.
+    Raises InputError: it cannot be read.
     """
     text = text_of(form, name)
     match kind:

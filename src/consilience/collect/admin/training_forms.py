@@ -29,7 +29,7 @@ CALLED = {PRACTICE: "the practice", ADMISSION: "the admission", GOLD: "the gold"
 
 
 def training_in(form: Mapping[str, Any], items: Sequence[Item], earlier: Training) -> Training:
-    """Return the training that a form says.
+    """Return the training that a form says. Raises InputError: a line or a number cannot be read.
 
     Parameters
     ----------
@@ -38,11 +38,6 @@ def training_in(form: Mapping[str, Any], items: Sequence[Item], earlier: Trainin
         The cards of the study, which the form calls by their names or by what they say.
     earlier : Training
         Whose cards of its own keep their text and picture, since the form holds only their names.
-
-    Raises
-    ------
-    InputError
-        A line or a number cannot be read.
     """
     names = _names_of(items)
     own = {card.name: card for role in ROLES for sort in earlier.sorts(role) for card in sort.cards}

@@ -66,10 +66,7 @@ class Cards:
 def decode_text(data: bytes) -> str:
     """Return the text of a file in UTF-8 or UTF-16, else in the code page of western Windows.
 
-    Raises
-    ------
-    InputError
-        It is too long, or no text.
+    Raises InputError: it is too long, or no text.
     """
     if len(data) > LONGEST_TABLE:
         raise InputError(f"The table of cards has {len(data):,} bytes; at most {LONGEST_TABLE:,} are allowed.")
@@ -92,16 +89,13 @@ def decode_text(data: bytes) -> str:
 def read_cards(text: str, *, clusters: bool = False) -> Cards:
     r"""Read a list with a card on each line, or a table whose first line names the columns.
 
+    Raises InputError: there are no cards, too many, or several columns without known headings.
+
     Parameters
     ----------
     text : str
     clusters : bool, default=False
         Whether a column says to which cluster each card belongs.
-
-    Raises
-    ------
-    InputError
-        There are no cards, too many, or several columns without known headings.
 
     Examples
     --------
@@ -185,10 +179,7 @@ def _require_some(cards: Sequence[Card]) -> None:
 def read_uploads(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     """Return the uploaded pictures by their names without folders; archives are unpacked, nothing is checked yet.
 
-    Raises
-    ------
-    InputError
-        Two pictures have one name, or an archive is damaged.
+    Raises InputError: two pictures have one name, or an archive is damaged.
     """
     found: dict[str, bytes] = {}
     for path, data in files:
@@ -207,6 +198,8 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
     A card gets the picture that its row names, or else the one that is called like the card. Without a list of cards,
     each picture is a card.
 
+    Raises InputError: there are neither cards nor pictures, a picture is missing, or it is no picture.
+
     Parameters
     ----------
     read : Cards, optional
@@ -219,11 +212,6 @@ def items_of(read: Cards | None, files: Mapping[str, bytes]) -> tuple[list[Item]
     pictures : list of Picture
     notes : tuple of str
         Sentences on what was not used, and on cards that look the same.
-
-    Raises
-    ------
-    InputError
-        There are neither cards nor pictures, a picture is missing, or it is no picture.
     """
     if read is None:
         in_order = sorted(files, key=lambda name: _natural(_stem(name)))

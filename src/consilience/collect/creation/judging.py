@@ -29,6 +29,9 @@ def judge_consensus(
     Language, direction, texts, the stored parameters and how people are known again are those of the study. Its
     instructions, consent, questions and codes are not: they speak of another task.
 
+    Raises NotOpenError: there is no consensus yet. Raises InputError: it is a judging study itself, an item is unknown,
+    or the clusters or settings are not such that questions can be asked.
+
     Parameters
     ----------
     store : Store
@@ -42,14 +45,6 @@ def judge_consensus(
     clusters : mapping of str, optional
         The name of the cluster of each item, by the item's name, to be judged in place of the consensus. Items that are
         not in it are left out.
-
-    Raises
-    ------
-    NotOpenError
-        There is no consensus yet.
-    InputError
-        It is a judging study itself, an item is unknown, or the clusters or settings are not such that questions can be
-        asked.
     """
     if study.kind == JUDGING:
         raise InputError("This is a study in which clusters are judged already; choose one in which people sort.")
@@ -85,6 +80,9 @@ def judge_table(
 ) -> tuple[Study, tuple[str, ...]]:
     """Make a judging study, as a draft, from a table of cards with a column ``cluster``.
 
+    Raises InputError: there is no such column, or something is wrong with the cards, the pictures, the clusters or the
+    settings.
+
     Parameters
     ----------
     store : Store
@@ -101,11 +99,6 @@ def judge_table(
     Study
     notes : tuple of str
         Sentences on what was not used.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or something is wrong with the cards, the pictures, the clusters or the settings.
     """
     read = cards.read_cards(table, clusters=True)
     if not any(card.cluster for card in read.cards):

@@ -49,6 +49,8 @@ class CheckedPicture:
 def check_picture(data: bytes, name: str = "The picture") -> CheckedPicture:
     """Return an uploaded picture, decoded and written anew.
 
+    Raises InputError: it is empty, too large in bytes or pixels, no picture of the formats in `FORMATS`, or damaged.
+
     Parameters
     ----------
     data : bytes
@@ -59,11 +61,6 @@ def check_picture(data: bytes, name: str = "The picture") -> CheckedPicture:
     -------
     Picture
         At most `LONGEST_SIDE` pixels wide and high, turned as its metadata said.
-
-    Raises
-    ------
-    InputError
-        It is empty, too large in bytes or pixels, no picture of the formats in `FORMATS`, or damaged.
     """
     if not data:
         raise InputError(f"{name} is empty.")
@@ -135,6 +132,9 @@ def small(data: bytes) -> CheckedPicture:
 def in_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of each picture in a ZIP archive; folders in it do not matter.
 
+    Raises InputError: it is no ZIP archive, or damaged or encrypted, or holds too much, or two pictures of one name, or
+    none.
+
     Parameters
     ----------
     data : bytes
@@ -145,11 +145,6 @@ def in_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
         Without folders.
     data : bytes
         As it is in the archive, not checked.
-
-    Raises
-    ------
-    InputError
-        It is no ZIP archive, or damaged or encrypted, or holds too much, or two pictures of one name, or none.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))

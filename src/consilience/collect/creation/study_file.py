@@ -34,17 +34,14 @@ NOT_A_STUDY = "The file is no study that was saved by this package"
 def copy_study(store: Store, study: Study, title: str = "") -> Study:
     """Make a draft with the cards, the settings, the texts and the questions of a study, and nobody in it.
 
+    Raises InputError: people judge clusters in it, which are made of another study.
+
     Parameters
     ----------
     store : Store
     study : Study
     title : str, optional
         By default "Copy of …".
-
-    Raises
-    ------
-    InputError
-        People judge clusters in it, which are made of another study.
     """
     _require_sorts(study)
     return store.create_study(
@@ -58,13 +55,7 @@ def copy_study(store: Store, study: Study, title: str = "") -> Study:
 
 
 def pack_study(store: Store, study: Study) -> bytes:
-    """Return the file of a study.
-
-    Raises
-    ------
-    InputError
-        People judge clusters in it, which are made of another study.
-    """
+    """Return the file of a study. Raises InputError: people judge clusters in it, which are made of another study."""
     _require_sorts(study)
     items = [asdict(item) for item in store.items(study.id)]
     content = {
@@ -82,10 +73,7 @@ def pack_study(store: Store, study: Study) -> bytes:
 def unpack_study(store: Store, data: bytes) -> Study:
     """Make a draft of the file of a study.
 
-    Raises
-    ------
-    InputError
-        It is no such file, of a later version, too large, or something in it is wrong.
+    Raises InputError: it is no such file, of a later version, too large, or something in it is wrong.
     """
     content, has_pictures = _read_content(data)
     pictures = _read_pictures(data) if has_pictures else {}

@@ -17,6 +17,8 @@ GROUP = ("group", "category", "cluster", "answer", "right group")  # headings, i
 def read_right_sort(text: str, files: Mapping[str, bytes] | None = None) -> tuple[RightSort, list[Picture]]:
     r"""Read a table of cards with a column for the group in which each belongs.
 
+    Raises InputError: there is no column of groups, a group is missing, or the cards cannot be read.
+
     Parameters
     ----------
     text : str
@@ -29,11 +31,6 @@ def read_right_sort(text: str, files: Mapping[str, bytes] | None = None) -> tupl
     sort : RightSort
     pictures : list of Picture
         Those that the cards show.
-
-    Raises
-    ------
-    InputError
-        There is no column of groups, a group is missing, or the cards cannot be read.
 
     Examples
     --------

@@ -50,6 +50,8 @@ def export_study(
 ) -> Export:
     """Return what was collected in a study, in one of the formats of `MIMES`.
 
+    Raises InputError: there is no such format or table, or nothing was submitted yet that a report could be about.
+
     Parameters
     ----------
     store : Store
@@ -60,11 +62,6 @@ def export_study(
         of each move, if the study says that there is such a table. By default sorts, or the answers of a judging study.
     identifiers : bool, default=True
         Whether names and stored parameters of people are in the table.
-
-    Raises
-    ------
-    InputError
-        There is no such format or table, or nothing was submitted yet that a report could be about.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")
@@ -91,10 +88,7 @@ def export_study(
 def encode_table(frame: pd.DataFrame, kind: str) -> bytes:
     """Write a table; in text for spreadsheets, what they would run as a formula gets an apostrophe before it.
 
-    Raises
-    ------
-    MissingDependencyError
-        The server lacks the package that writes the format.
+    Raises MissingDependencyError: the server lacks the package that writes the format.
     """
     chosen, file = FORMATS[kind], io.BytesIO()
     if chosen.is_text:

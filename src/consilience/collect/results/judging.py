@@ -83,10 +83,7 @@ def results_of(store: Store, study: Study) -> JudgingResults:
     A judge *guesses* if a judge who is right as often as the others would have so few right answers with a probability
     below 5 %, and somebody who guesses would have as many with one above 5 %.
 
-    Raises
-    ------
-    NotFoundError
-        It is no judging study.
+    Raises NotFoundError: it is no judging study.
     """
     table = store.answers_frame(study.id, identifiers=False)
     table = table[~table["preview"] & ~table["excluded"]]

@@ -36,13 +36,7 @@ CALLED = {"instructions": "The instructions"}  # where a sentence begins with it
 
 
 def checked_title(title: Any) -> str:
-    """Return the title of a study, cleaned.
-
-    Raises
-    ------
-    InputError
-        It is empty or too long.
-    """
+    """Return the title of a study, cleaned. Raises InputError: it is empty or too long."""
     found = clean_text(title, "The title", LONGEST_TITLE, one_line=True)
     if not found:
         raise InputError("The title of a study must not be empty.")
@@ -52,14 +46,11 @@ def checked_title(title: Any) -> str:
 def checked_items(items: Any) -> list[Item]:
     """Return items in order, their texts cleaned and numbered from 0.
 
+    Raises InputError: there are fewer than two or too many, a name is missing, or two items have the same.
+
     Parameters
     ----------
     items : iterable of Item, or of str
-
-    Raises
-    ------
-    InputError
-        There are fewer than two or too many, a name is missing, or two items have the same.
     """
     found = [_checked_item(item, number) for number, item in enumerate(items)]
     if not 2 <= len(found) <= MOST_ITEMS:
@@ -96,10 +87,7 @@ def _checked_item(item: Any, number: int) -> Item:
 def checked_settings(settings: StudySettings, kind: Any, board: Any, n_items: int) -> StudySettings:
     """Return settings that a study of this kind can have, their texts cleaned.
 
-    Raises
-    ------
-    FieldsError
-        A setting has a wrong value, or two contradict each other; it has a sentence for each.
+    Raises FieldsError: a setting has a wrong value, or two contradict each other; it has a sentence for each.
     """
     problems = Problems()
     values: dict[str, Any] = {}

@@ -34,13 +34,7 @@ def line(text: str) -> str:
 
 
 def clean_text(value: Any, what: str, longest: int, *, one_line: bool = False) -> str:
-    """Return a text, cleaned.
-
-    Raises
-    ------
-    InputError
-        It is no text, or too long.
-    """
+    """Return a text, cleaned. Raises InputError: it is no text, or too long."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be text. Got {brief(value)}.")
     if len(value) > longest:

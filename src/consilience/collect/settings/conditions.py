@@ -83,12 +83,7 @@ class Quota:
 
 
 def condition_of(text: str) -> Condition:
-    """Return the condition that a text says.
-
-    Raises
-    ------
-    InputError
-        It says none.
+    """Return the condition that a text says. Raises InputError: it says none.
 
     Examples
     --------

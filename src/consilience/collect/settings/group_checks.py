@@ -13,10 +13,7 @@ from consilience.errors import InputError
 def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
     """Return descriptions of categories, cleaned, each as a name, an equals sign and a text.
 
-    Raises
-    ------
-    InputError
-        One describes no category, or one that has a description.
+    Raises InputError: one describes no category, or one that has a description.
     """
     found: dict[str, str] = {}
     for line in descriptions:
@@ -33,13 +30,7 @@ def checked_descriptions(descriptions: Sequence[str], categories: Sequence[str])
 
 
 def require_known_cards(settings: StudySettings, items: Sequence[Item]) -> None:
-    """Refuse to require cards that a study does not have.
-
-    Raises
-    ------
-    FieldsError
-        There is one.
-    """
+    """Refuse to require cards that a study does not have. Raises FieldsError: there is one."""
     names = {item.name for item in items}
     unknown = next((name for name in settings.required_cards if name not in names), None)
     if unknown is not None:
@@ -49,10 +40,7 @@ def require_known_cards(settings: StudySettings, items: Sequence[Item]) -> None:
 def require_possible_sizes(settings: StudySettings, kind: str, n_items: int) -> None:
     """Refuse limits of how many cards a group has that no sort can keep.
 
-    Raises
-    ------
-    InputError
-        They contradict each other, the number of cards, or that all cards must be sorted.
+    Raises InputError: they contradict each other, the number of cards, or that all cards must be sorted.
     """
     least, most = settings.least_in_group, settings.most_in_group
     size = n_items if settings.subset_size is None else settings.subset_size

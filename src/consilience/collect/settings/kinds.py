@@ -90,10 +90,7 @@ def declared_in(of: Any) -> dict[str, Any]:
 def checked_value(kind: Setting, value: Any, called: str) -> Any:
     """Return the value of a setting as it is kept: texts are cleaned, and names not checked one by one.
 
-    Raises
-    ------
-    InputError
-        It cannot be its value; the sentence calls it `called`.
+    Raises InputError: it cannot be its value; the sentence calls it `called`.
     """
     is_number, expected, fits = isinstance(value, int | float) and not isinstance(value, bool), "", False
     match kind:
@@ -128,10 +125,7 @@ def checked_value(kind: Setting, value: Any, called: str) -> Any:
 def checked_fields(of: Any, called: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the settings that an instance declares, by name.
 
-    Raises
-    ------
-    InputError
-        One is wrong; the sentence calls it `called`, by default by its name.
+    Raises InputError: one is wrong; the sentence calls it `called`, by default by its name.
     """
     return {
         name: checked_value(kind, getattr(of, name), called.get(name, f"{name!r}"))

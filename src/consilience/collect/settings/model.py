@@ -153,10 +153,7 @@ class StudySettings:
     def of_json(cls, values: Mapping[str, Any]) -> StudySettings:
         """Return settings from JSON values; those that are not given have their defaults.
 
-        Raises
-        ------
-        InputError
-            A key is none of the settings.
+        Raises InputError: a key is none of the settings.
         """
         known = [one.name for one in fields(cls)]
         unknown = sorted(str(name) for name in values if name not in known)

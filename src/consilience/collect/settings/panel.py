@@ -185,13 +185,7 @@ class Panel:
 
     @classmethod
     def of_json(cls, values: Any) -> Panel:
-        """Return settings from JSON values.
-
-        Raises
-        ------
-        InputError
-            A key is unknown, or a value is of another type.
-        """
+        """Return settings from JSON values. Raises InputError: a key is unknown, or a value is of another type."""
         if isinstance(values, Panel):
             return values
         given = _require_known(cls, values, "'panel'")

@@ -40,16 +40,13 @@ URL = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][^\s\\\"'<>]*)?")
 def checked_panel(panel: Any, parameters: Sequence[str]) -> Panel:
     """Return the settings with their texts cleaned.
 
+    Raises InputError: a value is wrong, or needs a parameter that is not stored.
+
     Parameters
     ----------
     panel : Panel
     parameters : sequence of str
         Those that the study stores.
-
-    Raises
-    ------
-    InputError
-        A value is wrong, or needs a parameter that is not stored.
     """
     if not isinstance(panel, Panel):
         raise InputError("'panel' must be an object.")

@@ -41,12 +41,6 @@ class Problems:
         return not self.found.keys().isdisjoint(fields)
 
     def require_none(self) -> None:
-        """Raise all that was found.
-
-        Raises
-        ------
-        FieldsError
-            Something was.
-        """
+        """Raise all that was found. Raises FieldsError: something was."""
         if self.found:
             raise FieldsError(self.found)

@@ -18,17 +18,14 @@ def checked_study(
 ) -> tuple[str, list[Item], StudySettings]:
     """Return what a new study consists of, cleaned.
 
+    Raises FieldsError: something is wrong: a sentence for each of title, items and settings.
+
     Parameters
     ----------
     title, items, kind, board, settings
         As for `Studies.create_study`.
     held : container of str
         Hashes of the pictures that it will have.
-
-    Raises
-    ------
-    FieldsError
-        Something is wrong: a sentence for each of title, items and settings.
     """
     problems = Problems()
     found: list[Item] = []
@@ -47,13 +44,7 @@ def checked_study(
 
 
 def require_pictures(items: Iterable[Item], held: Container[str]) -> None:
-    """Refuse items that show a picture whose hash is not held.
-
-    Raises
-    ------
-    InputError
-        There is one.
-    """
+    """Refuse items that show a picture whose hash is not held. Raises InputError: there is one."""
     for item in items:
         if item.picture is not None and item.picture not in held:
             raise InputError(f"The picture of item {item.name!r} is not in the study.")

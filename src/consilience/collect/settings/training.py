@@ -120,10 +120,7 @@ class Training:
     def of_json(cls, values: Any) -> Training:
         """Return the training that `as_json` wrote; what is left out has its default.
 
-        Raises
-        ------
-        InputError
-            A value is of the wrong kind, or a key is unknown.
+        Raises InputError: a value is of the wrong kind, or a key is unknown.
         """
         names = ("practice", "admission", "mark", "tries", "gold", "gold_share")
         if not isinstance(values, Mapping) or not set(values) <= set(names):

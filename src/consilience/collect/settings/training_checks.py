@@ -31,6 +31,8 @@ def with_checked_training(
 ) -> StudySettings:
     """Return settings with their training checked and its texts cleaned.
 
+    Raises InputError: a number is out of its bounds, or a sort cannot be scored.
+
     Parameters
     ----------
     settings : StudySettings
@@ -39,11 +41,6 @@ def with_checked_training(
         Those of the study.
     pictures : container of str
         Hashes of the pictures that the study holds.
-
-    Raises
-    ------
-    InputError
-        A number is out of its bounds, or a sort cannot be scored.
     """
     training = settings.training
     if not isinstance(training, Training):

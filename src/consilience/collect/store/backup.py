@@ -54,7 +54,8 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
 def restore(url: str, path: str | PathLike[str]) -> Backup:
     """Fill an empty database from a backup, of SQLite or PostgreSQL alike: wholly, or not at all.
 
-    The tables are made as they were at the backup, and brought up to date afterwards.
+    The tables are made as they were at the backup, and brought up to date afterwards. Raises InputError: the file is no
+    backup, is damaged or was written by a later version; or the database is not empty.
 
     Parameters
     ----------
@@ -65,11 +66,6 @@ def restore(url: str, path: str | PathLike[str]) -> Backup:
     Returns
     -------
     Backup
-
-    Raises
-    ------
-    InputError
-        The file is no backup, is damaged or was written by a later version; or the database is not empty.
     """
     found = check_backup(path)
     store = Database.open(url)
@@ -89,6 +85,8 @@ def restore(url: str, path: str | PathLike[str]) -> Backup:
 def verify(path: str | PathLike[str]) -> Backup:
     """Read a backup to its end and restore it into a temporary file, which is removed again.
 
+    Raises InputError: the file is no backup, is damaged or was written by a later version.
+
     Parameters
     ----------
     path : path
@@ -96,11 +94,6 @@ def verify(path: str | PathLike[str]) -> Backup:
     Returns
     -------
     Backup
-
-    Raises
-    ------
-    InputError
-        The file is no backup, is damaged or was written by a later version.
     """
     with TemporaryDirectory(prefix="consilience-") as folder:
         url = URL.create("sqlite", database=str(Path(folder) / "verified.db"))

@@ -112,10 +112,7 @@ def _unpack(value: Any) -> Any:
 def check_backup(path: str | PathLike[str]) -> Backup:
     """Read a backup to its end, and return what it says of itself.
 
-    Raises
-    ------
-    InputError
-        The file is no backup, is damaged or was written by a later version.
+    Raises InputError: the file is no backup, is damaged or was written by a later version.
     """
     checksum, last, head = hashlib.sha256(), b"", None
     try:
@@ -155,16 +152,13 @@ def _head(found: Any) -> Backup | None:
 def read_rows(path: str | PathLike[str], there: set[str]) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
     """Yield the rows of a backup that was checked, at most `AT_ONCE` of one table; of an empty table no rows.
 
+    Raises InputError: a table is laid out otherwise, or a row does not fit its table.
+
     Parameters
     ----------
     path : path
     there : set of str
         Names of the tables that are to be filled.
-
-    Raises
-    ------
-    InputError
-        A table is laid out otherwise, or a row does not fit its table.
     """
     table: Table | None = None
     columns: list[Column[Any]] = []
@@ -199,10 +193,7 @@ def _table_of(said: dict[str, Any], there: set[str]) -> tuple[Table, list[Column
 def _row(columns: list[Column[Any]], cells: list[Any], path: str | PathLike[str]) -> dict[str, Any]:
     """Return a row by the names of its columns.
 
-    Raises
-    ------
-    InputError
-        A value is of another type than its column, or one is missing.
+    Raises InputError: a value is of another type than its column, or one is missing.
     """
     try:
         row = {column.name: _unpack(cell) for column, cell in zip(columns, cells, strict=True)}

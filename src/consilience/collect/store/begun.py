@@ -30,13 +30,7 @@ def sort_of(study: Study) -> tuple[Any, ...]:
 
 
 def require_not_begun(db: Connection, study_id: str) -> None:
-    """Refuse what would make sorts before it and after it differ.
-
-    Raises
-    ------
-    NotOpenError
-        People have begun.
-    """
+    """Refuse what would make sorts before it and after it differ. Raises NotOpenError: people have begun."""
     if has_begun_in(db, study_id):
         raise NotOpenError(
             "People have begun to sort: the items, the kind, the categories, and whether groups are named and moves "

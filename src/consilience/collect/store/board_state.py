@@ -192,10 +192,7 @@ def _without_group(state: BoardState, target: str, order: Sequence[int]) -> Boar
 def checked_client(client: Any) -> str:
     """Return the name that a client gave itself.
 
-    Raises
-    ------
-    InputError
-        It is not made of 1 to 64 letters, digits and hyphens.
+    Raises InputError: it is not made of 1 to 64 letters, digits and hyphens.
     """
     if not (isinstance(client, str) and CLIENT.fullmatch(client)):
         raise InputError("'client' must be 1 to 64 letters, digits and hyphens, such as a UUID.")
@@ -205,16 +202,13 @@ def checked_client(client: Any) -> str:
 def check_change(change: Any, study: Study, items: Iterable[int]) -> dict[str, Any]:
     """Return a change that the board of a study allows, its texts cleaned.
 
+    Raises InputError: it is no change, concerns other items or groups, or is not allowed in this study.
+
     Parameters
     ----------
     change : as the board sends it
     study : Study
     items : numbers of the items of the assignment
-
-    Raises
-    ------
-    InputError
-        It is no change, concerns other items or groups, or is not allowed in this study.
     """
     if not isinstance(change, Mapping):
         raise InputError("A change must be a JSON object.")
@@ -270,19 +264,15 @@ def require_few_groups(state: BoardState) -> None:
 def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> None:
     """Raise an error unless a board can be submitted.
 
+    Raises UnsortedError: cards are left unsorted and this was not confirmed, or the study forbids it. Raises
+    InputError: no card is in a group, a group has no name and the study asks for one, or too few or too many cards.
+
     Parameters
     ----------
     state : BoardState
     study : Study
     confirmed : bool
         Whether the participant agreed to leave cards unsorted.
-
-    Raises
-    ------
-    UnsortedError
-        Cards are left unsorted and this was not confirmed, or the study forbids it.
-    InputError
-        No card is in a group, a group has no name and the study asks for one, or too few or too many cards.
     """
     unsorted, asks = len(state.unsorted), study.settings.all_sorted
     if unsorted and (asks == "required" or (asks and not confirmed)):

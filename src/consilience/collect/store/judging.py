@@ -122,10 +122,8 @@ def usual_number(clusters: Sequence[Cluster]) -> int:
 def compose_questions(clusters: Sequence[Cluster], n_questions: int, seed: int) -> list[OddQuestion]:
     """Compose the questions of a study; see `consilience.metrics.odd_one_out_questions`.
 
-    Raises
-    ------
-    InputError
-        No cluster has three items while another has one, or there are fewer different questions than wanted.
+    Raises InputError: no cluster has three items while another has one, or there are fewer different questions than
+    wanted.
     """
     labels = pd.Series({item: place for place, one in enumerate(clusters) for item in one.items})
     table = odd_one_out_questions(labels, n_questions, random_state=seed)

@@ -14,15 +14,12 @@ from consilience.errors import InputError
 def checked_clusters(clusters: Any, n_items: int) -> tuple[Cluster, ...]:
     """Return clusters with their names cleaned.
 
+    Raises InputError: a name is missing or occurs twice, or an item is in no cluster or in two.
+
     Parameters
     ----------
     clusters : sequence of Cluster
     n_items : int
-
-    Raises
-    ------
-    InputError
-        A name is missing or occurs twice, or an item is in no cluster or in two.
     """
     found = tuple(Cluster(_checked_name(one.name), tuple(one.items)) for one in clusters)
     if not 2 <= len(found) <= MOST_CLUSTERS:
@@ -36,13 +33,7 @@ def checked_clusters(clusters: Any, n_items: int) -> tuple[Cluster, ...]:
 
 
 def checked_n_questions(n_questions: Any) -> int:
-    """Return how many questions are wanted.
-
-    Raises
-    ------
-    InputError
-        It is no whole number, or out of bounds.
-    """
+    """Return how many questions are wanted. Raises InputError: it is no whole number, or out of bounds."""
     whole = isinstance(n_questions, int) and not isinstance(n_questions, bool)
     if not whole or not 1 <= n_questions <= MOST_QUESTIONS:
         raise InputError(f"The number of questions must be from 1 to {MOST_QUESTIONS:,}. Got {brief(n_questions)}.")

@@ -129,13 +129,7 @@ class JudgingStudies(Database):
 
 
 def judging_in(db: Connection, study_id: str) -> Judging:
-    """Return what is more of a judging study.
-
-    Raises
-    ------
-    NotFoundError
-        It is none.
-    """
+    """Return what is more of a judging study. Raises NotFoundError: it is none."""
     row = db.execute(select(tables.judgings).where(tables.judgings.c.study == study_id)).first()
     if row is None:
         raise NotFoundError("This is no study in which clusters are judged.")

@@ -177,10 +177,7 @@ class People(Database):
 def require_filled(parameters: Mapping[str, str]) -> None:
     """Refuse a parameter that is still the placeholder which a panel should have replaced.
 
-    Raises
-    ------
-    InputError
-        There is one.
+    Raises InputError: there is one.
     """
     for name, value in parameters.items():
         if is_unfilled(value):
@@ -188,13 +185,7 @@ def require_filled(parameters: Mapping[str, str]) -> None:
 
 
 def require_open(study: Study) -> None:
-    """Refuse new participants of a study that is not open.
-
-    Raises
-    ------
-    NotOpenError
-        It is not.
-    """
+    """Refuse new participants of a study that is not open. Raises NotOpenError: it is not."""
     if study.status != "open":
         raise NotOpenError("This study has not begun." if study.status == "draft" else "This study is over.")
 
@@ -230,10 +221,7 @@ def participants_in(db: Connection, study_id: str) -> list[Participant]:
 def participant_in(db: Connection, participant_id: Any, *, lock: bool = False) -> Participant:
     """Return a participant; `lock` makes other writers of them wait until the transaction ends.
 
-    Raises
-    ------
-    NotFoundError
-        There is no such participant.
+    Raises NotFoundError: there is no such participant.
     """
     row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"participant": clean(str(participant_id))}).first()
     if row is None:

@@ -47,10 +47,8 @@ def is_known(found: str | None) -> bool:
 def bring_up_to_date(db: Connection) -> None:
     """Run the steps that are missing, in the transaction of the connection.
 
-    Raises
-    ------
-    InputError
-        The database was written by a later version of the package, or holds the tables of another program.
+    Raises InputError: the database was written by a later version of the package, or holds the tables of another
+    program.
     """
     if db.dialect.name == "postgresql":
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
@@ -67,10 +65,7 @@ def bring_up_to_date(db: Connection) -> None:
 def move_to(db: Connection, target: str) -> None:
     """Run the steps up or down to a revision, or to "head" or "base".
 
-    Raises
-    ------
-    InputError
-        The database was written by a later version of the package.
+    Raises InputError: the database was written by a later version of the package.
     """
     _require_known(revision(db))
     (command.downgrade if target == BASE else command.upgrade)(_config(db), target)
@@ -79,10 +74,7 @@ def move_to(db: Connection, target: str) -> None:
 def require_tables(db: Connection) -> None:
     """Refuse a database without tables of this version or an earlier one.
 
-    Raises
-    ------
-    InputError
-        The database has no tables of studies, or was written by a later version of the package.
+    Raises InputError: the database has no tables of studies, or was written by a later version of the package.
     """
     found = revision(db)
     if found is None:

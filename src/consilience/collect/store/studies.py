@@ -318,12 +318,8 @@ def new_picture(data: bytes, mime: str, width: int, height: int) -> Picture:
 def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
     """Return a study; `lock` makes other writers of it wait until the transaction ends.
 
-    Whoever locks a study and something else locks the study first, so that nobody waits for each other.
-
-    Raises
-    ------
-    NotFoundError
-        There is no such study.
+    Whoever locks a study and something else locks the study first, so that nobody waits for each other. Raises
+    NotFoundError: there is no such study.
     """
     row = db.execute(LOCKED_BY_ID if lock else BY_ID, {"study_id": clean(str(study_id))}).first()
     if row is None:
@@ -334,10 +330,7 @@ def study_in(db: Connection, study_id: Any, *, lock: bool = False) -> Study:
 def lock_study_of(db: Connection, table: Table, its_id: Any) -> Study:
     """Return the study to which an assignment or a participant belongs, by the table and the id, and lock it.
 
-    Raises
-    ------
-    NotFoundError
-        There is no such assignment or participant.
+    Raises NotFoundError: there is no such assignment or participant.
     """
     row = db.execute(_select_study_of(table), {"its_id": clean(its_id) if isinstance(its_id, str) else its_id}).first()
     if row is None:

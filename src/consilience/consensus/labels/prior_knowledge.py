@@ -22,15 +22,12 @@ Counts = Float[np.ndarray, "annotators labels classes"]
 def with_classes_of(history: Any, labels: Labels) -> Labels:
     """Return the labels with the classes of a history too, sorted if those of the labels are; else these come last.
 
+    Raises InputError: another shape, a duplicate row or column, or no class of the labels.
+
     Parameters
     ----------
     history : DataFrame indexed by annotator and class, one column for each label; or None
     labels : Labels
-
-    Raises
-    ------
-    InputError
-        Another shape, a duplicate row or column, or no class of the labels.
 
     Warns
     -----
@@ -70,15 +67,12 @@ def with_classes_of(history: Any, labels: Labels) -> Labels:
 def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | float]:
     """Return all annotators, those of the labels first, and the counts of earlier labels; 0 if there are none.
 
+    Raises InputError: an entry that is not a count.
+
     Parameters
     ----------
     history : DataFrame indexed by annotator and class, one column for each label; or None
     labels : Labels with the classes of the history, see `with_classes_of`
-
-    Raises
-    ------
-    InputError
-        An entry that is not a count.
     """
     if history is None:
         return labels.annotators, 0.0

@@ -71,10 +71,7 @@ Columns = Float[np.ndarray, "groups labels classes"]
 def spectral_start(labels: Labels, group: Group, rng: np.random.Generator, n_starts: int) -> tuple[Weights, LogTable]:
     """ln w and ln C from the moments of three groups of annotators; no weight for classes that no label names.
 
-    Raises
-    ------
-    LinAlgError
-        The moments do not identify as many classes as the labels name.
+    Raises LinAlgError: the moments do not identify as many classes as the labels name.
     """
     named, code = compress(labels.label, labels.n_classes)
     if len(labels) < len(named):
@@ -110,10 +107,7 @@ def views_of(labels: Labels, group: Group) -> Views:
 def group_columns(views: Views, rng: np.random.Generator, n_starts: int) -> tuple[Weights, Columns]:
     """(2) and step 2: class proportions, and the expectation of each group's mean label given the class.
 
-    Raises
-    ------
-    LinAlgError
-        The moments do not identify as many classes as there are labels.
+    Raises LinAlgError: the moments do not identify as many classes as there are labels.
     """
     triple = third_moment(*views)
     if not triple.any():

@@ -67,10 +67,7 @@ class Checkpoint:
     def read(self) -> list[Swept]:
         """Return the runs that the file holds, the last one perhaps unfinished; none if there is no file.
 
-        Raises
-        ------
-        InputError
-            It is no checkpoint, or that of another fit.
+        Raises InputError: it is no checkpoint, or that of another fit.
         """
         if not self.path.exists():
             return []
@@ -112,10 +109,7 @@ def checkpoint_at(
 ) -> Checkpoint | None:
     """Return the checkpoint at a path, if there is one to be kept.
 
-    Raises
-    ------
-    InputError
-        The path is a folder, or in a folder that does not exist.
+    Raises InputError: the path is a folder, or in a folder that does not exist.
     """
     if path is None:
         return None

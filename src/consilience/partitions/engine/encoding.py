@@ -44,10 +44,7 @@ def encode_state(state: Any, arrays: list[np.ndarray], rows: ItemRowFiles | None
 def decode_state(held: Any, arrays: list[np.ndarray], rows: ItemRowFiles | None = None) -> Any:
     """Return the state that was encoded.
 
-    Raises
-    ------
-    ValueError, KeyError, TypeError, AttributeError, ImportError or IndexError
-        It was not encoded here.
+    Raises ValueError, KeyError, TypeError, AttributeError, ImportError or IndexError: it was not encoded here.
     """
 
     def decode(value: Any) -> Any:

@@ -116,13 +116,7 @@ MODELS: dict[type, PartitionedModel] = {
 
 
 def how_to_fit(model: Any) -> PartitionedModel:
-    """Return how partitions fit a model.
-
-    Raises
-    ------
-    InputError
-        They do not.
-    """
+    """Return how partitions fit a model. Raises InputError: they do not."""
     for kind, how in MODELS.items():
         if isinstance(model, kind):
             return how

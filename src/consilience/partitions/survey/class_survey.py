@@ -53,17 +53,14 @@ def has_long_labels(table: Any) -> bool:
 def decide_classes(table: Any, sources: Parts, classes: Iterable[Any] = (), *, tell: bool) -> Any:
     """Return the table with what each label is read as: a class under one spelling, or missing.
 
+    Raises AnnotationError: a label can be read in two ways, or is a list of labels.
+
     Parameters
     ----------
     table : PartitionedTable or PartitionedItems
     sources : its numbered partitions
     classes : of a fitted model
     tell : whether to warn of what was decided
-
-    Raises
-    ------
-    AnnotationError
-        A label can be read in two ways, or is a list of labels.
     """
     if not has_long_labels(table):
         return table

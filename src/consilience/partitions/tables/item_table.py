@@ -204,11 +204,8 @@ def _long_partitions(annotators: tuple[Any, ...], labels: Any, n: int, missing: 
 def read_items(partition: ItemPartition) -> ItemsOfPartition:
     """Read a partition.
 
-    Raises
-    ------
-    InputError
-        A name is missing or occurs twice, a feature is no finite number, or a label is of no item of the partition; the
-        message says where.
+    Raises InputError: a name is missing or occurs twice, a feature is no finite number, or a label is of no item of the
+    partition; the message says where.
     """
     columns = [*([] if partition.item is None else [partition.item]), *partition.features, *partition.annotators]
     frame = frame_of(partition.source, columns, partition.name).reset_index(drop=True)
@@ -234,10 +231,7 @@ def read_items(partition: ItemPartition) -> ItemsOfPartition:
 def features_of(frame: pd.DataFrame) -> Float[np.ndarray, "items features"]:
     """Return features as `PartitionLabelModel` reads them; the index names the items.
 
-    Raises
-    ------
-    InputError
-        One is no finite number.
+    Raises InputError: one is no finite number.
     """
     if not len(frame):
         return np.empty(frame.shape)

@@ -149,10 +149,7 @@ class PartitionedTable:
 def read_rows(partition: LabelPartition) -> LabelsOfPartition:
     """Read a partition. Items, annotators and classes are numbered in order of first appearance; classes are sorted.
 
-    Raises
-    ------
-    InputError
-        A name is missing; the message says where.
+    Raises InputError: a name is missing; the message says where.
     """
     frame = partition.frame()
     try:
@@ -258,10 +255,7 @@ class _OfDask:
 def frame_of(source: Source, columns: list[Any], name: str) -> pd.DataFrame:
     """Read some columns of a partition; `name` is for messages.
 
-    Raises
-    ------
-    InputError
-        It is no table, or a column is missing.
+    Raises InputError: it is no table, or a column is missing.
     """
     if isinstance(source, Path):
         return _read_parquet(source, columns, name)
