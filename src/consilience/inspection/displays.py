@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -17,13 +18,42 @@ from consilience.inspection.plots.heatmaps import plot_confusion, plot_mapping
 from consilience.inspection.plots.style import Place
 
 
+SECTIONS = """\
+Parameters
+----------
+source : {source}
+    What is drawn.
+
+Attributes
+----------
+ax_ : {axes}
+    Where it was drawn last.
+figure_ : Figure
+    The figure of these axes.
+
+See Also
+--------
+{function} : The same as a function.
+"""
+
+
 class _Display:
     """What is drawn, and where it was drawn last.
 
-    A subclass names the function that draws, and what it draws.
+    A subclass names the function that draws; the sections of its docstring that all displays share are written here.
     """
 
     _draw: ClassVar[Callable[..., Any]]
+    _source: ClassVar[str] = "Findings"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not (draw := vars(cls).get("_draw")):
+            return
+        axes = "list of Axes, one for each annotator" if draw.__func__ is plot_confusion else "Axes"
+        shared = SECTIONS.format(source=cls._source, axes=axes, function=draw.__func__.__name__)
+        story, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("\n\nExamples\n")
+        cls.__doc__ = f"{story}\n\n{shared.rstrip()}{heading}{examples}\n"
 
     def __init__(self, source: Any) -> None:
         self.source = source
@@ -50,6 +80,8 @@ class _Display:
 
 class _ModelDisplay(_Display):
     """A plot of a fitted model alone."""
+
+    _source = "fitted estimator"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Place | None = None, **options: Any) -> Self:
@@ -91,24 +123,7 @@ class _ItemsDisplay(_Display):
 
 
 class ClustersDisplay(_Display):
-    """Items in the plane, with a colour and a shape for each cluster.
-
-    Parameters
-    ----------
-    source : Findings
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_clusters : The same as a function.
-    """
+    """Items in the plane, with a colour and a shape for each cluster."""
 
     _draw = staticmethod(plot_clusters)
 
@@ -143,22 +158,6 @@ class ClustersDisplay(_Display):
 class CoOccurrenceDisplay(_ItemsDisplay):
     """Matrix of how often two items were put together.
 
-    Parameters
-    ----------
-    source : Findings
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_co_occurrence : The same as a function.
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -177,138 +176,36 @@ class CoOccurrenceDisplay(_ItemsDisplay):
 
 
 class DendrogramDisplay(_ItemsDisplay):
-    """Tree of the items, by how often they were put together.
-
-    Parameters
-    ----------
-    source : Findings
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_dendrogram : The same as a function.
-    """
+    """Tree of the items, by how often they were put together."""
 
     _draw = staticmethod(plot_dendrogram)
 
 
 class ItemMapDisplay(_ItemsDisplay):
-    """Map of the items, on which those that were often put together are close.
-
-    Parameters
-    ----------
-    source : Findings
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_item_map : The same as a function.
-    """
+    """Map of the items, on which those that were often put together are close."""
 
     _draw = staticmethod(plot_item_map)
 
 
 class MappingDisplay(_ModelDisplay):
-    """Matrix of what each annotator's groups stand for.
-
-    Parameters
-    ----------
-    source : fitted estimator
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_mapping : The same as a function.
-    """
+    """Matrix of what each annotator's groups stand for."""
 
     _draw = staticmethod(plot_mapping)
 
 
 class ConfusionDisplay(_ModelDisplay):
-    """Confusion matrices of annotators of labels.
-
-    Parameters
-    ----------
-    source : fitted estimator
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : list of Axes
-        Where it was drawn last, one for each annotator.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_confusion : The same as a function.
-    """
+    """Confusion matrices of annotators of labels."""
 
     _draw = staticmethod(plot_confusion)
 
 
 class AnnotatorsDisplay(_ModelDisplay):
-    """Accuracy of each annotator against the number of their labels.
-
-    Parameters
-    ----------
-    source : fitted estimator
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_annotators : The same as a function.
-    """
+    """Accuracy of each annotator against the number of their labels."""
 
     _draw = staticmethod(plot_annotators)
 
 
 class LowerBoundDisplay(_ModelDisplay):
-    """Lower bound after each sweep of the best restart, and the final bounds of the others.
-
-    Parameters
-    ----------
-    source : fitted estimator
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_ : Axes
-        Where it was drawn last.
-    figure_ : Figure
-        The figure of these axes.
-
-    See Also
-    --------
-    plot_lower_bound : The same as a function.
-    """
+    """Lower bound after each sweep of the best restart, and the final bounds of the others."""
 
     _draw = staticmethod(plot_lower_bound)

@@ -29,7 +29,7 @@ class Store(
     """Studies, participants and their answers in SQLite or PostgreSQL; open it with `Store.open`.
 
     Its methods may be called from several threads and processes at once. They raise InputError with one sentence, or
-    one of `consilience.collect.errors`.
+    one of `consilience.collect.errors`: all that name a study or a participant raise NotFoundError if there is none.
 
     Examples
     --------

@@ -40,11 +40,6 @@ class JudgingAnswers(Database):
             None if they are done, left out, screened out or their quota is full, sorted in the study whose clusters
             are judged, or if the study needs no more answers or is closed; a question that they have before them is
             returned all the same.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         with self.write() as db:
             study = study_in(db, participant_in(db, participant_id).study, lock=True)  # so that answers are spread
@@ -98,13 +93,7 @@ class JudgingAnswers(Database):
             return _sorted_before(db, study_in(db, participant.study), participant)
 
     def needs_no_answers(self, study_id: str) -> bool:
-        """Whether each question of a judging study has as many answers as are wanted, or will have them.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Whether each question of a judging study has as many answers as are wanted, or will have them."""
         with self.read() as db:
             study = study_in(db, study_id)
             wanted, counts = study.settings.answers_wanted, _counts(db, study)
@@ -120,11 +109,6 @@ class JudgingAnswers(Database):
             ``participants``, ``excluded``; ``answers``, without those of people who are left out; ``judges``, who gave
             these; ``open``, questions that somebody has before them; ``questions``, of the study; ``least`` and
             ``most``, the fewest and the most answers of a question.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         people = tables.participants.c
         with self.read() as db:

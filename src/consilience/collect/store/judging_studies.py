@@ -102,13 +102,7 @@ class JudgingStudies(Database):
             return judging_in(db, study_in(db, study_id).id)
 
     def judgings_of(self, source: str) -> list[Study]:
-        """Return the studies in which the consensus of a study is judged, the newest first.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the studies in which the consensus of a study is judged, the newest first."""
         columns = tables.judgings.c
         with self.read() as db:
             study_in(db, source)
@@ -116,13 +110,7 @@ class JudgingStudies(Database):
         return sorted(found, key=lambda one: one.created, reverse=True)
 
     def odd_questions(self, study_id: str) -> list[OddQuestion]:
-        """Return the questions of a judging study, in order; none of any other.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the questions of a judging study, in order; none of any other."""
         with self.read() as db:
             study_in(db, study_id)
             return odd_questions_in(db, study_id)

@@ -65,8 +65,6 @@ class Panels(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         NotOpenError
             The study is not open, and they were not in it before.
         InputError
@@ -92,11 +90,6 @@ class Panels(Database):
         """Keep whether a participant agreed to a text; the first time that they agree stays.
 
         Nothing is kept of who withdrew.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
@@ -126,11 +119,6 @@ class Panels(Database):
         """Keep the answers to questions of a moment; those that were given first stay.
 
         Nothing is kept of who withdrew, or had answered them completely.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
@@ -156,25 +144,13 @@ class Panels(Database):
             return {name: value for found in db.scalars(query) for name, value in found.items()}
 
     def turned_away(self, participant_id: str) -> str | None:
-        """Return why a participant cannot begin: "screened_out" or "quota_full"; None if they can.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
-        """
+        """Return why a participant cannot begin: "screened_out" or "quota_full"; None if they can."""
         with self.read() as db:
             participant = participant_in(db, participant_id)
             return turned_away_in(db, study_in(db, participant.study), participant)
 
     def quota_counts(self, study_id: str) -> list[tuple[Quota, int]]:
-        """Return the quotas of a study, each with how many of its places are taken.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the quotas of a study, each with how many of its places are taken."""
         with self.read() as db:
             return count_places(db, study_in(db, study_id))
 
@@ -182,11 +158,6 @@ class Panels(Database):
         """Keep how a participant ended, one of `panel.ENDINGS` in `settings`, and the code that they were shown.
 
         The last ending stays: somebody who is done can withdraw.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         columns = tables.endings.c
         known = select(columns.ending, columns.code, columns.reached).where(columns.participant == participant_id)
@@ -211,11 +182,6 @@ class Panels(Database):
         """Delete all that a participant gave, earlier starts included.
 
         That they withdrew stays, so that their link says so.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         with self.write() as db:
             for participant in _selves(db, participant_id):
@@ -228,11 +194,6 @@ class Panels(Database):
 
     def delete_participant(self, participant_id: str) -> None:
         """Delete a participant and all that they gave, earlier starts included; their link leads nowhere from now on.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
         """
         with self.write() as db:
             for participant in _selves(db, participant_id):

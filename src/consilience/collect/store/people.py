@@ -49,8 +49,6 @@ class People(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         NotOpenError
             The study is not open.
         InputError
@@ -65,13 +63,7 @@ class People(Database):
             return new_participant_in(db, study, kept, preview)
 
     def renew_token(self, participant_id: str) -> str:
-        """Replace the secret of a participant, for a personal link; what was valid before is not any more.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
-        """
+        """Replace the secret of a participant, for a personal link; what was valid before is not any more."""
         token = new_token()
         with self.write() as db:
             participant_in(db, participant_id, lock=True)
@@ -96,24 +88,12 @@ class People(Database):
         return _participant_of(row)
 
     def participant(self, participant_id: str) -> Participant:
-        """Return a participant.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
-        """
+        """Return a participant."""
         with self.read() as db:
             return participant_in(db, participant_id)
 
     def participants(self, study_id: str) -> list[Participant]:
-        """Return the participants of a study in the order in which they came, previews included.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the participants of a study in the order in which they came, previews included."""
         with self.read() as db:
             study_in(db, study_id)
             return participants_in(db, study_id)
@@ -123,8 +103,6 @@ class People(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such participant.
         NotOpenError
             They withdrew, and cannot be taken in again.
         """
@@ -147,11 +125,6 @@ class People(Database):
         -------
         dict
             ``participants``, ``excluded``, ``open``, ``withdrawn``, ``submitted``, ``imported``.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         people, work = tables.participants.c, tables.assignments.c
         with self.read() as db:

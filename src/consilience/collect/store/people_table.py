@@ -38,13 +38,7 @@ class PeopleTable(Database):
     """What the store tells of participants as a table."""
 
     def done(self, study_id: str) -> Counter[str]:
-        """Count the sorts that each participant of a study submitted, or the answers of each judge, by their ids.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Count the sorts that each participant of a study submitted, or the answers of each judge, by their ids."""
         with self.read() as db:
             return done_in(db, study_in(db, study_id))
 
@@ -64,11 +58,6 @@ class PeopleTable(Database):
         study_id : str
         identifiers : bool, default=True
             Whether names and stored parameters are in it. Answers always are.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         with self.read() as db:
             study = study_in(db, study_id)

@@ -81,11 +81,6 @@ class Results(Database):
         study_id : str
         after : int, default=0
             Only those with a larger id.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         with self.read() as db:
             study_in(db, study_id)
@@ -104,8 +99,6 @@ class Results(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         InputError
             Nothing was submitted yet.
         """
@@ -119,8 +112,6 @@ class Results(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         InputError
             The study is no closed sort, or nothing was submitted yet.
         """
@@ -146,11 +137,6 @@ class Results(Database):
         study_id : str
         identifiers : bool, default=True
             Whether names and stored parameters are in it; else people have their ids.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         with self.read() as db:
             study = study_in(db, study_id)
@@ -182,11 +168,6 @@ class Results(Database):
         study_id : str
         identifiers : bool, default=True
             Whether people have the names under which they were imported; else they have their ids.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         columns = tables.changes.c
         with self.read() as db:
@@ -233,8 +214,6 @@ class Results(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         InputError
             An item or a label is unknown, an annotator was imported before, or the annotations are of another kind.
         """

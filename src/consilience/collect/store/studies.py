@@ -82,13 +82,7 @@ class Studies(Database):
         return study
 
     def study(self, study_id: str) -> Study:
-        """Return a study.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return a study."""
         with self.read() as db:
             return study_in(db, study_id)
 
@@ -99,25 +93,13 @@ class Studies(Database):
             return [_study_of(row) for row in db.execute(query)]
 
     def items(self, study_id: str) -> list[Item]:
-        """Return the items of a study, in order.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the items of a study, in order."""
         with self.read() as db:
             study_in(db, study_id)
             return items_in(db, study_id)
 
     def has_begun(self, study_id: str) -> bool:
-        """Whether anybody was given cards to sort, previews apart: then these stay as they are.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Whether anybody was given cards to sort, previews apart: then these stay as they are."""
         with self.read() as db:
             return has_begun_in(db, study_in(db, study_id).id)
 
@@ -138,8 +120,6 @@ class Studies(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         NotOpenError
             People have begun to sort, previews apart, or it is a judging study, whose cards always stay.
         InputError
@@ -178,13 +158,7 @@ class Studies(Database):
         return new
 
     def open_study(self, study_id: str) -> Study:
-        """Let people join, for the first time or again.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Let people join, for the first time or again."""
         with self.write() as db:
             study = study_in(db, study_id, lock=True)
             if study.status != "open":
@@ -198,8 +172,6 @@ class Studies(Database):
 
         Raises
         ------
-        NotFoundError
-            There is no such study.
         NotOpenError
             The study was never opened.
         """
@@ -214,13 +186,7 @@ class Studies(Database):
         return study
 
     def delete_study(self, study_id: str) -> None:
-        """Delete a study and all that was collected in it; no other study is concerned.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Delete a study and all that was collected in it; no other study is concerned."""
         with self.write() as db:
             study_in(db, study_id, lock=True)
             db.execute(delete(tables.items).where(tables.items.c.study == study_id))
@@ -228,23 +194,11 @@ class Studies(Database):
         self.empty_log()
 
     def join_link(self, study_id: str) -> str:
-        """Return the secret part of the link by which people join; it can be read again at any time.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the secret part of the link by which people join; it can be read again at any time."""
         return self.study(study_id).join_token
 
     def renew_join_link(self, study_id: str) -> str:
-        """Replace the secret part of the link by which people join; the old link leads nowhere from now on.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Replace the secret part of the link by which people join; the old link leads nowhere from now on."""
         token = new_token()
         with self.write() as db:
             study_in(db, study_id, lock=True)
@@ -272,11 +226,6 @@ class Studies(Database):
         -------
         str
             Its hash.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
         """
         picture = new_picture(data, mime, width, height)
         with self.write() as db:

@@ -30,13 +30,7 @@ class Trials(Database):
             return trials_in(db, participant_id)
 
     def standing(self, participant_id: str) -> Standing:
-        """Return where a participant is in training: what they sort next, ready, or not admitted.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such participant.
-        """
+        """Return where a participant is in training: what they sort next, ready, or not admitted."""
         with self.read() as db:
             study = study_in(db, participant_in(db, participant_id).study)
             return standing_in(db, study, participant_id)[0]
@@ -66,13 +60,7 @@ class Trials(Database):
                 raise NotFoundError("There is no such practice sort.")
 
     def consistency(self, study_id: str) -> list[Consistency]:
-        """Return the scores of each participant on gold, repeats, practice and admission; previews are left out.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Return the scores of each participant on gold, repeats, practice and admission; previews are left out."""
         people = tables.participants.c
         with self.read() as db:
             study = study_in(db, study_id)

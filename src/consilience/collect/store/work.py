@@ -92,13 +92,7 @@ class Work(Database):
             return is_left(db, study, participant)
 
     def n_submitted_of_quota(self, study_id: str) -> int:
-        """Count submitted groupings as the number wanted does: without repeats, imported ones and people left out.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Count submitted groupings as the number wanted does: without repeats, imported ones and people left out."""
         with self.read() as db:
             return n_submitted_of_quota(db, study_in(db, study_id))
 
@@ -264,13 +258,7 @@ class Work(Database):
             return _submit(db, study, row, after)
 
     def times_presented(self, study_id: str) -> Int[np.ndarray, " items"]:
-        """Count how often each item was presented, as far as this counts towards `max_per_item`.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
+        """Count how often each item was presented, as far as this counts towards `max_per_item`."""
         with self.read() as db:
             return times_presented(db, study_in(db, study_id))
 
