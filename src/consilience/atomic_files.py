@@ -43,10 +43,6 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     Raises InputError: the path is empty, a folder, or in a folder that does not exist. Raises OSError: the file cannot
     be written; ``filename`` is `path`.
 
-    Parameters
-    ----------
-    path : path
-
     Yields
     ------
     binary file to write to

@@ -112,10 +112,6 @@ def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: floa
     tolerance : largest fall between consecutive rounds.
     patience : number of rounds whose change must be so small.
     floor : lowest stability allowed.
-
-    Returns
-    -------
-    Decision
     """
     values = stability.dropna().to_numpy()
     if len(values) <= patience:

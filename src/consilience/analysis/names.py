@@ -24,10 +24,6 @@ def as_text(name: Any) -> str:
     ----------
     name : any name
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> as_text("two\nlines"), as_text(3)
@@ -52,10 +48,6 @@ def shorten(text: str, most: int) -> str:
     text : str
     most : int
         Columns, including the ellipsis.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -71,10 +71,6 @@ def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrange
     of_items : array of numbers, shape (n_items, n_columns), optional
         Features of the items.
 
-    Returns
-    -------
-    Arrangement
-
     Examples
     --------
     Two people give the same groupings, with other names and in another order:
@@ -105,10 +101,6 @@ def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:
     ----------
     names : Index, shape (n_items,)
     of_items : array of numbers, shape (n_items, n_columns)
-
-    Returns
-    -------
-    Arrangement
     """
     order = _order(places_of_rows(of_items), lambda places: _joint(names.take(places)))
     return Arrangement(None, None, names, order, NOTHING, NOTHING, NOTHING)

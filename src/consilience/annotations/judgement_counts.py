@@ -95,10 +95,6 @@ def counts_of_clusters(
         The two clusters.
     annotator : int array, shape (n_wanted,), optional
         As in `counts_of_pairs`.
-
-    Returns
-    -------
-    Counts
     """
     n_clusters = int(max(codes.max(initial=0) for codes in (cluster, one, other))) + 1
     if isinstance(annotations, Pairs):

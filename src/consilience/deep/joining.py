@@ -95,10 +95,6 @@ def join_by_overlap(responsibilities: Responsibilities, n_clusters: int | None =
     n_clusters : int, optional
         Number of clusters, at most that of the components that are not too small. Default: estimated.
 
-    Returns
-    -------
-    Joining
-
     Examples
     --------
     Four components, of which two and two share items:
@@ -149,10 +145,6 @@ def agree(mixtures: Sequence[Float[np.ndarray, "items _"]], n_clusters: int | No
     mixtures : responsibilities of several mixtures of the same items, of shapes (n_items, n_components)
     n_clusters : int, optional
         Number of clusters. Default: estimated.
-
-    Returns
-    -------
-    Agreement
 
     Examples
     --------

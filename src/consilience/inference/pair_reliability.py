@@ -26,10 +26,6 @@ def log_odds(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> Float[np.ndarra
     ----------
     pairs : Pairs
     labels : int array, shape (n_items,)
-
-    Returns
-    -------
-    ndarray, shape (judgements,)
     """
     together = labels[pairs.item_a] == labels[pairs.item_b]
     count = np.full((2, 2, pairs.n_annotators), PSEUDO_COUNT)
@@ -44,10 +40,6 @@ def independent_share(pairs: Pairs) -> Float[np.ndarray, " judgements"]:
 
     A grouping of m items implies m (m - 1) / 2 pairs, but holds at most m - 1 independent judgements: each pair counts
     for 2 / m. A pair that is judged again counts anew, as much as the first time.
-
-    Parameters
-    ----------
-    pairs : Pairs
 
     Returns
     -------

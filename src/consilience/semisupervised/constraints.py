@@ -66,10 +66,6 @@ class Constraints:
         worth : float array, shape (judgements,), optional
             Weight of each judgement, at least 0; by default 1.
 
-        Returns
-        -------
-        Constraints
-
         Examples
         --------
         >>> import pandas as pd
@@ -116,10 +112,6 @@ class Constraints:
 
 def neighbourhoods(constraints: Constraints) -> Int[np.ndarray, " items"]:
     """Find sets of items that must-links chain together without a contradicting cannot-link.
-
-    Parameters
-    ----------
-    constraints : Constraints
 
     Returns
     -------
@@ -199,11 +191,6 @@ def colour_classes(constraints: Constraints, rng: np.random.RandomState) -> Int[
     Items are ranked at random; an item takes the first colour that none of its neighbours of higher rank has (Jones &
     Plassmann 1993). All items whose neighbours of higher rank are coloured are processed at once. Every constraint is
     visited twice.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    rng : RandomState
 
     Returns
     -------

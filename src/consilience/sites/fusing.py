@@ -111,10 +111,6 @@ def fuse_sites(
 def find_unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
     """Return the sites whose groups have nothing to do with those of any other, if there are others that agree.
 
-    Parameters
-    ----------
-    summaries : sequence of SiteSummary
-
     Returns
     -------
     list of str
@@ -174,16 +170,7 @@ def _first_groups(summary: SiteSummary) -> pd.Series:
 
 
 def as_groupings(summaries: Iterable[SiteSummary]) -> Groupings:
-    """Return summaries as groupings, in which each site is an annotator.
-
-    Parameters
-    ----------
-    summaries : iterable of SiteSummary
-
-    Returns
-    -------
-    Groupings
-    """
+    """Return summaries as groupings, in which each site is an annotator."""
     frames = []
     for summary in summaries:
         for number, group in enumerate(summary.groups.T, 1):

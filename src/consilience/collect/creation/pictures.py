@@ -135,10 +135,6 @@ def in_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
     Raises InputError: it is no ZIP archive, or damaged or encrypted, or holds too much, or two pictures of one name, or
     none.
 
-    Parameters
-    ----------
-    data : bytes
-
     Yields
     ------
     name : str

@@ -37,10 +37,6 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
     store : Store
         Its tables may be those of an earlier version; they are written as they are.
     path : path
-
-    Returns
-    -------
-    Backup
     """
     with replacing(path) as file, store.read() as db:
         _make_private(Path(file.name), Path(path))
@@ -62,10 +58,6 @@ def restore(url: str, path: str | PathLike[str]) -> Backup:
     url : str
         As for `Store.open`.
     path : path
-
-    Returns
-    -------
-    Backup
     """
     found = check_backup(path)
     store = Database.open(url)
@@ -86,14 +78,6 @@ def verify(path: str | PathLike[str]) -> Backup:
     """Read a backup to its end and restore it into a temporary file, which is removed again.
 
     Raises InputError: the file is no backup, is damaged or was written by a later version.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Backup
     """
     with TemporaryDirectory(prefix="consilience-") as folder:
         url = URL.create("sqlite", database=str(Path(folder) / "verified.db"))

@@ -110,10 +110,6 @@ def fold(state: BoardState, received: Iterable[tuple[str, Mapping[str, Any]]], o
         That before any of the changes.
     received : pairs of a client and a change that is `check_change`
     order : numbers of all items, in the order presented
-
-    Returns
-    -------
-    BoardState
     """
     seen = set()
     for client, change in received:

@@ -15,11 +15,6 @@ def checked_clusters(clusters: Any, n_items: int) -> tuple[Cluster, ...]:
     """Return clusters with their names cleaned.
 
     Raises InputError: a name is missing or occurs twice, or an item is in no cluster or in two.
-
-    Parameters
-    ----------
-    clusters : sequence of Cluster
-    n_items : int
     """
     found = tuple(Cluster(_checked_name(one.name), tuple(one.items)) for one in clusters)
     if not 2 <= len(found) <= MOST_CLUSTERS:

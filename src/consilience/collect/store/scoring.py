@@ -104,10 +104,6 @@ def chance_of_passing(
     categories : sequence of str, optional
         Those of a closed sort; for other kinds None.
 
-    Returns
-    -------
-    Chance
-
     Examples
     --------
     >>> sort = RightSort.of_groups({"a": ["1", "2", "3", "4"], "b": ["5", "6", "7", "8"]})

@@ -33,10 +33,6 @@ def weights(
     memberships : what was grouped
     state : of the mixture, whose intraclass correlations are the weights; or None
     of_groupings : otherwise the weights of the groupings, summed for each annotator; None if all count equally
-
-    Returns
-    -------
-    ndarray, shape (n_annotators,)
     """
     if state is not None:
         return np.asarray(1 / (1 + state.concentration))
