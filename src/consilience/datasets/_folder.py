@@ -6,6 +6,7 @@ data set are in subfolders with fixed names (`DataSet.files`).
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from consilience.datasets._bunch import DataBunch
 from consilience.errors import InputError, MissingDataError
 
 VARIABLE = "CONSILIENCE_DATA"
+TABLE = Path(__file__).with_name("data_sets.csv")
+SIZES = ("n_items", "n_features", "n_classes", "n_annotators")
 
 
 @dataclass(frozen=True)
@@ -77,16 +80,8 @@ class DataSet:
 
     def describe(self) -> str:
         """Return the text for `DESCR`."""
-        sizes = [
-            f"{count} {what}"
-            for count, what in [
-                (self.n_items, "items"),
-                (self.n_features, "features"),
-                (self.n_classes, "classes"),
-                (self.n_annotators, "annotators"),
-            ]
-            if count is not None
-        ]
+        counts = {size.removeprefix("n_"): getattr(self, size) for size in SIZES}
+        sizes = [f"{count} {what}" for what, count in counts.items() if count is not None]
         lines = [
             self.title,
             "",
@@ -101,6 +96,25 @@ class DataSet:
             f"The data set '{self.name}' needs the file '{file}' in the folder named by the environment variable "
             f"{VARIABLE}, {why}; the data come from {self.source} ({self.citation})."
         )
+
+
+def _read_table() -> dict[tuple[str, str], DataSet]:
+    """Return what `data_sets.csv` says, by the loader of a data set and the argument that chooses it, if any."""
+    found = {}
+    with TABLE.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            sizes: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in SIZES}
+            texts = {name: row[name] for name in ("name", "title", "source", "citation", "notes")}
+            found[row["loader"], row["key"]] = DataSet(**texts, **sizes, files=tuple(row["files"].split()))
+    return found
+
+
+DATA_SETS = _read_table()
+
+
+def data_sets_of(loader: str) -> dict[str, DataSet]:
+    """Return the data sets of a loader by the argument that chooses them; one without arguments has the only one ""."""
+    return {key: data_set for (own, key), data_set in DATA_SETS.items() if own == loader}
 
 
 def data_folder() -> Path | None:

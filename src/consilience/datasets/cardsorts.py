@@ -6,45 +6,12 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.datasets._bunch import DataBunch
-from consilience.datasets._folder import DataSet, bundle, choose
+from consilience.datasets._folder import DATA_SETS, DataSet, bundle, choose, data_sets_of
 
 __all__ = ["load_cardsort_animals", "load_cardsort_greek_sites"]
 
-ANIMALS = DataSet(
-    name="cardsort_animals",
-    title="Open card sort of 20 animals and creatures",
-    source="the GitHub repository UXRozum/cardsort-en",
-    citation="test data of its script for card sorts",
-    n_items=20,
-    n_annotators=107,
-    files=("cardsort-animals/cardsort.csv",),
-    notes="The principle by which each person sorted was coded by the source's author. How the sorts were collected "
-    "is not stated. Less than a fifth of the groups were named; the others are called 'unnamed 1', 'unnamed 2', ...",
-)
-
-_GREEK_SOURCE = "the GitHub repository pexlechris/optimal_number_of_participants_in_a_cardsorting"
-_GREEK_CITATION = "Pechlevanoudis & Zilidis, Aristotle University of Thessaloniki"
-
-GREEK_SITES = {
-    "celestino": DataSet(
-        name="cardsort_celestino",
-        title="Open card sort of 59 categories of a Greek online clothes shop",
-        source=_GREEK_SOURCE,
-        citation=_GREEK_CITATION,
-        n_items=59,
-        n_annotators=210,
-        files=("cardsort-greek-sites/celestino.csv.gz", "cardsort-greek-sites/celestino_cards.csv"),
-    ),
-    "skroutz": DataSet(
-        name="cardsort_skroutz",
-        title="Open card sort of 54 categories of a Greek online marketplace",
-        source=_GREEK_SOURCE,
-        citation=_GREEK_CITATION,
-        n_items=54,
-        n_annotators=203,
-        files=("cardsort-greek-sites/skroutz.csv.gz", "cardsort-greek-sites/skroutz_cards.csv"),
-    ),
-}
+ANIMALS = DATA_SETS["load_cardsort_animals", ""]
+GREEK_SITES = data_sets_of("load_cardsort_greek_sites")
 
 
 def load_cardsort_animals() -> DataBunch:

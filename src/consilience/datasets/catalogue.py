@@ -11,7 +11,7 @@ import pandas as pd
 
 from consilience.datasets import cardsorts, crowds, features, freesorts
 from consilience.datasets._bunch import DataBunch
-from consilience.datasets._folder import DataSet, choose, data_folder
+from consilience.datasets._folder import DATA_SETS, SIZES, DataSet, choose, data_folder
 
 __all__ = ["list_datasets", "load_dataset"]
 
@@ -23,33 +23,15 @@ class _Entry:
     call: str
 
 
-def _alone(data_set: DataSet, load: Callable[[], DataBunch]) -> _Entry:
-    return _Entry(data_set, load, f"{load.__name__}()")
+def _entry_of(loader: str, key: str, data_set: DataSet) -> _Entry:
+    load = _LOADERS[loader]
+    return _Entry(data_set, partial(load, key) if key else load, f'{loader}("{key}")' if key else f"{loader}()")
 
 
-def _family(data_sets: dict[str, DataSet], load: Callable[[str], DataBunch]) -> list[_Entry]:
-    return [_Entry(data_set, partial(load, key), f'{load.__name__}("{key}")') for key, data_set in data_sets.items()]
-
-
-_CATALOGUE = {
-    entry.data_set.name: entry
-    for entry in [
-        _alone(features.BUNDLED["digits"], features.load_digits),
-        _alone(features.BUNDLED["iris"], features.load_iris),
-        _alone(features.BUNDLED["wine"], features.load_wine),
-        *_family(features.UCI, features.load_uci),
-        *_family(features.FACES, features.load_faces),
-        _alone(features.CMU_FACES, features.load_cmu_faces),
-        _alone(cardsorts.ANIMALS, cardsorts.load_cardsort_animals),
-        *_family(cardsorts.GREEK_SITES, cardsorts.load_cardsort_greek_sites),
-        *_family(freesorts.FREE_SORTS, freesorts.load_free_sort),
-        *_family(crowds.ORCHESTRA, crowds.load_orchestra),
-        *_family(crowds.DOGS_BIRDS, crowds.load_dogs_birds),
-        _alone(crowds.MNIST_CROWD, crowds.load_mnist_crowd),
-        *_family(crowds.CROWD_LABELS, crowds.load_crowd_labels),
-        _alone(crowds.CIFAR10H, crowds.load_cifar10h),
-    ]
+_LOADERS: dict[str, Callable[..., DataBunch]] = {
+    name: getattr(module, name) for module in (features, cardsorts, freesorts, crowds) for name in module.__all__
 }
+_CATALOGUE = {data_set.name: _entry_of(*place, data_set) for place, data_set in DATA_SETS.items()}
 
 
 def list_datasets() -> pd.DataFrame:
@@ -74,17 +56,13 @@ def list_datasets() -> pd.DataFrame:
         {
             "name": entry.data_set.name,
             "loader": entry.call,
-            "n_items": entry.data_set.n_items,
-            "n_features": entry.data_set.n_features,
-            "n_classes": entry.data_set.n_classes,
-            "n_annotators": entry.data_set.n_annotators,
+            **{size: getattr(entry.data_set, size) for size in SIZES},
             "available": entry.data_set.available,
             "description": entry.data_set.title,
         }
         for entry in _CATALOGUE.values()
     ]
-    counts = ["n_items", "n_features", "n_classes", "n_annotators"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(counts, "Int64"))
+    return pd.DataFrame(rows).astype(dict.fromkeys(SIZES, "Int64"))
 
 
 def load_dataset(name: str) -> DataBunch:

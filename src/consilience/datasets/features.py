@@ -11,84 +11,13 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.utils import Bunch
 
 from consilience.datasets._bunch import DataBunch
-from consilience.datasets._folder import DataSet, bundle, choose, pixels
+from consilience.datasets._folder import DATA_SETS, bundle, choose, data_sets_of, pixels
 
 __all__ = ["load_cmu_faces", "load_digits", "load_faces", "load_iris", "load_uci", "load_wine"]
 
-BUNDLED = {
-    "digits": DataSet(
-        name="digits",
-        title="Handwritten digits, 8 x 8 pixels of 0 to 16",
-        source="scikit-learn, which bundles them",
-        citation="Alpaydin & Kaynak 1998, UCI Machine Learning Repository",
-        n_items=1797,
-        n_features=64,
-        n_classes=10,
-    ),
-    "iris": DataSet(
-        name="iris",
-        title="Sepals and petals of three species of iris",
-        source="scikit-learn, which bundles them",
-        citation="Fisher 1936",
-        n_items=150,
-        n_features=4,
-        n_classes=3,
-    ),
-    "wine": DataSet(
-        name="wine",
-        title="Chemical analysis of wines of three cultivars",
-        source="scikit-learn, which bundles them",
-        citation="Forina et al., UCI Machine Learning Repository",
-        n_items=178,
-        n_features=13,
-        n_classes=3,
-    ),
-}
-
-UCI = {
-    "seeds": DataSet(
-        name="seeds",
-        title="Geometry of wheat kernels of three varieties",
-        source="the GitHub repository zcebeci/adana",
-        citation="Charytanowicz et al. 2010, UCI Machine Learning Repository",
-        n_items=210,
-        n_features=7,
-        n_classes=3,
-        files=("uci/seeds.csv",),
-    ),
-    "breast_tissue": DataSet(
-        name="breast_tissue",
-        title="Electrical impedance of breast tissue of six kinds",
-        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
-        citation="Estrela da Silva et al. 2000, UCI Machine Learning Repository",
-        n_items=106,
-        n_features=9,
-        n_classes=6,
-        files=("uci/breast_tissue.csv",),
-        notes="The copy codes the classes by number; their names were inferred from the class sizes.",
-    ),
-    "glass": DataSet(
-        name="glass",
-        title="Oxides and refraction of glass of six kinds",
-        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
-        citation="German 1987, UCI Machine Learning Repository",
-        n_items=214,
-        n_features=9,
-        n_classes=6,
-        files=("uci/glass.csv",),
-        notes="The repository's fourth kind (windows of vehicles, not float processed) has no items.",
-    ),
-    "steel_plates_faults": DataSet(
-        name="steel_plates_faults",
-        title="Geometry and luminosity of seven kinds of faults of steel plates",
-        source="the GitHub repository Shihab-Shahriar/UCI_Dataset",
-        citation="Semeion, Buscema 2010, UCI Machine Learning Repository",
-        n_items=1941,
-        n_features=27,
-        n_classes=7,
-        files=("uci/steel_plates_faults.csv",),
-    ),
-}
+UCI = data_sets_of("load_uci")
+FACES = data_sets_of("load_faces")
+CMU_FACES = DATA_SETS["load_cmu_faces", ""]
 
 CLASS_NAMES: dict[str, dict[Any, str]] = {
     "seeds": {1: "Kama", 2: "Rosa", 3: "Canadian"},
@@ -149,62 +78,6 @@ STEEL_FEATURES = [
     "SigmoidOfAreas",
 ]
 
-_FACES_SOURCE = "the GitHub repository jundongl/scikit-feature"
-
-FACES = {
-    "Yale": DataSet(
-        name="Yale",
-        title="Faces of 15 people, 32 x 32 pixels",
-        source=_FACES_SOURCE,
-        citation="Belhumeur et al. 1997; Li et al. 2017",
-        n_items=165,
-        n_features=1024,
-        n_classes=15,
-        files=("scikit-feature-faces/Yale.mat",),
-    ),
-    "ORL": DataSet(
-        name="ORL",
-        title="Faces of 40 people, 32 x 32 pixels",
-        source=_FACES_SOURCE,
-        citation="Samaria & Harter 1994; Li et al. 2017",
-        n_items=400,
-        n_features=1024,
-        n_classes=40,
-        files=("scikit-feature-faces/ORL.mat",),
-    ),
-    "warpAR10P": DataSet(
-        name="warpAR10P",
-        title="Faces of 10 people, 60 x 40 pixels",
-        source=_FACES_SOURCE,
-        citation="Martinez & Benavente 1998; Li et al. 2017",
-        n_items=130,
-        n_features=2400,
-        n_classes=10,
-        files=("scikit-feature-faces/warpAR10P.mat",),
-    ),
-    "warpPIE10P": DataSet(
-        name="warpPIE10P",
-        title="Faces of 10 people, 55 x 44 pixels",
-        source=_FACES_SOURCE,
-        citation="Sim et al. 2003; Li et al. 2017",
-        n_items=210,
-        n_features=2420,
-        n_classes=10,
-        files=("scikit-feature-faces/warpPIE10P.mat",),
-    ),
-}
-
-CMU_FACES = DataSet(
-    name="cmu_faces",
-    title="Faces of 20 people in 4 poses, 4 expressions, with and without sunglasses; 30 x 32 pixels",
-    source="the GitHub repository Sude28/CMU-Face-Images-Verisetinin-CNN-Modeli-Ile-Siniflandirilmasi",
-    citation="Mitchell 1997, UCI CMU Face Images",
-    n_items=624,
-    n_features=960,
-    n_classes=4,
-    files=("cmu-faces/cmu_faces_32x30.npz",),
-    notes="Four true clusterings of the same pictures: by pose (the classes), person, expression, and eyes.",
-)
 CMU_VIEWS = ("pose", "person", "expression", "eyes")
 
 IMAGE_SHAPES = {"Yale": (32, 32), "ORL": (32, 32), "warpAR10P": (60, 40), "warpPIE10P": (55, 44)}
@@ -294,7 +167,7 @@ def load_uci(name: str) -> DataBunch:
     >>> load_uci("seeds").target_names.tolist()  # doctest: +SKIP
     ['Kama', 'Rosa', 'Canadian']
     """
-    data_set = choose(name, {"iris": BUNDLED["iris"]} | UCI, "load_uci")
+    data_set = choose(name, {"iris": DATA_SETS["load_iris", ""]} | UCI, "load_uci")
     if name == "iris":
         return load_iris()
     frame = pd.read_csv(*data_set.paths())
@@ -393,7 +266,7 @@ def load_cmu_faces() -> DataBunch:
 
 def _load_bundled(name: str, raw: Bunch, **others: Any) -> DataBunch:
     result = bundle(
-        BUNDLED[name],
+        DATA_SETS[f"load_{name}", ""],
         items=np.arange(len(raw.data)),
         data=raw.data,
         classes=raw.target_names[raw.target],

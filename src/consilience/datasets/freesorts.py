@@ -6,47 +6,11 @@ import pandas as pd
 
 from consilience.annotations import Groupings
 from consilience.datasets._bunch import DataBunch
-from consilience.datasets._folder import DataSet, bundle, choose
+from consilience.datasets._folder import bundle, choose, data_sets_of
 
 __all__ = ["load_free_sort"]
 
-_DISTATIS = "HerveAbdi/DistatisR"
-_SENSOMINER = "cran/SensoMineR"
-
-# name, title, items, judges, GitHub repository, citation
-_TABLE = [
-    (
-        "accents45_geller",
-        "Voices of speakers of 11 languages",
-        45,
-        84,
-        "jgeller112/clustering_project",
-        "Geller, voices of the Speech Accent Archive",
-    ),
-    ("amari12_lahne2018", "Bitter liqueurs, sorted twice", 12, 25, _DISTATIS, "Lahne, Abdi & Heymann 2018"),
-    ("aroma16_courcoux2014", "Smells", 16, 31, "cran/FreeSortR", "Courcoux, Faye & Qannari 2014"),
-    ("beers8_abdi2007", "Beers", 8, 10, _DISTATIS, "Abdi et al. 2007"),
-    ("beers9_lelievre2009_EV", "Beers, seen, by experts", 9, 17, _DISTATIS, "Lelièvre et al. 2009"),
-    ("beers9_lelievre2009_EBr1", "Beers, blind, by experts: 1st time", 9, 13, _DISTATIS, "Lelièvre et al. 2009"),
-    ("beers9_lelievre2009_EBr2", "Beers, blind, by experts: 2nd time", 9, 13, _DISTATIS, "Lelièvre et al. 2009"),
-    ("beers9_lelievre2009_EBr3", "Beers, blind, by experts: 3rd time", 9, 13, _DISTATIS, "Lelièvre et al. 2009"),
-    ("beers9_lelievre2009_EBr4", "Beers, blind, by experts: 4th time", 9, 13, _DISTATIS, "Lelièvre et al. 2009"),
-    (
-        "cards16_children_hierarchical",
-        "Cards, by children, up to 4 levels each",
-        16,
-        30,
-        _SENSOMINER,
-        "data of the package",
-    ),
-    ("kinship15_rosenberg1975", "Words for kin", 15, 85, "cran/clue", "Rosenberg & Kim 1975"),
-    ("orange_juice10", "Orange juices", 10, 42, _DISTATIS, "H. Abdi"),
-    ("perfume12_sensominer", "Perfumes", 12, 30, _SENSOMINER, "data of the package"),
-    ("smoothies8_sensominer", "Smoothies", 8, 24, _SENSOMINER, "data of the package"),
-    ("spices16_french", "Spices and mixtures of spices", 16, 21, _DISTATIS, "Chollet et al. 2014"),
-    ("wines18_free_experts", "Wines, any number of groups", 18, 19, _DISTATIS, "Ballester et al. 2009"),
-    ("wines18_ternary_experts", "Wines, three groups", 18, 19, _DISTATIS, "Ballester et al. 2009"),
-]
+FREE_SORTS = data_sets_of("load_free_sort")
 
 _COLOURS = {"W": "white", "R": "red", "P": "rosé"}
 
@@ -56,7 +20,6 @@ _CLASS_OF = {
     "wines18_free_experts": lambda item: _COLOURS[item[0]],
     "wines18_ternary_experts": lambda item: _COLOURS[item[0]],
 }
-_N_CLASSES = {"accents45_geller": 11, "wines18_free_experts": 3, "wines18_ternary_experts": 3}
 
 # pattern of columns if judges sorted more than once
 _REPEATS = {
@@ -64,47 +27,13 @@ _REPEATS = {
     "cards16_children_hierarchical": r"(?P<annotator>S\d+)(?P<grouping>L\d+)",
 }
 
-# file that describes the items, and its column of their names (None: rows are in their order)
-_ITEM_INFO: dict[str, tuple[str, str | None]] = {
-    "amari12_lahne2018": ("amari12_items", "short"),
-    "spices16_french": ("spices16_items", None),
-    "wines18_free_experts": ("wines18_items", "Wines"),
-    "wines18_ternary_experts": ("wines18_items", "Wines"),
+# column of the names of the items in the file that describes them (None: rows are in their order)
+_ITEM_INFO: dict[str, str | None] = {
+    "amari12_lahne2018": "short",
+    "spices16_french": None,
+    "wines18_free_experts": "Wines",
+    "wines18_ternary_experts": "Wines",
 }
-
-_BEERS9_NOTE = "The same experts sorted the beers blind four times, EBr1 to EBr4."
-_NOTES = {
-    "amari12_lahne2018": "Each judge gave two groupings, r1 and r2.",
-    "aroma16_courcoux2014": "The features count how many judges used a word for a smell.",
-    **{f"beers9_lelievre2009_EBr{time}": _BEERS9_NOTE for time in range(1, 5)},
-    "cards16_children_hierarchical": "Each child gave up to four nested groupings, L1 the coarsest.",
-    "orange_juice10": "The help page mentions 44 judges, the table has 42.",
-    "wines18_free_experts": "Missing entries were imputed by the package's authors.",
-    "wines18_ternary_experts": "Missing entries were imputed by the package's authors.",
-}
-
-
-def _data_set(name: str, title: str, n_items: int, n_annotators: int, repository: str, citation: str) -> DataSet:
-    files = [name]
-    if name in _ITEM_INFO:
-        files.append(_ITEM_INFO[name][0])
-    if name == "aroma16_courcoux2014":
-        files.append("aroma16_terms")
-    return DataSet(
-        name=name,
-        title=f"Free sort: {title}",
-        source=f"the GitHub repository {repository}",
-        citation=citation,
-        n_items=n_items,
-        n_features=36 if name == "aroma16_courcoux2014" else None,
-        n_classes=_N_CLASSES.get(name),
-        n_annotators=n_annotators,
-        files=tuple(f"free-sort/{file}.csv" for file in files),
-        notes=_NOTES.get(name, ""),
-    )
-
-
-FREE_SORTS = {row[0]: _data_set(*row) for row in _TABLE}
 
 
 def load_free_sort(name: str) -> DataBunch:
@@ -162,5 +91,5 @@ def _groupings(wide: pd.DataFrame, repeats: str | None) -> Groupings:
 
 
 def _item_info(name: str, info: pd.DataFrame, items: pd.Index) -> pd.DataFrame:
-    key = _ITEM_INFO[name][1]
+    key = _ITEM_INFO[name]
     return info.set_axis(items, axis=0) if key is None else info.set_index(key).loc[items].rename_axis("item")

@@ -17,7 +17,6 @@ from consilience.inspection.plots.fusion import plot_item_map
 from consilience.inspection.plots.heatmaps import plot_confusion, plot_mapping
 from consilience.inspection.plots.style import Place
 
-
 SECTIONS = """\
 Parameters
 ----------

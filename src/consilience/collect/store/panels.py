@@ -193,7 +193,7 @@ class Panels(Database):
         self.empty_log()
 
     def delete_participant(self, participant_id: str) -> None:
-        """Delete a participant and all that they gave, earlier starts included; their link leads nowhere from now on."""
+        """Delete a participant and all that they gave, earlier starts included; their link leads nowhere after it."""
         with self.write() as db:
             for participant in _selves(db, participant_id):
                 _forget(db, participant)
