@@ -58,28 +58,17 @@ class SCDC(DeepClustering):
         "groups"; as many as are "independent", m - 1 for m items; or "all" of them, as if judged one by one, with which
         a single large grouping can outweigh the features and all other people.
     annotated_weight : float, default=1.0
-        Factor on the weight of annotated items. 1 gives the bound. If few are annotated and their judgements have no
-        effect, 10 makes them take effect sooner, at the expense of the fit of all others.
+        Factor on the weight of annotated items, as in `BayesSCDC`.
     trust_epochs : int, default=0
-        Number of first epochs in which the annotators' reliabilities are fixed. If the features alone give other
-        clusters than people do, the first clusters make people look unreliable, and their judgements then lose all
-        weight: half of the epochs prevents this.
+        Number of first epochs in which the annotators' reliabilities are fixed, as in `BayesSCDC`.
     reliability_prior : (float, float), default=(1.0, 1.0)
         Beta prior of the annotators' sensitivities and specificities: imagined right and wrong judgements of each.
     hidden : "auto" or tuple of int, default="auto"
         Widths of the hidden layers of the networks. "auto": (40, 40) with at most 50 features, else (500, 500).
     decoder : Equinox module, optional
         Replaces the perceptron; see `BayesSCDC`.
-    n_init : "auto" or int, default="auto"
-        Number of restarts, run in parallel; the one with the highest bound is kept. "auto": 10 with at most 2000 items
-        and 50 features, else 1.
-    n_epochs : "auto" or int, default="auto"
-        Number of passes over the items. "auto": until the loss has settled, at most 25 passes or 3000 steps, whichever
-        is more.
-    warm_epochs : "auto" or int, default="auto"
-        Number of passes of a warm start, which trains a plain autoencoder; a mixture of Gaussians then clusters its
-        positions. "auto": at least 12, and as many as make 500 steps; 1500 with more than 50 features. If it is too
-        short, different groups of items may end in one cluster, or all items.
+    n_init, n_epochs, warm_epochs : "auto" or int, default="auto"
+        Numbers of restarts, of passes over the items, and of passes of the warm start, as in `BayesSCDC`.
     warm_weight : float, default=0.1
         Weight of the divergence of positions from N(0, I) in the warm start; 1 as in a variational autoencoder.
     init : {"mixture", "judgements", "random"}, default="mixture"
@@ -89,9 +78,7 @@ class SCDC(DeepClustering):
     batch_size, annotated_batch_size : int
         Number of unjudged and of annotated items in a step.
     optimiser : {"adam", "momentum"} or optax.GradientTransformation, default="adam"
-        Optimiser of the networks. A transformation has its own learning rate, or a schedule of it by step, including
-        the steps of the warm start. It consists of functions, so a model with one can be neither pickled nor saved by
-        `consilience.save`; a `checkpoint` includes its state.
+        Optimiser of the networks, as in `BayesSCDC`.
     learning_rate : float, default=0.001
         Learning rate of the networks, with "adam" and "momentum".
     rate, rate_delay, rate_decay : float

@@ -106,8 +106,7 @@ def ami(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
-        Series whose index names items and the other has no index.
+        As in `nmi`.
 
     Examples
     --------
@@ -139,8 +138,7 @@ def ari(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
-        Series whose index names items and the other has no index.
+        As in `nmi`.
 
     Examples
     --------
@@ -183,8 +181,7 @@ def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
-        Series whose index names items and the other has no index; if `beta` is not positive.
+        As in `nmi`; if `beta` is not positive.
 
     Examples
     --------
@@ -214,8 +211,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
-        Series whose index names items and the other has no index.
+        As in `nmi`.
 
     Notes
     -----
@@ -252,8 +248,7 @@ def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairScores:
     Raises
     ------
     InputError
-        If an array is empty, not one-dimensional or has a missing label; if the two differ in length; if one is a
-        Series whose index names items and the other has no index.
+        As in `nmi`.
 
     Examples
     --------

@@ -140,10 +140,8 @@ def fleiss_kappa(annotations: Any, *, n_draws: Integer = 500, random_state: Rand
     Parameters
     ----------
     annotations : Labels or Groupings
-    n_draws : int, default=500
+    n_draws, random_state : as in `krippendorff_alpha`
         Of the bootstrap.
-    random_state : int, RandomState, Generator or None, default=0
-        An int makes the result reproducible.
 
     Returns
     -------
@@ -183,10 +181,8 @@ def cohen_kappa(labels: Any, *, n_draws: Integer = 500, random_state: RandomSour
     ----------
     labels : Labels
         Of several labels of an item by one annotator, the first counts.
-    n_draws : int, default=500
+    n_draws, random_state : as in `krippendorff_alpha`
         Of the bootstrap.
-    random_state : int, RandomState, Generator or None, default=0
-        An int makes the result reproducible.
 
     Returns
     -------

@@ -228,14 +228,7 @@ class ComparisonRequest(Request):
 
     Attributes
     ----------
-    annotations : Path, DataFrame, Groupings, Labels or Pairs
-        The annotations, or their file; "-" is standard input.
-    reading : dict
-        How the file is read, as keywords of `consilience.read_annotations`.
-    features : Path, DataFrame or None
-        Table of features, one row per item.
-    feature_options : FeatureOptions
-        How it is read.
+    annotations, reading, features, feature_options, standardize, words : as in `FitRequest`
     models : sequence of str or None
         Names of the models; None for all that can be fitted.
     settings : dict
@@ -250,10 +243,6 @@ class ComparisonRequest(Request):
         What is held out.
     max_pairs : int
         Largest number of judgements to predict.
-    standardize : bool
-        Whether features are scaled to variance 1.
-    words : str or None
-        What items and annotators are called, such as "cards,participants"; None for what the columns are called.
     seed : int
     out : Path or None
         CSV, TSV, Parquet or JSON file for the table, if any.
@@ -298,8 +287,7 @@ class PlanRequest(Request):
         Largest number of people to try.
     draws : int
         Simulations of each number.
-    words : str or None
-        What items and annotators are called, such as "cards,participants"; None for what the columns are called.
+    words : as in `FitRequest`
     seed : int
     out, plot : Path or None
         Files for the table and for the curve, if any.
@@ -348,8 +336,7 @@ class DifferenceRequest(Request):
         Number of times that people are exchanged between the studies at random.
     certainty_draws : int
         Number of times that the clusters of each study are found again; 0 for none.
-    words : str or None
-        What items and annotators are called, such as "cards,participants"; None for what the columns are called.
+    words : as in `FitRequest`
     seed : int
     out : Path
         Folder to write to. An earlier result in it is replaced as a whole; other files in it stay.

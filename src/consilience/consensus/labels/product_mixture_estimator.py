@@ -102,13 +102,7 @@ class ProductMixture(LabelAggregator):
         n_labels, agreement, accuracy (NaN if components have no names) and information (bits).
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components, n_labels)
         Probability of each label of an annotator in each component, indexed by annotator and class.
-    copies_ : DataFrame, one row for each group of annotators who weigh together
-        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
-        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
-        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
-        independent people, before correction for the number of pairs.
-    labels_apart_ : ndarray of class names, shape (n_items,)
-        `labels_` if every annotator weighs alone.
+    copies_, labels_apart_ : as in `DawidSkene`
     n_clusters_ : int
         Number of components.
     log_likelihood_ : float

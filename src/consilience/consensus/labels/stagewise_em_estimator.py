@@ -131,13 +131,7 @@ class StagewiseEM(LabelAggregator):
         the others.
     confusion_matrices_ : DataFrame, shape (n_annotators * n_components_, n_labels)
         Probability of each label of an annotator in each class, indexed by annotator and class.
-    copies_ : DataFrame, one row for each group of annotators who weigh together
-        annotators; n_items that at least two of them labelled; agreement, the share of equal labels of two of them;
-        expected, the share that the other annotators explain, NaN if they do not agree with each other; dependence,
-        how far the agreement goes from there towards 1, beyond chance; p_value of agreement at the limit for
-        independent people, before correction for the number of pairs.
-    labels_apart_ : ndarray of class names, shape (n_items,)
-        `labels_` if every annotator weighs alone.
+    copies_, labels_apart_ : as in `DawidSkene`
     n_clusters_ : int
         The same as `n_components_`.
     fell_back_ : bool
