@@ -147,6 +147,7 @@ PART_OF = {  # a step of a model in a file of its own
     "consilience.deep.merging": "consilience.deep.bayes_scdc",
     "consilience.deep.pretraining": "consilience.deep.bayes_scdc",
     "consilience.consensus.pairs.belief_propagation": "consilience.consensus.pairs.correlation_clustering",
+    "consilience.consensus.pairs.correlation_search": "consilience.consensus.pairs.correlation_clustering",
     "consilience.consensus.groupings.weighted_kcc": "consilience.consensus.groupings.kcc",
     "consilience.semisupervised.crowd_alone": "consilience.semisupervised.dawid_skene_classifier",
     "consilience.semisupervised.mcvc_search": "consilience.semisupervised.mcvc",

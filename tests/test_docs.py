@@ -22,7 +22,7 @@ import yaml
 
 import consilience
 from consilience import registry
-from consilience.annotations.files import exports, json_exports
+from consilience.annotations.files import crowd_exports, exports, json_exports, piles
 from consilience.cli import main
 from consilience.datasets import list_datasets, load_cardsort_animals
 from consilience.errors import MissingDataError
@@ -182,7 +182,7 @@ def test_every_recognised_tool_is_in_the_table_of_formats():
     page = text_of(DOCS / "formats_table.inc")
     tools = [
         name
-        for module in (exports, json_exports)
+        for module in (crowd_exports, exports, json_exports, piles)
         for name in re.findall(
             r'(?:Export\(|tool = |tool, frame = )f?"([^"{]+)"', Path(module.__file__).read_text("utf-8")
         )

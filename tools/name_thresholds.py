@@ -1,6 +1,6 @@
 """Measure how names of groups overlap in their cards: `python tools/name_thresholds.py SITE`.
 
-The thresholds of `consilience.analysis.standardisation` were chosen on one card sort of Greek shops ("celestino"),
+The thresholds of `consilience.analysis.written_names` were chosen on one card sort of Greek shops ("celestino"),
 and looked at on the other ("skroutz"); both need the folder of real data in CONSILIENCE_DATA. Nobody has said which
 names mean the same, so two kinds of pairs stand for that:
 
@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from consilience.analysis.folding import fold_name, is_name, singular
-from consilience.analysis.standardisation import FEWEST, SAME_FORM, _Uses
+from consilience.analysis.written_names import FEWEST, SAME_FORM, NameUses
 from consilience.datasets import load_cardsort_greek_sites
 from consilience.inspection import standard_names
 
@@ -36,7 +36,7 @@ def main(site: str) -> None:
     folds = np.array([fold_name(str(name)) for name in groupings.group_names], dtype=object)
     known = sorted({fold for fold in folds if is_name(fold)})
     code = np.array([known.index(fold) if is_name(fold) else -1 for fold in folds])
-    uses = _Uses.in_groupings(groupings, code, len(known))
+    uses = NameUses.in_groupings(groupings, code, len(known))
     common = uses.of(np.flatnonzero(uses.n_annotators >= FEWEST))
     above = np.triu_indices(len(common.n_annotators), 1)
     apart = common.overlap()[above][common.told_apart()[above]]
@@ -61,11 +61,11 @@ def _same(groupings: object, code: np.ndarray, names: np.ndarray) -> np.ndarray:
             person = groupings.annotator_of_group  # type: ignore[attr-defined]
             chosen = rng.permutation(np.unique(person[code == name]))[:FEWEST]
             half = np.where(code == name, np.isin(person, chosen).astype(int), -1)
-            found.append(_Uses.in_groupings(groupings, half, 2).overlap()[0, 1])  # type: ignore[arg-type]
+            found.append(NameUses.in_groupings(groupings, half, 2).overlap()[0, 1])  # type: ignore[arg-type]
     return np.array(found)
 
 
-def _plurals(known: list[str], uses: _Uses) -> None:
+def _plurals(known: list[str], uses: NameUses) -> None:
     """Print how far names with one singular are contained in each other, and which are told apart."""
     stems = [singular(fold) for fold in known]
     pairs = [(one, two) for two in range(len(known)) for one in range(two) if stems[one] == stems[two]]

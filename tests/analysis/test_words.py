@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience import Groupings, read_annotations
-from consilience.analysis.words import DEFAULT, LONGEST, current_words, plural_of, singular, with_article
+from consilience.analysis.nouns import plural_of, singular, with_article
+from consilience.analysis.words import DEFAULT, LONGEST, current_words
 from consilience.annotations.files.vocabulary import ANNOTATOR, ITEM
 from consilience.errors import InputError
 from consilience.inspection import Words, use_words

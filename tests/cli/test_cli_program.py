@@ -12,7 +12,7 @@ import pytest
 import consilience
 from consilience.cli import main
 from consilience.cli.messages import as_click
-from consilience.cli.options import parse_value
+from consilience.cli.option_types import parse_value
 from consilience.errors import InputError
 from consilience.workflows.text import printable
 from tests.cli.conftest import further

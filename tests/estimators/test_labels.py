@@ -12,7 +12,7 @@ from consilience import Groupings, Labels, Pairs
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture
 from consilience.errors import AnnotationError, AnnotationWarning, InputError
 from consilience.estimators import labels as aggregator
-from consilience.estimators.labels import annotator_quality, information
+from consilience.estimators.annotator_tables import annotator_quality, information
 from consilience.inference.product_distributions import vote_shares
 
 FRAME = pd.DataFrame(

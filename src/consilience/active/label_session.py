@@ -31,7 +31,8 @@ from consilience.annotations.names import code, frame_row, outside, plain
 from consilience.annotations.types import Integer, Names, RandomSource, Real
 from consilience.consensus import DawidSkene, MajorityVote
 from consilience.errors import InputError, UnannotatedWarning
-from consilience.estimators.labels import LabelAggregator, confusion_of
+from consilience.estimators.annotator_tables import confusion_of
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.parameters import (
     NONE,
     RANDOM_STATE,

@@ -13,7 +13,7 @@ from jaxtyping import Int
 from scipy.sparse import csr_array
 
 from consilience.annotations.display import MOST_ROWS, facts, head_of
-from consilience.annotations.files.importer import Statements
+from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Reading
 from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import MISSING, Coded, Where, are_row_numbers, inverse, plain, unique_names

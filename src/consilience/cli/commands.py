@@ -12,23 +12,16 @@ import click
 
 from consilience import __version__, registry
 from consilience.cli.completion import (
-    complete_data_sets,
     complete_models,
     complete_settings,
     complete_settings_of_models,
     complete_several_models,
 )
+from consilience.cli.data_commands import convert, datasets
 from consilience.cli.difference_command import difference
-from consilience.cli.messages import UndecidedError, say, say_data, say_json, say_result, warn
+from consilience.cli.messages import UndecidedError, say, say_data, say_result, warn
+from consilience.cli.option_types import FILE, SOURCE, Between, JobsNumber, KeyValue, NameList, WholeNumber
 from consilience.cli.options import (
-    FILE,
-    KINDS,
-    SOURCE,
-    Between,
-    JobsNumber,
-    KeyValue,
-    NameList,
-    WholeNumber,
     card_sort_options,
     certainty_option,
     clusters_option,
@@ -389,6 +382,8 @@ def predict(model: Path, **asked: Any) -> None:
         say_data(table.to_csv(index=False, lineterminator="\n"))
 
 
+main.add_command(convert)
+main.add_command(datasets)
 main.add_command(difference)
 main.add_command(fit_partitions)
 main.add_command(site)
@@ -411,63 +406,3 @@ def show_help_of(ctx: click.Context, names: tuple[str, ...]) -> None:
             raise click.UsageError(f"'{around.command_path}' has no command {name}.")
         around, command = click.Context(within, info_name=name, parent=around), within
     click.echo(around.get_help())
-
-
-@main.command(
-    short_help="Write annotations as a long table, or as another kind.",
-    epilog=example("consilience convert cardsort.csv pairs.parquet --to pairs"),
-)
-@click.argument("source", type=SOURCE, metavar="IN")
-@click.argument("out", type=FILE)
-@click.option("--to", type=KINDS, help="Convert to this kind.")
-@item_names_option
-@reading_options
-def convert(source: Path, out: Path, **asked: Any) -> None:
-    """Read annotations from IN, in any format that 'fit' reads, and write their long table to OUT.
-
-    IN may be - for standard input. OUT ends in .csv, .tsv, .parquet or .json. Groupings and labels can become
-    pairs, and labels groupings.
-    """
-    from consilience.workflows.data_sets import convert as run
-
-    say(f"{out}: {run(source, out, **asked)}")
-
-
-@main.command(
-    short_help="List the data sets, or write one to a file.",
-    epilog=example("consilience datasets iris --what features --out iris.csv"),
-)
-@click.argument("name", required=False, shell_complete=complete_data_sets)
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="File to write; needs NAME.")
-@click.option(
-    "--what",
-    type=click.Choice(["annotations", "features", "classes"]),
-    help="What to write.  [default: annotations if there are any, else features]",
-)
-@click.option(
-    "--tutorial",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Write the tables that the tutorials read into FOLDER, such as . for this one.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def datasets(name: str | None, out: Path | None, what: str | None, tutorial: Path | None, as_json: bool) -> None:
-    """List the available data sets, describe NAME, or write its annotations, features or classes to a file.
-
-    Most are read from the folder given by the environment variable CONSILIENCE_DATA.
-    """
-    from consilience.workflows.data_sets import describe_data_set, describe_data_sets, write_data_set, write_tutorial
-
-    if tutorial is not None and (name, out, what) != (None, None, None):
-        raise click.UsageError("--tutorial needs neither NAME nor --out nor --what.")
-    if name is None and out is not None:
-        raise click.UsageError("--out needs the NAME of a data set.")
-    if what is not None and out is None:
-        raise click.UsageError("--what needs --out.")
-    if tutorial is not None:
-        say_result(write_tutorial(tutorial), as_json=as_json)
-    elif name is None:
-        found = describe_data_sets()
-        say_json(found.summary["data_sets"]) if as_json else say(found.text)
-    else:
-        say_result(describe_data_set(name) if out is None else write_data_set(name, out, what=what), as_json=as_json)

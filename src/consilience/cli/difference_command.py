@@ -11,10 +11,8 @@ from typing import Any
 import click
 
 from consilience.cli.messages import say_result
+from consilience.cli.option_types import FILE, SOURCE, WholeNumber
 from consilience.cli.options import (
-    FILE,
-    SOURCE,
-    WholeNumber,
     clusters_option,
     example,
     item_names_option,

@@ -12,19 +12,8 @@ import click
 from consilience import registry
 from consilience.cli.completion import complete_settings
 from consilience.cli.messages import say_result
-from consilience.cli.options import (
-    FILE,
-    READING,
-    JobsNumber,
-    KeyValue,
-    NameList,
-    WholeNumber,
-    example,
-    json_option,
-    merge_settings,
-    out_option,
-    seed_option,
-)
+from consilience.cli.option_types import FILE, JobsNumber, KeyValue, NameList, WholeNumber
+from consilience.cli.options import READING, example, json_option, merge_settings, out_option, seed_option
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import click
 
-from consilience.cli.options import WholeNumber, example
+from consilience.cli.option_types import WholeNumber
+from consilience.cli.options import example
 from consilience.cli.program import Command
 
 DATABASE = "sqlite:///consilience.db"

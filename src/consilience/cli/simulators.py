@@ -10,7 +10,8 @@ import click
 
 from consilience.cli.completion import complete_sources
 from consilience.cli.messages import say
-from consilience.cli.options import FILE, SEEDS, Between, Function, Numbers, Real, WholeNumber, example
+from consilience.cli.option_types import FILE, SEEDS, Between, Numbers, Real, WholeNumber
+from consilience.cli.options import Function, example
 from consilience.cli.program import Program, show_help
 
 MOST_SIMULATED = 1_000_000  # annotators, items, subsets and so on

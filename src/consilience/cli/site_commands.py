@@ -11,18 +11,8 @@ from typing import Any
 import click
 
 from consilience.cli.messages import say, say_result
-from consilience.cli.options import (
-    FILE,
-    Real,
-    WholeNumber,
-    clusters_option,
-    cut,
-    example,
-    json_option,
-    reading_features,
-    seed_option,
-    whole,
-)
+from consilience.cli.option_types import FILE, Real, WholeNumber, cut, whole
+from consilience.cli.options import clusters_option, example, json_option, reading_features, seed_option
 from consilience.cli.program import Program, show_help
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from consilience.cli.options import FILE, SOURCE, Function, Real, WholeNumber, example, json_option, reading_options
+from consilience.cli.option_types import FILE, SOURCE, Real, WholeNumber
+from consilience.cli.options import Function, example, json_option, reading_options
 from consilience.cli.program import Program, show_help
 from consilience.cli.serving_command import DATABASE
 from consilience.collect.settings import kinds

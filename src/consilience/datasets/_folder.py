@@ -104,7 +104,7 @@ def _read_table() -> dict[tuple[str, str], DataSet]:
     with TABLE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             sizes: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in SIZES}
-            texts = {name: row[name] for name in ("name", "title", "source", "citation", "notes")}
+            texts: dict[str, Any] = {name: row[name] for name in ("name", "title", "source", "citation", "notes")}
             found[row["loader"], row["key"]] = DataSet(**texts, **sizes, files=tuple(row["files"].split()))
     return found
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import issparse
-from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Groupings, Labels
@@ -21,6 +20,12 @@ from consilience.annotations.names import MISSING, outside, plain
 from consilience.annotations.types import AnnotationsLike, Gold, Missing, Name, Self
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
+from consilience.estimators.annotator_tables import (
+    TableWhenAsked,
+    annotator_quality,
+    confusion_of,
+    tabulate_matrices,
+)
 from consilience.estimators.base import CrowdEstimator
 from consilience.estimators.consensus import read_alone
 from consilience.estimators.gold import classes_of_gold, gold_codes
@@ -35,34 +40,10 @@ from consilience.inference.product_distributions import (
     posterior,
     shared_weights,
 )
-from consilience.inference.sparse_tables import Confusion, SparseTable, accuracy_of, are_mostly_empty
+from consilience.inference.sparse_tables import Confusion, SparseTable, are_mostly_empty
 from consilience.inference.threads import one_blas_thread
 
-FEWEST = 1e-3  # labels expected in a cell that is listed
 MAX_TABLE_ENTRIES = 1 << 28  # annotators × classes × classes: two gigabytes
-
-
-class TableWhenAsked:
-    """A table of annotators and classes that is made of a sparse one when it is asked for.
-
-    Of small tables the estimator has the table itself.
-    """
-
-    def __init__(self, source: str):
-        self.source = source
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
-        if estimator is None:
-            return self
-        table = vars(estimator).get(self.source)
-        if table is None:
-            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.name!r}")
-        classes = pd.Index(estimator.classes_, tupleize_cols=False)
-        values = table.to_dense().transpose(0, 2, 1)
-        return tabulate_matrices(values, estimator.annotators_.index, classes, estimator._label_names)
 
 
 class LabelAggregator(CrowdEstimator):
@@ -491,44 +472,6 @@ class LabelAggregator(CrowdEstimator):
                 yield name
 
 
-def cells_with_labels(model: Any) -> pd.DataFrame | None:
-    """List the cells of confusion matrices that have labels, where tables are mostly empty; else None.
-
-    Returns
-    -------
-    DataFrame or None
-        annotator, class, label; n_labels, the expected number of labels, at least `FEWEST`, unless the model only has
-        probabilities; and the probability of the label.
-    """
-    matrices, counts = (vars(model).get(name) for name in ("_sparse_matrices", "_sparse_counts"))
-    if matrices is None:
-        return None
-    cells = (matrices if counts is None else counts).rest.tocoo()
-    told = slice(None) if counts is None else cells.data >= FEWEST
-    row, component = cells.row[told].astype(np.int64), cells.col[told]
-    order = np.lexsort([row % matrices.shape[1], component, row // matrices.shape[1]])
-    row, component = row[order], component[order]
-    annotator, label = np.divmod(row, matrices.shape[1])
-    found = {
-        "annotator": model.annotators_.index[annotator],
-        "class": model.classes_[component],
-        "label": model._label_names[label],
-    }
-    if counts is not None:
-        found["n_labels"] = cells.data[told][order]
-    return pd.DataFrame(
-        found | {"probability": matrices.base[annotator, component] + matrices.exceptions_at(row, component)}
-    )
-
-
-def confusion_of(model: Any, annotator: Name) -> Float[np.ndarray, "classes labels"]:
-    """Return the confusion matrix of an annotator."""
-    place = model._place_of_annotator(annotator)
-    if (sparse := vars(model).get("_sparse_matrices")) is not None:
-        return np.asarray(sparse.take(np.array([place])).to_dense()[0].T)
-    return np.asarray(model.confusion_matrices_.xs(annotator, level="annotator").to_numpy())
-
-
 def _drop_unlabelled(labels: Labels) -> Bool[np.ndarray, " items"]:
     return np.diff(labels.indptr) > 0
 
@@ -543,89 +486,6 @@ def without_floors(model: Any) -> Float[np.ndarray, "items classes"]:
     """Return what other labels are judged by: probabilities moved from the posterior only as far as labels show."""
     found: np.ndarray = vars(model).get("_without_floors", model.responsibilities_)
     return found
-
-
-def annotator_quality(
-    labels: Labels,
-    responsibilities: Float[np.ndarray, "items classes"],
-    confusion: Confusion,
-    annotators: pd.Index,
-    *,
-    named: bool,
-) -> pd.DataFrame:
-    """Tabulate the number of labels of each annotator, their correctness, and their information about the class.
-
-    Parameters
-    ----------
-    labels : Labels
-    responsibilities : probability of each class of each item
-    confusion : probability of each label of an annotator, given the class
-    annotators : names; those of the labels come first
-    named : whether the classes are those of the labels, in their order, rather than components without names
-
-    Returns
-    -------
-    DataFrame, one row for each annotator
-        ``n_labels``; ``agreement``: the expected share of these labels that are the item's class, NaN without labels;
-        ``accuracy``: the probability that a label of an item of the crowd's mixture of classes is right; and
-        ``information``: mutual information of label and class, bits. Agreement and accuracy are NaN if classes have
-        no names.
-    """
-    n_labels, right = np.bincount(labels.annotator, minlength=len(annotators)), None
-    if named:
-        right = np.bincount(labels.annotator, responsibilities[labels.item, labels.label], len(annotators))
-    return tabulate_quality(n_labels, right, responsibilities.mean(0), confusion, annotators)
-
-
-def tabulate_quality(
-    n_labels: Int[np.ndarray, " annotators"],
-    right: Float[np.ndarray, " annotators"] | None,
-    share: Float[np.ndarray, " classes"],
-    confusion: Confusion,
-    annotators: pd.Index,
-) -> pd.DataFrame:
-    """Tabulate annotators from sums over items; see `annotator_quality`.
-
-    Parameters
-    ----------
-    n_labels : number of labels of each annotator
-    right : expected number of those that are the item's class; None if classes have no names
-    share : mean probability of each class
-    """
-    agreement = accuracy = np.full(len(n_labels), np.nan)
-    if right is not None:
-        agreement = np.divide(right, n_labels, out=np.full(len(n_labels), np.nan), where=n_labels > 0)
-        accuracy = accuracy_of(confusion, share)
-    return pd.DataFrame(
-        {
-            "n_labels": n_labels,
-            "agreement": agreement,
-            "accuracy": accuracy,
-            "information": information(share, confusion),
-        },
-        index=annotators.rename("annotator"),
-    )
-
-
-def tabulate_matrices(
-    values: Float[np.ndarray, "annotators classes labels"], annotators: pd.Index, classes: pd.Index, labels: pd.Index
-) -> pd.DataFrame:
-    """Return a row for each annotator and class, and a column for each label."""
-    # built from its parts, since from_product sorts names, and not all names can be sorted
-    levels: Any = [annotators, classes]
-    rows: Any = np.indices(values.shape[:2]).reshape(2, -1)
-    index = pd.MultiIndex(levels, rows, names=["annotator", "class"])
-    return pd.DataFrame(values.reshape(-1, values.shape[2]), index, labels.rename("label"))
-
-
-def information(share: Float[np.ndarray, " classes"], confusion: Confusion) -> Float[np.ndarray, " annotators"]:
-    """Mutual information of an annotator's label and an item's class, bits."""
-    if isinstance(confusion, SparseTable):
-        marginal, given = confusion.mean_of_components(share), confusion.entropy()
-    else:
-        marginal, given = np.einsum("k,akl->al", share, confusion), entr(confusion).sum(2)
-    bits = (entr(marginal).sum(1) - given @ share) / np.log(2)
-    return np.maximum(bits, 0.0)  # below 0 by rounding alone
 
 
 def _log(probability: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from consilience.annotations.files.values import note_names
+from consilience.annotations.files.name_notes import note_names
 from consilience.annotations.names import outside, warn_of
 from consilience.annotations.types import FilePath, Integer
 from consilience.errors import AnnotationWarning, InputError

@@ -25,7 +25,7 @@ def item_results(model: Any, table: Any, *, responsibilities: bool = False) -> I
 
     Parameters
     ----------
-    model : DawidSkene, KCC, MCVC, MECC, PartitionLabelModel, ProductMixture, StagewiseEM or SubsetFusion
+    model : one of those that `fit` takes
         Fitted to partitions; the table need not be that of the fit. A DawidSkene, KCC, ProductMixture or StagewiseEM
         can also be fitted in memory.
     table : PartitionedTable; PartitionedItems for a model with features

@@ -41,8 +41,9 @@ from consilience.consensus.labels.annotator_models import AnnotatorModel
 from consilience.consensus.labels.calibration import ASSUMED
 from consilience.errors import AnnotationWarning, InputError, UnannotatedWarning
 from consilience.estimators import learned
+from consilience.estimators.annotator_tables import annotator_quality
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
 from consilience.estimators.nested import set_seeds
 from consilience.estimators.traces import keep_trace

@@ -38,10 +38,7 @@ class DifferenceResult(Result):
 
     Attributes
     ----------
-    summary : dict
-        What summary.json holds.
-    text : str
-        What the command prints.
+    summary, text : as in `Result`
     difference : StudyDifference
         As `consilience.inspection.study_difference` returns it.
     """

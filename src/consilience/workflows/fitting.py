@@ -57,10 +57,7 @@ class FitResult(Result):
 
     Attributes
     ----------
-    summary : dict
-        What summary.json holds.
-    text : str
-        What the command prints.
+    summary, text : as in `Result`
     estimator : fitted estimator, or a Pipeline that ends in one
     findings : Findings
         What model and annotations tell together; see `consilience.analysis.findings`.

@@ -85,10 +85,7 @@ class PartitionsResult(Result):
 
     Attributes
     ----------
-    summary : dict
-        What summary.json holds.
-    text : str
-        What the command prints.
+    summary, text : as in `Result`
     estimator : fitted estimator
     """
 

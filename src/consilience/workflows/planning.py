@@ -12,7 +12,8 @@ import pandas as pd
 
 from consilience.active import Plan
 from consilience.active import plan as make_plan
-from consilience.analysis.words import DEFAULT, Words, capital, current_words, read_as, use_words
+from consilience.analysis.nouns import capital
+from consilience.analysis.words import DEFAULT, Words, current_words, read_as, use_words
 from consilience.annotations.keywords import spell
 from consilience.errors import InputError
 from consilience.workflows.inputs import read_for_model

@@ -175,10 +175,7 @@ class SiteFusionResult(Result):
 
     Attributes
     ----------
-    summary : dict
-        What summary.json holds.
-    text : str
-        What the command prints.
+    summary, text : as in `Result`
     fused : FusedSites
         As `consilience.sites.fuse_sites` returns it.
     """

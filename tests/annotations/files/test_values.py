@@ -8,19 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consilience.annotations.files.name_notes import called_missing, note_names, totals, twins
 from consilience.annotations.files.sameness import read_judgements
 from consilience.annotations.files.values import (
-    called_missing,
     given_as_missing,
     is_number,
     minus_one,
-    note_names,
     refuse_codes,
     says_unsorted,
     spelled_missing,
     spells_missing,
-    totals,
-    twins,
 )
 from consilience.annotations.names import code, frame_row
 from consilience.errors import AnnotationError

@@ -10,14 +10,8 @@ import consilience
 from consilience import Labels
 from consilience.consensus import DawidSkene, MajorityVote, ProductMixture, SpectralEM, StagewiseEM
 from consilience.consensus.labels import copies as science
-from consilience.consensus.labels.copies import (
-    Table,
-    Tables,
-    explained_at_most,
-    explained_share,
-    explanations,
-    find_copies,
-)
+from consilience.consensus.labels.copies import find_copies
+from consilience.consensus.labels.copy_tables import Table, Tables, explained_at_most, explained_share, explanations
 from consilience.errors import AnnotationWarning, InputError
 from consilience.inference.product_distributions import shared_weights
 from consilience.simulation import simulate_copies, simulate_labels

@@ -8,7 +8,7 @@ import consilience
 from consilience import Labels
 from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene, MajorityVote
-from consilience.estimators.labels import cells_with_labels
+from consilience.estimators.annotator_tables import cells_with_labels
 from consilience.inference import sparse_tables
 from consilience.semisupervised import DawidSkeneClassifier
 from tests.quick_cases import some_quick

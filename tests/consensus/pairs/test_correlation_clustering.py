@@ -5,6 +5,7 @@ import pytest
 from scipy.special import betaln, gammaln
 
 from consilience.consensus.pairs import correlation_clustering as core
+from consilience.consensus.pairs import correlation_search as search
 from consilience.consensus.pairs.correlation_clustering import CorrelationClusteringProblem, CorrelationClusteringState
 
 
@@ -56,8 +57,8 @@ def partitions(n_items):
 
 
 def best_run(problem):
-    starts = core.starts(problem, 3, np.random.default_rng(0))
-    traces = [core.run(problem, start, max_iter=100, tol=1e-9) for start in starts]
+    starts = search.starts(problem, 3, np.random.default_rng(0))
+    traces = [search.run(problem, start, max_iter=100, tol=1e-9) for start in starts]
     return max(traces, key=lambda trace: trace.lower_bound)
 
 
@@ -68,9 +69,9 @@ def test_gains_are_differences_of_the_objective(seed, unjudged):
     log_odds = core.log_odds_of_pairs(problem, any_rates(problem, seed))
     cluster = np.unique(np.random.default_rng(seed).integers(5, size=12), return_inverse=True)[1]
     before, n_clusters = by_definition(problem, cluster, log_odds), cluster.max() + 1
-    assert core._value(cluster, log_odds, problem) == pytest.approx(before)
+    assert core.value_of_clusters(cluster, log_odds, problem) == pytest.approx(before)
 
-    low, high, gain = core.merge_gains(cluster, log_odds, problem)
+    low, high, gain = search.merge_gains(cluster, log_odds, problem)
     assert len(gain) > 0
     for one, other, of_merge in zip(low, high, gain):
         after = by_definition(problem, np.where(cluster == other, one, cluster), log_odds)
@@ -78,7 +79,7 @@ def test_gains_are_differences_of_the_objective(seed, unjudged):
         assert of_merge + prior == pytest.approx(after - before)
 
     weights, everything = problem.matrix(log_odds - problem.unjudged), np.arange(12)
-    target, gain = core.move_gains(cluster, weights, everything, problem)
+    target, gain = search.move_gains(cluster, weights, everything, problem)
     for item, (to, of_move) in enumerate(zip(target, gain)):
         near = {int(cluster[j]) for i, j in zip(problem.first, problem.second) if i == item}
         near |= {int(cluster[i]) for i, j in zip(problem.first, problem.second) if j == item}
@@ -92,7 +93,7 @@ def test_gains_are_differences_of_the_objective(seed, unjudged):
         assert changes[int(to)] == pytest.approx(of_move)
 
 
-@pytest.mark.parametrize("change", [core.merge, core.move, core.split])
+@pytest.mark.parametrize("change", [search.merge, search.move, search.split])
 @pytest.mark.parametrize("seed", range(10))
 def test_no_change_of_the_partition_lowers_the_objective(change, seed):
     problem = random_problem(seed, unjudged=-0.3 * (seed % 2))
@@ -127,10 +128,10 @@ def test_the_answer_is_the_best_of_all_partitions(seeds):
     """877 partitions of 7 items, each with its own optimal rates; a quarter of the judgements are wrong."""
     codes = partitions(7)
     assert len(codes) == 877
-    np.testing.assert_array_equal(np.concatenate(list(core.all_partitions(7, 100))), codes)
+    np.testing.assert_array_equal(np.concatenate(list(search.all_partitions(7, 100))), codes)
     for seed in seeds:
         problem = random_problem(seed, n_items=7, n_judgements=40, unjudged=-0.3 if seed % 2 else None)
-        values = core.ObjectiveOfPartitions.of(problem)(codes)
+        values = search.ObjectiveOfPartitions.of(problem)(codes)
         assert best_run(problem).lower_bound == pytest.approx(values.max())
         if seed < 3:
             states = (
@@ -153,19 +154,19 @@ def test_the_answer_for_some_items_more_is_the_best_of_all_partitions(n_items, s
         problem = random_problem(seed, n_items=n_items, n_judgements=60)
         best = best_run(problem).lower_bound
         with monkeypatch.context() as patched:
-            patched.setattr(core, "MOST_ENUMERATED", 9)
+            patched.setattr(search, "MOST_ENUMERATED", 9)
             assert best_run(problem).lower_bound <= best + 1e-9
-        assert core.objective(core.best_of_all(problem), problem) == pytest.approx(best)
+        assert core.objective(search.best_of_all(problem), problem) == pytest.approx(best)
 
 
 @pytest.mark.slow
 def test_more_items_than_are_enumerated_nearly_always_have_the_best_partition(monkeypatch):
     """115,975 partitions of 10 items; local optima remain."""
-    (codes,), missed = core.all_partitions(10, 200_000), 0
-    monkeypatch.setattr(core, "MOST_ENUMERATED", 9)
+    (codes,), missed = search.all_partitions(10, 200_000), 0
+    monkeypatch.setattr(search, "MOST_ENUMERATED", 9)
     for seed in range(20):
         problem = random_problem(seed, n_items=10, n_judgements=60)
-        missed += best_run(problem).lower_bound < core.ObjectiveOfPartitions.of(problem)(codes).max() - 1e-9
+        missed += best_run(problem).lower_bound < search.ObjectiveOfPartitions.of(problem)(codes).max() - 1e-9
     assert missed <= 1
 
 

@@ -12,11 +12,12 @@ import pandas as pd
 from consilience.annotations.base import Annotations
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of, warn_of_transposed
-from consilience.annotations.files.importer import VALUE, Statements, statements, table_of_frame
+from consilience.annotations.files.importer import statements, table_of_frame
 from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.reading import KINDS
+from consilience.annotations.files.statements import VALUE, Statements
 from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.vocabulary import role_of_name

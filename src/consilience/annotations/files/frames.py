@@ -11,11 +11,12 @@ import pandas as pd
 
 from consilience.annotations.files.classes import one_spelling, refuse_tags
 from consilience.annotations.files.containers import as_frame
-from consilience.annotations.files.importer import Statements, statements, table_of_frame
+from consilience.annotations.files.importer import statements, table_of_frame
 from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.long_frames import guess_columns
 from consilience.annotations.files.long_tables import long_table
 from consilience.annotations.files.odd_columns import names_of_rows, odd_annotators
+from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.values import (
     Filled,

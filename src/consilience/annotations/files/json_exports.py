@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from consilience.annotations.files.exports import Export
 from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.sameness import DIFFERENT, SAME
 from consilience.annotations.files.sources import Records
 from consilience.annotations.files.table import Table
+from consilience.annotations.files.tool_export import Export
 from consilience.annotations.files.values import quantify
 from consilience.annotations.files.vocabulary import pair_sides
 from consilience.annotations.keywords import spell

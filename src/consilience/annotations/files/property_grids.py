@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from consilience.annotations.files.exports import Export
 from consilience.annotations.files.layout import ReadingRequest, quote
 from consilience.annotations.files.table import Table
+from consilience.annotations.files.tool_export import Export
 from consilience.annotations.files.values import quantify
 from consilience.annotations.files.vocabulary import normal, role_of_name
 from consilience.annotations.keywords import spell

@@ -13,11 +13,12 @@ import narwhals.stable.v1 as nw
 from consilience.annotations.files.containers import as_frame
 from consilience.annotations.files.exports import known_export
 from consilience.annotations.files.frames import request_of
-from consilience.annotations.files.importer import Statements, statements, table_of_frame
+from consilience.annotations.files.importer import statements, table_of_frame
 from consilience.annotations.files.json_exports import answers_in_lists, known_records
 from consilience.annotations.files.layout import ReadingRequest
 from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.sources import Records, Source, read_source
+from consilience.annotations.files.statements import Statements
 from consilience.annotations.files.table import Table
 from consilience.annotations.files.workbooks import Workbook
 from consilience.annotations.groupings import Groupings

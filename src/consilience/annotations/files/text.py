@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -19,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from charset_normalizer import from_bytes
 
+from consilience.annotations.files.encodings import find_encoding
 from consilience.annotations.files.table import OpenQuote, Table
 from consilience.annotations.files.title_rows import of_titles
 from consilience.annotations.keywords import spell
@@ -28,23 +27,11 @@ from consilience.errors import AnnotationError
 
 DELIMITERS = ("\t", ";", ",", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's declaration of the delimiter, before the header
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-CODE_PAGES = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "mac_roman"),
-    *("cp932", "gb18030", "big5", "cp949"),
-]
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|NaN|NA|")
 FEW_TYPED = 8  # most columns that are read a second time; if there are more, all are
 WHOLE_OR_MISSING = re.compile(r"-?\d+(\.0+)?|nan|NaN|NA|")
 MOST_GROUPS = 50  # most different numbers in a matrix without names
 FEW_NUMBERS = 4  # columns of numbers without names, which may be those of a long table
-SAMPLE = 1 << 16  # bytes
 END = "end of the text"
 JUDGED = 50  # records from which the delimiter is detected
 MOST_TITLES = 20  # lines before the header
@@ -87,9 +74,9 @@ class _Text:
 
     def __init__(self, open_binary: Callable[[], Any], name: str, encoding: str | None):
         self.open_binary = open_binary
-        self.notes: list[str] = []
+        self.encoding, note = find_encoding(open_binary, encoding)
+        self.notes = [note] if note else []
         self.open_quotes: dict[str, OpenQuote] = {}
-        self.encoding = self._encoding(encoding)
         self.skipped = 0  # lines before the header: ``sep=`` and titles
         self.delimiter = self._delimiter(name)
         self.has_titles = self._skip_titles()
@@ -98,67 +85,6 @@ class _Text:
         self.unquoted = self.delimiter == "\t" and self._is_split_by_tabs_alone()
         if self.unquoted:
             self._refuse_cells_of_several_lines()
-
-    def _encoding(self, given: str | None) -> str:
-        if given is not None:
-            try:
-                found = codecs.lookup(given)
-            except (LookupError, ValueError):  # ValueError: characters that no name of an encoding contains
-                found = None
-            if found is None or not found._is_text_encoding:  # base64 and the like are codecs, too
-                raise AnnotationError(f"There is no text encoding {given!r}; examples are utf-8, cp1252 and utf-16.")
-            return found.name
-        with self.open_binary() as file:
-            start = file.read(SAMPLE)
-        for mark, encoding in BYTE_ORDER_MARKS.items():
-            if start.startswith(mark):
-                if encoding != "utf-8-sig":
-                    self.notes.append(f"the text is in {encoding.upper()}")
-                return encoding
-        if b"\0" in start:
-            return self._encoding_with_zeros(start)
-        other = self._not_utf8()
-        return "utf-8" if other is None else self._detected(other)
-
-    def _encoding_with_zeros(self, start: bytes) -> str:
-        even, odd = start[::2].count(0), start[1::2].count(0)
-        if max(even, odd) > 10 * min(even, odd) and max(even, odd) > len(start) // 8:
-            self.notes.append("the text is in UTF-16")
-            return "utf-16-be" if even > odd else "utf-16-le"
-        raise AnnotationError("This is not text; save the table as CSV (UTF-8).")
-
-    def _not_utf8(self) -> bytes | None:
-        """Return some lines that show the encoding if the text is not UTF-8, else None."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        with self.open_binary() as file:
-            try:
-                while piece := file.read(1 << 20):
-                    decoder.decode(piece)
-                decoder.decode(b"", final=True)
-            except UnicodeDecodeError:
-                file.seek(0)
-                telling = (line for line in file if not line.isascii())
-                return b"".join(islice(telling, 400))[:SAMPLE]
-        return None
-
-    def _detected(self, telling: bytes) -> str:
-        matches = from_bytes(telling, cp_isolation=CODE_PAGES)
-        best = matches.best()
-        if best is None:
-            raise AnnotationError(
-                f"The text is neither in UTF-8 nor in a Windows code page; give its encoding, {spell(encoding=...)}."
-            )
-        western = next((match for match in matches if "cp1252" in match.could_be_from_charset), best)
-        ties = western.chaos <= best.chaos and western.coherence >= best.coherence
-        encoding = (
-            "cp1252" if (ties and western is not best) or "cp1252" in best.could_be_from_charset else best.encoding
-        )
-        words = re.findall(r"\w*[^\W\x00-\x7f]\w*", telling.decode(encoding, "replace"))
-        shown = f", as in {max(words, key=len)[:30]!r}" if words else ""
-        self.notes.append(
-            f"the text is not in UTF-8 and was read as {encoding}{shown} (if names look wrong: {spell(encoding=...)})"
-        )
-        return encoding
 
     @contextmanager
     def _lines(self) -> Iterator[Any]:

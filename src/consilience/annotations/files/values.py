@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from consilience.annotations.files.vocabulary import TOTALS, normal, plural
+from consilience.annotations.files.vocabulary import normal, plural
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, Where, plain, without
 from consilience.errors import AnnotationError
@@ -128,9 +128,6 @@ LIKE_MISSING = {
     *ABSTENTIONS,
 }
 ABSTENTIONS, LIKE_MISSING = ({normal(word) for word in words} for words in (ABSTENTIONS, LIKE_MISSING))
-UNUSUAL = re.compile(
-    r"[^!-~\n ]|  | \n|\n |:\n|^[ ]|[ :]\Z|#"
-)  # in lines of names: blanks that fold, errors, colons at ends
 MOST_SHOWN = 3
 FEWEST_WORDS = 4  # least number of names of several letters beside which x alone is a mark
 CODES_OF_MISSING = {77, 88, 97, 98, 99, 777, 888, 998, 999, 9999, -8, -9, -77, -88, -99, -999}
@@ -342,24 +339,6 @@ def fill_missing(column: Coded, what: str, where: Where) -> Filled:
     return minus_one(column, what, where)
 
 
-def twins(names: pd.Index, what: str) -> str | None:
-    """Note names that differ only in case, spaces or the form of their letters, None if there are none."""
-    if not (pd.api.types.is_object_dtype(names.dtype) or pd.api.types.is_string_dtype(names.dtype)):
-        return None
-    seen: dict[str, str] = {}
-    alike: dict[str, tuple[str, str]] = {}
-    for name in names:
-        if isinstance(name, str):
-            form = fold_name(name)
-            if seen.setdefault(form, name) != name:
-                alike.setdefault(form, (seen[form], name))
-    if not alike:
-        return None
-    one, other = next(iter(alike.values()))
-    more = f", and so do {len(alike) - 1:,} more" if len(alike) > 1 else ""
-    return f"the {what} {one!r} and {other!r} differ only in case, spaces or form of letters{more}"
-
-
 def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str | None:
     """Note cells with a mark or words that usually mean missing, None if there are none.
 
@@ -398,40 +377,6 @@ def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str 
 def is_like_missing(name: Any) -> bool:
     """Whether a name is a mark or words that usually mean missing."""
     return isinstance(name, str) and (name.strip() in MARKS or normal(name).replace("’", "'") in LIKE_MISSING)
-
-
-def totals(names: pd.Index, what: str) -> str | None:
-    """Note a name that is usual for a row or column of totals, None if there is none."""
-    found = next((name for name in names if isinstance(name, str) and name.strip(" :").casefold() in TOTALS), None)
-    return f"there is {what} called {found!r}; if it is a total, delete it" if found else None
-
-
-def called_missing(names: pd.Index, what: str) -> str | None:
-    """Note an item or annotator whose name spells a missing value, None if there is none."""
-    found = next((name for name in names if spells_missing(name)), None)
-    return f"there is {what} called {found!r}; if it is missing, delete its rows" if found else None
-
-
-def note_names(names: pd.Index, what: str) -> list[str]:
-    """Note names that differ only in spelling, that are usual for totals, or that spell a missing value."""
-    if _are_all_plain(names):
-        return []
-    found = (twins(names, plural(what)), totals(names, f"an {what}"), called_missing(names, f"an {what}"))
-    return [note for note in found if note]
-
-
-def _are_all_plain(names: pd.Index) -> bool:
-    """Whether names are ASCII text of which nothing is to be noted; hundreds of thousands are checked at once."""
-    texts = names.to_numpy(object).tolist()
-    try:
-        joined = "\n".join(texts)
-    except TypeError:  # names that are not text
-        return False
-    if not joined.isascii() or not joined or UNUSUAL.search(joined):
-        return False
-    forms = joined.casefold().split("\n")
-    alone = TOTALS | NEVER_AN_ANSWER | PERHAPS_AN_ANSWER
-    return len(forms) == len(texts) == len(set(forms)) and alone.isdisjoint(forms)
 
 
 def as_texts(column: pd.Series) -> pd.Series:

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import ReadingRequest, Wide, first_list, names_rows, quote, say_needed
-from consilience.annotations.files.no_sorts import (
-    of_records,
-    of_the_people,
+from consilience.annotations.files.no_sort_cells import (
     refuse_decimals,
     refuse_properties_of_people,
     refuse_rankings,
     refuse_similar_to_themselves,
 )
+from consilience.annotations.files.no_sorts import of_records, of_the_people
 from consilience.annotations.files.odd_columns import mixture
 from consilience.annotations.files.orientation import Orientation, kind_of_names, look_alike, n_with_gaps, orientation
 from consilience.annotations.files.table import Table

@@ -91,9 +91,10 @@ from consilience.consensus.labels.subtypes import (
 )
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators import learned
+from consilience.estimators.annotator_tables import TableWhenAsked, information
 from consilience.estimators.copies import COPIES
 from consilience.estimators.gold import gold_codes
-from consilience.estimators.labels import LabelAggregator, TableWhenAsked, information
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import AUTO, NOT_NEGATIVE, TRUTH, Requirements, is_auto, one_of, whole
 from consilience.estimators.traces import keep_trace

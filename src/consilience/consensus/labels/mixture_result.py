@@ -14,7 +14,8 @@ from consilience.annotations import Labels
 from consilience.consensus.labels.copies import first_members
 from consilience.consensus.labels.product_mixture import ProductMixtureState, match_labels
 from consilience.estimators import learned
-from consilience.estimators.labels import LabelAggregator, annotator_quality
+from consilience.estimators.annotator_tables import annotator_quality
+from consilience.estimators.labels import LabelAggregator
 from consilience.estimators.learned import Attributes
 from consilience.estimators.traces import keep_trace
 from consilience.inference.copies import Copies

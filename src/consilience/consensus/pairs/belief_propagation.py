@@ -51,15 +51,14 @@ from jaxtyping import Float
 from scipy.special import gammaln, logsumexp, softmax
 
 from consilience.consensus.pairs.correlation_clustering import (
-    ACCURACIES,
     Clusters,
     CorrelationClusteringProblem,
     PerPair,
     Right,
-    apart,
     log_odds_of_pairs,
     rates,
 )
+from consilience.consensus.pairs.correlation_search import ACCURACIES, apart
 from consilience.inference import iterate
 from consilience.inference.exponential_family import expected_log_dirichlet, kl_dirichlet
 from consilience.inference.iterate import Trace, restarts

@@ -24,6 +24,7 @@ from consilience.annotations.types import (
 from consilience.consensus.pairs import belief_propagation
 from consilience.consensus.pairs import correlation_clustering as core
 from consilience.consensus.pairs.correlation_clustering import CorrelationClusteringProblem, Right
+from consilience.consensus.pairs.correlation_search import run, starts
 from consilience.errors import AnnotationWarning
 from consilience.estimators import learned
 from consilience.estimators.learned import Attributes
@@ -170,9 +171,10 @@ class CorrelationClustering(PairConsensus):
         judged = np.union1d(pairs.item_a, pairs.item_b)
         rng = spawn_generator(self.random_state)
         problem = self.problem_of(pairs, judged, rng)
-        starts = core.starts(problem, int(self.n_init), rng)
-        search = partial(core.run, problem, max_iter=self.max_iter, tol=float(self.tol))
-        traces: list[Trace[Any]] = restarts(search, [(start,) for start in starts], n_jobs=self.n_jobs)
+        search = partial(run, problem, max_iter=self.max_iter, tol=float(self.tol))
+        traces: list[Trace[Any]] = restarts(
+            search, [(start,) for start in starts(problem, int(self.n_init), rng)], n_jobs=self.n_jobs
+        )
         best = max(traces, key=lambda trace: trace.lower_bound)
         traces += self._runs_with_few(problem, best.state.cluster, rng)
         self.restart_objectives_ = np.array([trace.lower_bound for trace in traces])

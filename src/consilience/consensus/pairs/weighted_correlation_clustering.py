@@ -21,18 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from consilience.consensus.pairs.correlation_clustering import (
-    ACCURACIES,
     CorrelationClusteringProblem,
     CorrelationClusteringState,
     Right,
-    apart,
     log_odds_of_pairs,
-    merge,
-    move,
     rates_of_partition,
-    split,
     weigh_objective,
 )
+from consilience.consensus.pairs.correlation_search import ACCURACIES, apart, merge, move, split
 from consilience.inference.reweighted import Clusters, Weights
 
 SWEEPS = 3  # of a draw, from each start

@@ -11,7 +11,7 @@ from consilience.analysis.capabilities import attributes
 from consilience.analysis.names import name_text, quantify
 from consilience.analysis.words import current_words
 from consilience.annotations import Labels
-from consilience.estimators.labels import cells_with_labels
+from consilience.estimators.annotator_tables import cells_with_labels
 from consilience.inspection.report.item_tables import spread
 from consilience.inspection.report.tables import (
     Column,

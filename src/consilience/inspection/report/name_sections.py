@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from consilience.analysis.names import name_text, quantify
-from consilience.analysis.standardisation import FEWEST, SAME_ITEMS, StandardNames
+from consilience.analysis.standardisation import StandardNames
 from consilience.analysis.words import current_words
+from consilience.analysis.written_names import FEWEST, SAME_ITEMS
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.inspection.report.subject import Section, Subject
 from consilience.inspection.report.tables import (

@@ -12,10 +12,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 import consilience
 from consilience.analysis.names import join_names, name_text, quantify
+from consilience.analysis.nouns import capital
 from consilience.analysis.studies.detectable import POWER
 from consilience.analysis.studies.permutation import LEVEL
 from consilience.analysis.studies.study_difference import StudyDifference
-from consilience.analysis.words import Words, capital
+from consilience.analysis.words import Words
 from consilience.inspection.plots.matrix import MOST_NAMED
 from consilience.inspection.plots.studies import plot_difference, plot_flow
 from consilience.inspection.plots.style import Sheet

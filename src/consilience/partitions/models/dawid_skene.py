@@ -38,7 +38,7 @@ from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
 from consilience.consensus.labels.samples import most_labels, sampled_places
 from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
 from consilience.errors import InputError
-from consilience.estimators.labels import tabulate_quality
+from consilience.estimators.annotator_tables import tabulate_quality
 from consilience.estimators.parameters import is_auto
 from consilience.estimators.traces import keep_trace
 from consilience.inference.parts import LabelsInParts, Parts

@@ -28,7 +28,7 @@ from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
 from consilience.consensus.labels.product_mixture import ProductMixtureState, draw_responsibilities, run
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
 from consilience.errors import InputError
-from consilience.estimators.labels import tabulate_quality
+from consilience.estimators.annotator_tables import tabulate_quality
 from consilience.inference.parts import Additive, LabelsInParts, Parts
 from consilience.inference.product_distributions import (
     Expectation,

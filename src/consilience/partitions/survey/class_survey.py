@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Int
 
 from consilience.annotations.files.frames import read_cells
-from consilience.annotations.files.values import note_names
+from consilience.annotations.files.name_notes import note_names
 from consilience.annotations.names import MISSING, CountedNames, union, warn_of
 from consilience.inference.parts import Parts
 from consilience.partitions.tables.item_table import ItemPartition
