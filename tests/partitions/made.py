@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,20 @@ def whole(frames):
 
 def doubled(part):
     return 2 * part
+
+
+def times(part, array):
+    """A product, whose strides are those of the array."""
+    return part * array[..., ::-1]
+
+
+def lies_well(part, array):
+    return array.flags.c_contiguous and array.flags.aligned
+
+
+@dataclass(frozen=True)
+class Deep:
+    held: tuple
 
 
 def dies_once(part, marker):

@@ -5,9 +5,10 @@ import signal
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from consilience.errors import InputError
-from consilience.partitions.engine.map_reduce import DaskParts, LocalParts, tree_sum
+from consilience.partitions.engine.map_reduce import DaskParts, LocalParts, lay_out_arrays, tree_sum
 from tests.partitions import made
 
 
@@ -45,6 +46,25 @@ def test_parts_that_are_forgotten_leave_no_files_and_disturb_no_others(tmp_path)
     assert list(second.results(made.doubled)) == [8, 16]
     assert list(third.results(made.doubled)) == [16, 32]
     assert sum(path.is_file() for path in tmp_path.rglob("*")) == 4
+
+
+def test_arrays_lie_in_memory_alike_whether_they_travelled_or_not(tmp_path):
+    """Choosing from the last axis leaves other strides, and a buffer from elsewhere may begin at an odd place."""
+    chosen = np.arange(24.0).reshape(2, 3, 4)[..., np.array([3, 1])]
+    odd = np.frombuffer(b"?" + np.arange(3.0).tobytes(), np.uint8)[1:].view(float)
+    assert not chosen.flags.forc
+    assert not odd.flags.aligned
+    parts = LocalParts([1.0], tmp_path)
+    assert next(parts.results(made.lies_well, chosen))
+    assert next(parts.results(made.lies_well, odd))
+    assert next(parts.results(made.times, chosen)).flags.c_contiguous
+    deep = made.Deep((csr_array(np.eye(2)), [chosen], odd))
+    found = lay_out_arrays(deep)
+    assert found.held[0] is deep.held[0]
+    assert found.held[1][0].flags.c_contiguous
+    assert found.held[2].flags.aligned
+    assert deep.held[1][0] is chosen
+    assert lay_out_arrays(found) is found
 
 
 @pytest.mark.slow

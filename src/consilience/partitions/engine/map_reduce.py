@@ -8,6 +8,10 @@ Decided here
 Sums are added in a binary tree over the partitions in their order, whoever adds them. Floating-point sums are therefore
 the same to the last digit for any number of threads or workers.
 
+NumPy rounds sums and products by how an array lies in memory: in which order, and whether at a multiple of eight bytes.
+A journey may change both. So all parameters, parts and results lie as NumPy itself would lay them, whether they
+travelled or not (`lay_out_arrays`).
+
 Nothing but the functions, their parameters and results travels.
 
 What a lost worker of Dask held is made again from the sources by another worker. That is why parameters are sent as
@@ -16,14 +20,18 @@ the result of a task, not scattered: scattered data is lost with its worker.
 
 from __future__ import annotations
 
+import operator
 import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 
 from consilience.errors import InputError
@@ -52,6 +60,23 @@ def tree_sum(values: Iterable[Any]) -> Any:
     while waiting:
         total = waiting.pop()[1] + total
     return total
+
+
+def lay_out_arrays(value: Any) -> Any:
+    """Return a value whose arrays, however deep inside, are in the order of rows and aligned; others are copied."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.hasobject else np.require(value, requirements=["C", "ALIGNED"])
+    if isinstance(value, tuple | list):
+        own = [lay_out_arrays(one) for one in value]
+        return value if all(map(operator.is_, own, value)) else type(value)(own)
+    if not hasattr(value, "__dict__") or callable(value) or isinstance(value, pd.Index | pd.DataFrame | pd.Series):
+        return value
+    moved = {name: new for name, held in vars(value).items() if (new := lay_out_arrays(held)) is not held}
+    if not moved:
+        return value
+    other = copy(value)
+    vars(other).update(moved)  # of a frozen dataclass, too
+    return other
 
 
 class LocalParts(Parts):
@@ -95,7 +120,8 @@ class LocalParts(Parts):
         with one_blas_thread():
             threads = n_threads(self._n_jobs, len(self))
             parallel = Parallel(n_jobs=threads, prefer="threads", return_as="generator")
-            calls = (delayed(call)(*own, part, *parameters) for own, part in zip(first, self._held))
+            sent = lay_out_arrays(parameters)
+            calls = (delayed(call)(*own, part, *sent) for own, part in zip(first, self._held))
             yield from parallel(calls)
 
 
@@ -109,7 +135,7 @@ class _InFile:
 
 
 def _call(function: Callable[..., Any], part: Any, *parameters: Any) -> Any:
-    return function(part.read() if isinstance(part, _InFile) else part, *parameters)
+    return lay_out_arrays(function(part.read() if isinstance(part, _InFile) else part, *parameters))
 
 
 def _made_in_file(path: Path, function: Callable[..., Any], part: Any, *parameters: Any) -> None:
@@ -142,7 +168,7 @@ class DaskParts(Parts):
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """Yield results in order."""
         for future in self._futures(function, parameters):
-            yield future.result()
+            yield lay_out_arrays(future.result())
 
     def total(self, function: Callable[..., Any], *parameters: Any) -> Any:
         """Add results on the workers."""
@@ -150,14 +176,14 @@ class DaskParts(Parts):
         while len(level) > 1:
             groups = [level[start : start + BRANCHES] for start in range(0, len(level), BRANCHES)]
             level = [self._submit(_sum_of, *group) for group in groups]
-        return level[0].result()
+        return lay_out_arrays(level[0].result())
 
     def forget(self) -> None:
         """Let the workers forget the parts, unless something else needs them."""
         self._held = []
 
     def _futures(self, function: Callable[..., Any], parameters: tuple) -> list[Any]:
-        sent = self._submit(_same, parameters)  # once, and not with every part
+        sent = self._submit(_same, lay_out_arrays(parameters))  # once, and not with every part
         return [self._submit(_with_parameters, function, part, sent) for part in self._held]
 
     def _submit(self, *call: Any) -> Any:
@@ -177,4 +203,4 @@ def _sum_of(*values: Any) -> Any:
 
 def _with_parameters(function: Callable[..., Any], part: Any, parameters: tuple) -> Any:
     with one_blas_thread():
-        return function(part, *parameters)
+        return lay_out_arrays(function(lay_out_arrays(part), *lay_out_arrays(parameters)))

@@ -239,7 +239,8 @@ def features_of(frame: pd.DataFrame) -> Float[np.ndarray, "items features"]:
     reader.n_features_in_ = frame.shape[1]
     if all(isinstance(name, str) for name in frame.columns):
         reader.feature_names_in_ = frame.columns.to_numpy(object)
-    return read_features(reader, frame, reset=False)
+    # sums over items round by how a frame lies in memory, which for a part of another one is not as on a worker
+    return np.ascontiguousarray(read_features(reader, frame, reset=False))
 
 
 def _wide(partition: ItemPartition, frame: pd.DataFrame, items: pd.Index) -> Groupings:
