@@ -82,8 +82,6 @@ def as_groupings(groups: dict[Any, list[Any]], items: pd.Index, key: Key) -> Gro
 def new_key(annotator: Any, number: int, used: set[Key]) -> Key:
     """Return an annotator and a grouping name that are not in use yet.
 
-    Parameters
-    ----------
     annotator : annotator of the answer; None for a new one
     number : number of the answer, the first name to be tried
     used : keys of all groupings so far

@@ -18,11 +18,7 @@ Key = tuple[Any, Any]  # annotator and name of a grouping
 class GroupingStore:
     """Groupings of the same items in the order in which they came in, with distinct names for each annotator.
 
-    Attributes
-    ----------
-    n_items : int
-    keys : set of (annotator, name)
-        Keys of all groupings.
+    keys : set of (annotator, name); keys of all groupings.
     """
 
     def __init__(self, n_items: int, groupings: Iterable[Groupings] = ()) -> None:

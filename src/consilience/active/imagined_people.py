@@ -75,9 +75,6 @@ def people_of(pilot: Groupings, rng: np.random.Generator) -> MapPopulation:
 def imagined_people(n_items: int, *, n_clusters: int, agreement: float, rng: np.random.Generator) -> MapPopulation:
     """Return people who agree as far as is guessed.
 
-    Parameters
-    ----------
-    n_items : int
     n_clusters : number of clusters, and mean number of groups that a person would make of all items.
     agreement : adjusted Rand index of two people's groupings, in (0, 1).
     rng : numpy Generator

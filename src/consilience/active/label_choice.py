@@ -19,8 +19,6 @@ def choose_questions(
 
     Raises InputError: there are not so many items left, or so many questions for these annotators.
 
-    Parameters
-    ----------
     value : of a label of each item by each annotator; ties are broken at random.
     allowed : whether the annotator may be asked about the item.
     at_random : whether each question is drawn at random, with equal chances of all items that are allowed.

@@ -87,8 +87,6 @@ def first(memberships: Memberships, n_clusters: int, rng: np.random.Generator) -
 def n_clusters_of(fusion: SubsetFusion, n_items: int, n_found: int) -> int:
     """Return the number of clusters that samples may hold: that of the fusion if given, else more than were found.
 
-    Parameters
-    ----------
     fusion : the fusion of groupings
     n_items : number of items of the session
     n_found : number of clusters of its last consensus, 0 before the first

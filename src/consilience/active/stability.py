@@ -106,8 +106,6 @@ class Round:
 def decide(stability: pd.Series, *, tolerance: float, patience: int, floor: float) -> Decision:
     """Decide to stop when stability is high and has fallen little for some rounds.
 
-    Parameters
-    ----------
     stability : stability of each round, NaN in the first.
     tolerance : largest fall between consecutive rounds.
     patience : number of rounds whose change must be so small.
@@ -165,8 +163,6 @@ def split_half_reliability(
 def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:
     """Raise an InputError if a half of the groupings holds fewer items than the clusters to be found in it.
 
-    Parameters
-    ----------
     half : half of the groupings
     n_clusters : "auto", or the number that the fusion must find
     n_groupings : number of groupings in both halves
@@ -182,8 +178,6 @@ def require_items(half: Groupings, n_clusters: Any, n_groupings: int) -> None:
 def forecast(groupings: Groupings, reliability: float, target: float, *, n_items: int) -> Forecast:
     """Estimate how many groupings a target reliability needs.
 
-    Parameters
-    ----------
     groupings : all groupings so far
     reliability : reliability of their consensus
     target : target reliability, in (0, 1)

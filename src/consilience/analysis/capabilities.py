@@ -38,8 +38,6 @@ ATTRIBUTES = (
 class Capabilities:
     """What a fitted model offers about items, annotators and its own fit.
 
-    Attributes
-    ----------
     names_classes : it learns from labels whose names all annotators share, and finds classes of these names.
     maps_groups : it estimates what the annotators' groups mean.
     fuses : it fuses groupings, and keeps how often items were put together.

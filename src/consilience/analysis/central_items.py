@@ -23,11 +23,8 @@ def named_by_items(
 
     Empty if the names of the items are numbers, which tell nobody what is in a cluster.
 
-    Parameters
-    ----------
     annotations : what people said of the items
     codes : cluster of each item, -1 for none.
-    n_clusters : int
 
     Examples
     --------

@@ -242,8 +242,6 @@ def certainty_of_report(
 
     The seed is fixed, so that a report can be repeated, and there are fewer draws of large annotations.
 
-    Parameters
-    ----------
     model, annotations, X : as for `certainty`
     n_draws : at most; 0 for none.
     """

@@ -62,13 +62,8 @@ Measure = Callable[[np.random.Generator | None], dict[str, float]]
 class ChanceTest:
     """Outcome of the test.
 
-    Attributes
-    ----------
-    p_value : float
-        Probability of at least this much agreement if annotations do not depend on the items.
-    p_values : dict of str to float
-        The p-value of each measure, not corrected for their number.
-    n_permutations : int
+    p_value : probability of at least this much agreement if annotations do not depend on the items.
+    p_values : the p-value of each measure, not corrected for their number.
     """
 
     p_value: float

@@ -25,20 +25,15 @@ LONGEST_IN_LINE = 24  # columns of a name that is not broken in a table
 class FoundClusters:
     """Cluster or class of each item, and how to name them.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n_items,)
-        Place of each item's cluster in `index`; -1 for items of no cluster.
-    index : Index, shape (n_clusters,)
-        Names of all clusters, including those without items.
+    codes : place of each item's cluster in `index`; -1 for items of no cluster.
+    index : names of all clusters, including those without items.
     noun, nouns : "cluster" or "class", and the plural.
     column : name of the column of clusters in files.
     file : name of the file of the items.
     measure : name of the measure of certainty: "probability", or "share of votes".
-    called : list of str, shape (n_clusters,), optional
-        What people call each cluster, "" where that is unknown; empty if it is unknown of all, and for classes.
-    central : list of str, shape (n_clusters,), optional
-        The most central items of each cluster, which name it for readers if people do not; empty if that is unknown.
+    called : what people call each cluster, "" where that is unknown; empty if it is unknown of all, and for classes.
+    central : the most central items of each cluster, which name it for readers if people do not; empty if that is
+        unknown.
     """
 
     codes: Int[np.ndarray, " items"]

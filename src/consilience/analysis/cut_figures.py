@@ -26,8 +26,6 @@ AS_GOOD = "nearly as good"
 class OwnClusters:
     """The report's own clusters, with which the cuts are compared.
 
-    Attributes
-    ----------
     n_clusters, silhouette : as of a cut
     of_annotator : adjusted Rand index of the clusters with each person's groups; NaN if undefined.
     codes : cluster of each item
@@ -50,8 +48,6 @@ class OwnClusters:
 class CutFigures:
     """Cuts of the tree into 2, 3, … clusters, and how well each fits the groups of each person.
 
-    Attributes
-    ----------
     n_clusters : of each cut
     of_annotator : adjusted Rand index of each cut with each person's groups; NaN if undefined.
     silhouette : of each cut

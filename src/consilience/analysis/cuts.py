@@ -33,8 +33,6 @@ ABOUT_SILHOUETTE = (
 class Tree:
     """A binary tree whose branches are ranges of its leaves; the leaves come first, and the root is the last node.
 
-    Attributes
-    ----------
     order : the items at the leaves, from the first to the last.
     start, size : of the range of leaves below each node.
     height : of each node; 0 of leaves.
@@ -138,9 +136,6 @@ class Tree:
 class Cut:
     """The clusters of a cut, in figures.
 
-    Attributes
-    ----------
-    n_clusters : int
     low, high : heights between which the tree is cut.
     agreement : mean adjusted Rand index with the groupings of each annotator; NaN if nobody's is defined.
     silhouette : mean silhouette of the items in the groupings; NaN if there is a single cluster.

@@ -46,15 +46,11 @@ Square = Float[np.ndarray, "items items"]
 class CoOccurrence:
     """How often items were presented and put together.
 
-    Attributes
-    ----------
     items : Index, shape (n_items,)
     memberships : of the items; a judgement of a pair counts as a grouping of two items.
-    clusters : FoundClusters or None
-        Clusters of the model, if there is one.
+    clusters : clusters of the model, if there is one.
     estimator : the model, or None.
-    places : ndarray of int, shape (n_seen,)
-        Places of the items that have annotations, and a cluster if there are clusters.
+    places : places of the items that have annotations, and a cluster if there are clusters.
     """
 
     items: pd.Index

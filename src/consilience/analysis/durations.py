@@ -18,9 +18,6 @@ def durations_of(annotators: pd.Index, given: Any, left_out: tuple[Any, ...] = (
 
     Raises InputError: nobody has that name, or somebody has two times; or a time is no number of at least 0.
 
-    Parameters
-    ----------
-    annotators : Index
     given : mapping or Series from annotators to seconds, or None
     left_out : names that are no annotators any more, and may have seconds.
     """

@@ -22,8 +22,6 @@ def corrections_of(given: Any) -> dict[str, str]:
 
     Raises InputError: a column or a name is missing, or a name is given two standard names.
 
-    Parameters
-    ----------
     given : mapping or Series from names to standard names, DataFrame with the columns name and standard, or None
     """
     if given is None:

@@ -20,8 +20,6 @@ def as_text(name: Any) -> str:
 
     Characters that reverse the direction of the text after the name are replaced too.
 
-    Parameters
-    ----------
     name : any name
 
     Examples
@@ -43,11 +41,7 @@ def width(text: str) -> int:
 def shorten(text: str, most: int) -> str:
     """Cut a text that is wider than `most` columns, with an ellipsis for the rest.
 
-    Parameters
-    ----------
-    text : str
-    most : int
-        Columns, including the ellipsis.
+    most : columns, including the ellipsis.
 
     Examples
     --------

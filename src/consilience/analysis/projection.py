@@ -24,12 +24,10 @@ from consilience.errors import InputError
 class Projection:
     """Items in the plane, or in a space of more axes, of which a plane is shown.
 
-    Attributes
-    ----------
     points : ndarray, shape (n_items, n_axes)
     axes : names of the coordinates.
-    log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None if the plane shows
-        only a part of the features.
+    log_odds : log-odds of the clusters at points of the plane, up to a constant for each; None if the plane shows only
+        a part of the features.
     rows : names of the clusters, if the second coordinate is the cluster.
     """
 

@@ -68,8 +68,6 @@ MOST_SKEW = 3.0
 class PersonSort:
     """A grouping of a person.
 
-    Attributes
-    ----------
     items : the items in it
     places : of these items among all items of the person
     pairs : the places, among the items of the grouping, of each two that are together
@@ -185,8 +183,6 @@ def _sort_of(groupings: list[list[np.ndarray]]) -> list[PersonSort]:
 class WeighedPairs:
     """How often two items were put together, and seen together, each annotator weighed.
 
-    Attributes
-    ----------
     together, seen : sums of the annotators' weights
     weight : of each annotator
     total, number : the sum of the shares of those who put two items together, and the number of pairs seen by anybody

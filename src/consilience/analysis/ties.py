@@ -14,8 +14,6 @@ MOST_NAMED = 8  # items of a sentence
 def sentences_on_ties(number: int, names: Sequence[Any]) -> list[str]:
     """Say how many items are undecided, and which; nothing if none is.
 
-    Parameters
-    ----------
     number : of items
     names : of the first of them, or of all
 

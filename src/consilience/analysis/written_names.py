@@ -75,8 +75,6 @@ def count_uses(
 class WrittenNames:
     """Names as people wrote them, in one line; those of most people first.
 
-    Attributes
-    ----------
     texts, folds : the names, and what the spellings of each share.
     code_of_group : place of each group's name; -1 if it has none.
     n_annotators : who used each name.

@@ -87,8 +87,6 @@ def in_order_of(first: Any, second: Any, name_of_first: str, name_of_second: str
 
     Raises MatchingError: two indexes that differ in more than their order, or contain a name twice.
 
-    Parameters
-    ----------
     first, second : anything with one entry per item
     name_of_first, name_of_second : for messages
 
@@ -126,8 +124,6 @@ def clusterings_in_order(first: Any, second: Any, name_of_first: str, name_of_se
     Raises MatchingError: as in `in_order_of`; or one has an index that names its items and the other, such as the
     ``labels_`` of a model, has none.
 
-    Parameters
-    ----------
     first, second : array-like of shape (n_items,)
     name_of_first, name_of_second : for messages
 

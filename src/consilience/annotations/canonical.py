@@ -37,20 +37,14 @@ NOTHING = np.empty(0, dtype=np.intp)
 class Arrangement(Generic[Content]):
     """Annotations in canonical order.
 
-    Attributes
-    ----------
-    given : Groupings, Labels, Pairs or None
-        The original annotations; None if there are none.
-    ordered : of the same kind
-        The annotations in canonical order. The groupings of `Pairs` are numbered, each a pair of annotator and name.
-    names : Index, shape (n_items,)
-        Names of the items in the order of `given`.
-    items, annotators : int arrays, shapes (n_items,), (n_annotators,)
-        Positions in `given` of those of `ordered`.
-    groupings : int array, shape (n_groupings,)
-        The same for `Groupings`. For `Pairs`, numbers of occasions, by annotator and name of the grouping. Else empty.
-    groups : int array, shape (n_groups,)
-        The same for `Groupings`; else empty.
+    given : the original annotations; None if there are none.
+    ordered : of the same kind; the annotations in canonical order. The groupings of `Pairs` are numbered, each a pair
+        of annotator and name.
+    names : names of the items in the order of `given`.
+    items, annotators : positions in `given` of those of `ordered`.
+    groupings : the same for `Groupings`. For `Pairs`, numbers of occasions, by annotator and name of the grouping. Else
+        empty.
+    groups : the same for `Groupings`; else empty.
     """
 
     given: Content
@@ -65,11 +59,7 @@ class Arrangement(Generic[Content]):
 def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrangement[Content]:
     """Put annotations into an order that depends only on their content.
 
-    Parameters
-    ----------
-    annotations : Groupings, Labels or Pairs
-    of_items : array of numbers, shape (n_items, n_columns), optional
-        Features of the items.
+    of_items : array of numbers, shape (n_items, n_columns), optional; features of the items.
 
     Examples
     --------
@@ -97,8 +87,6 @@ def arrange(annotations: Content, of_items: np.ndarray | None = None) -> Arrange
 def arrange_items(names: pd.Index, of_items: np.ndarray) -> Arrangement[None]:
     """Put items without annotations into an order that depends only on their features.
 
-    Parameters
-    ----------
     names : Index, shape (n_items,)
     of_items : array of numbers, shape (n_items, n_columns)
     """

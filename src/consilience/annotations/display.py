@@ -24,8 +24,6 @@ MOST_NAMES = 8
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, below: str = "") -> str:
     """Return a table in HTML.
 
-    Parameters
-    ----------
     caption : title of the table, above it; none if empty.
     head : names of the columns; none for a table of names and values.
     rows : cells of any type; numbers are aligned to the right.

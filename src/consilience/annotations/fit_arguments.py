@@ -76,9 +76,6 @@ def first_named(items: pd.Index) -> str:
 def warn_of_unannotated(annotations: Annotations, annotated: Bool[np.ndarray, " items"], consequence: str) -> None:
     """Warn of items without annotations, with their number and the names of the first.
 
-    Parameters
-    ----------
-    annotations : Groupings or Labels
     annotated : whether each item has annotations
     consequence : what follows for the others, the predicate of the sentence
     """
@@ -178,8 +175,6 @@ def warn_of_fractions(matrix: Any, model: str) -> None:
 def as_groupings(annotations: Any, X: Any, model: str, missing: Any = None) -> Groupings:
     """Make groupings from what a user passed as annotations. Raises InputError: Pairs, or None.
 
-    Parameters
-    ----------
     annotations : Groupings, Labels, DataFrame or array of shape (n_items, n_annotators) or (n_items,)
     X : features, whose index names the items of an array; or None
     model : name of the estimator, for messages

@@ -87,14 +87,9 @@ def counts_of_clusters(
 ) -> JudgementCounts:
     """Count the judgements of one item of a cluster and another of a cluster, which may be the same.
 
-    Parameters
-    ----------
-    annotations : Groupings or Pairs
     cluster : int array, shape (n_items,)
-    one, other : int arrays, shape (n_wanted,)
-        The two clusters.
-    annotator : int array, shape (n_wanted,), optional
-        As in `counts_of_pairs`.
+    one, other : the two clusters.
+    annotator : as in `counts_of_pairs`.
     """
     n_clusters = int(max(codes.max(initial=0) for codes in (cluster, one, other))) + 1
     if isinstance(annotations, Pairs):

@@ -26,8 +26,6 @@ from consilience.errors import InputError
 class AnnotationRows:
     """Rows of annotations, with their annotators and occasions, and their canonical order.
 
-    Attributes
-    ----------
     annotator : annotator of each row
     occasion : number of the grouping or occasion, in canonical order; all rows of one are by one annotator
     order : the rows by occasion, then by item, whatever their original order

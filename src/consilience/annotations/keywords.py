@@ -39,14 +39,11 @@ def _show(value: Any) -> str:
 class Writer:
     """How messages write keywords.
 
-    Attributes
-    ----------
-    write : callable
-        Returns the text of keywords and their values, as `in_python` does; "" if there is no such keyword.
-    kind : {"groupings", "labels"}, optional
-        The kind that the table must contain, so that messages do not mention the other.
-    every_column : str
-        The remedy if every column is an annotator, whatever its content; "" if there is none.
+    write : callable; returns the text of keywords and their values, as `in_python` does; "" if there is no such
+        keyword.
+    kind : {"groupings", "labels"}, optional; the kind that the table must contain, so that messages do not mention the
+        other.
+    every_column : the remedy if every column is an annotator, whatever its content; "" if there is none.
     """
 
     write: Callable[[Mapping[str, Any]], str] = in_python

@@ -21,8 +21,6 @@ def order_levels(names: pd.Index, levels: Iterable[Any] | None) -> pd.Index:
     Raises AnnotationError: the names are not numbers, and there are no `levels`; a name is not among them; or there are
     too many.
 
-    Parameters
-    ----------
     names : levels that were given.
     levels : all levels in rising order; None if the names are numbers. Whole numbers that nobody gave, between the
         others, are levels, too.

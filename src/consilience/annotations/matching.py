@@ -148,8 +148,6 @@ def _first(names: pd.Index) -> Any:
 class Dropping:
     """The step of a pipeline that returned rows without their names.
 
-    Attributes
-    ----------
     name : of the step.
     renumbers : whether it returned a DataFrame with a new index.
     array_after : whether it, or a later step, did not return a DataFrame.

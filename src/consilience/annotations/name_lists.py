@@ -16,8 +16,6 @@ def list_names(names: Any, what: str) -> list[Any]:
 
     Raises AnnotationError: a dict, a table or a mask, in which the names are ambiguous, or a set, which has no order.
 
-    Parameters
-    ----------
     names : iterable of names, or one name
     what : the things named, such as "items"
 

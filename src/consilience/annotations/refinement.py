@@ -106,9 +106,6 @@ def places_of_rows(values: np.ndarray) -> Int[np.ndarray, " rows"]:
 def canonical_places(structure: Structure, ranks: Callable[[np.ndarray], np.ndarray]) -> Int[np.ndarray, " nodes"]:
     """Return each node's position in an order independent of the original one; twins, or nodes left alike, share one.
 
-    Parameters
-    ----------
-    structure : Structure
     ranks : function from nodes of one kind to ranks, by which nodes of the same colour are put first.
     """
     links = structure.links

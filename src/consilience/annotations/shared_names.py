@@ -16,11 +16,7 @@ FEWEST_OWN = 2  # least number of names that only one annotator uses, and of ann
 class OwnNames:
     """Names of labels that only one annotator gave, though others annotated the same items.
 
-    Attributes
-    ----------
-    n_own : int
-    n_names : int
-        Names that were given more than once to items with several annotators; other names are not informative.
+    n_names : names that were given more than once to items with several annotators; other names are not informative.
     """
 
     n_own: int

@@ -24,10 +24,7 @@ def places_of_fitted(names: Iterable[Any], fitted: pd.Index, what: str) -> Int[n
 
     Raises InputError: a name was not fitted; the nearest one that was is suggested.
 
-    Parameters
-    ----------
     names : to look up
-    fitted : Index
     what : they are the names of, for the message, such as "Annotator"
     """
     wanted = name_index(names)

@@ -53,12 +53,8 @@ def read_training(options: Mapping[str, Any], images: Path | None) -> tuple[Any,
 
     Raises InputError: a file cannot be read, or there is a mark or a number of tries without an admission.
 
-    Parameters
-    ----------
-    options : dict
-        The files ``practice``, or None, and ``admission``; ``mark`` and ``tries``, or None.
-    images : path, optional
-        Folder of the pictures that the tables name.
+    options : dict; the files ``practice``, or None, and ``admission``; ``mark`` and ``tries``, or None.
+    images : folder of the pictures that the tables name.
     """
     from consilience.collect.settings.training import Training
 

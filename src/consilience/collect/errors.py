@@ -18,10 +18,7 @@ class NotOpenError(InputError):
 class FieldsError(InputError):
     """One or several fields are wrong.
 
-    Attributes
-    ----------
-    problems : dict of str
-        A sentence for each, by its name.
+    problems : a sentence for each, by its name.
     """
 
     def __init__(self, problems: Mapping[str, str]) -> None:
@@ -32,10 +29,7 @@ class FieldsError(InputError):
 class UnsortedError(InputError):
     """Cards are left unsorted, and the participant did not confirm that they are meant to be.
 
-    Attributes
-    ----------
-    count : int
-        How many cards.
+    count : how many cards.
     """
 
     def __init__(self, count: int) -> None:

@@ -46,19 +46,12 @@ UNEXPECTED = "Something went wrong here. It is in the server's log under {number
 class Guarded:
     """An application behind all of the checks that do not depend on the route.
 
-    Parameters
-    ----------
-    app : Application
-    answer : callable
-        Makes the answer to a refused request, a page or JSON.
-    most_bytes : callable
-        Gives how large a body may be, by the path.
-    without_cookies : callable
-        Whether a path never looks at cookies, so that no other site's page can use somebody's session there.
-    admit : callable
-        Refuses strangers by scope and headers, before any of a body is read.
-    public : PublicAddress, optional
-        By which alone the server is reached, and whose scheme is that of its requests.
+    answer : makes the answer to a refused request, a page or JSON.
+    most_bytes : gives how large a body may be, by the path.
+    without_cookies : whether a path never looks at cookies, so that no other site's page can use somebody's session
+        there.
+    admit : refuses strangers by scope and headers, before any of a body is read.
+    public : by which alone the server is reached, and whose scheme is that of its requests.
     """
 
     def __init__(

@@ -22,12 +22,7 @@ MOST_VISITORS = 20_000  # that a rate limit remembers
 class RefusedError(Exception):
     """A request that is not answered as asked: a status of HTTP and one sentence.
 
-    Parameters
-    ----------
-    status : int
-    sentence : str
-    retry_after : int, optional
-        Seconds after which it may be tried again.
+    retry_after : seconds after which it may be tried again.
     """
 
     def __init__(self, status: int, sentence: str, retry_after: int | None = None) -> None:
@@ -96,13 +91,8 @@ def require_own_page(method: str, headers: Mapping[str, str], scheme: str) -> No
 
     Raises RefusedError: with status 403.
 
-    Parameters
-    ----------
-    method : str
-    headers : Mapping
-        By name, in lower case.
-    scheme : {"http", "https"}
-        Of this request.
+    headers : by name, in lower case.
+    scheme : {"http", "https"}; of this request.
 
     Examples
     --------
@@ -130,12 +120,8 @@ class PublicAddress:
     Requests by other names are refused: a page of another site, whose name leads here, could read the answers.
     Addresses of numbers are no such names.
 
-    Attributes
-    ----------
-    url : str
-        Scheme, host and port, if it is not the usual one.
-    listening : str
-        The host at which the server listens.
+    url : scheme, host and port, if it is not the usual one.
+    listening : the host at which the server listens.
     """
 
     url: str
@@ -219,12 +205,7 @@ class Rate:
 class RateLimit:
     """Counts the requests of each visitor in a bucket that fills steadily.
 
-    Parameters
-    ----------
-    rate : Rate
-    sentence : str
-        For those who are refused.
-    clock : callable, default=time.monotonic
+    sentence : for those who are refused.
 
     Examples
     --------

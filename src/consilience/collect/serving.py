@@ -89,18 +89,11 @@ class Limits:
 class Served:
     """What the routes of one application use.
 
-    Attributes
-    ----------
-    store : Store
-    setup_token : str or None
-        The secret part of the link under which the first password is chosen; None where none is needed.
-    limits : Limits
-    public : PublicAddress or None
-        The address of links; None for that of the browser that asks.
-    notices : dict of str
-        What the page of a study says once, when it is next shown, by the id of the study.
-    small_picture : function of the id of a study and the hash of a picture
-        Returns the picture in the size of a card; see `Store.require_picture` for whether it is still there.
+    setup_token : the secret part of the link under which the first password is chosen; None where none is needed.
+    public : the address of links; None for that of the browser that asks.
+    notices : what the page of a study says once, when it is next shown, by the id of the study.
+    small_picture : function of the id of a study and the hash of a picture; returns the picture in the size of a card;
+        see `Store.require_picture` for whether it is still there.
     """
 
     store: Store

@@ -28,22 +28,12 @@ SIZES = ("n_items", "n_features", "n_classes", "n_annotators")
 class DataSet:
     """Description of a data set, known without reading it.
 
-    Attributes
-    ----------
-    name : str
-        Unique name.
-    title : str
-        Description in one line.
-    source : str
-        Origin of the files.
-    citation : str
-    n_items : int
-    n_features, n_classes, n_annotators : int or None
-        None if not applicable.
-    files : tuple of str
-        Files that the loader reads, relative to the data folder; empty if bundled with scikit-learn.
-    notes : str
-        Remarks on the content.
+    name : unique name.
+    title : description in one line.
+    source : origin of the files.
+    n_features, n_classes, n_annotators : None if not applicable.
+    files : files that the loader reads, relative to the data folder; empty if bundled with scikit-learn.
+    notes : remarks on the content.
     """
 
     name: str
@@ -143,16 +133,10 @@ def bundle(
 
     Raises InputError if the class of an item is not among `class_names`.
 
-    Parameters
-    ----------
-    data_set : DataSet
-    items : array-like of shape (n_items,)
-        Names of the items; they become the index of `data`.
+    items : array-like of shape (n_items,); names of the items; they become the index of `data`.
     data : DataFrame of shape (n_items, n_features), optional
-    classes : array-like of shape (n_items,), optional
-        Name of the true class of each item.
-    class_names : array-like of shape (n_classes,), optional
-        Names of the classes in order; by default sorted.
+    classes : array-like of shape (n_items,), optional; name of the true class of each item.
+    class_names : array-like of shape (n_classes,), optional; names of the classes in order; by default sorted.
     """
     index = pd.Index(items, name="item")
     target, target_names = (None, None) if classes is None else _codes(data_set, index, classes, class_names)

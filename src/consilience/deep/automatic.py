@@ -50,8 +50,6 @@ def has_settled(losses: Float[np.ndarray, "epochs restarts"], n_steps: int) -> b
     Compares the mean losses of the last two windows with the gain since the first epoch. A restart that failed, whose
     losses are NaN, has settled.
 
-    Parameters
-    ----------
     losses : nats per item, of all epochs that count.
     n_steps : of an epoch.
 

@@ -88,12 +88,8 @@ class Joining:
 def join_by_overlap(responsibilities: Responsibilities, n_clusters: int | None = None) -> Joining:
     """Join components that share items to clusters; see the module docstring.
 
-    Parameters
-    ----------
-    responsibilities : ndarray, shape (n_items, n_components)
-        Probability of each component for each item, of components that were not merged.
-    n_clusters : int, optional
-        Number of clusters, at most that of the components that are not too small. Default: estimated.
+    responsibilities : probability of each component for each item, of components that were not merged.
+    n_clusters : number of clusters, at most that of the components that are not too small. Default: estimated.
 
     Examples
     --------
@@ -140,11 +136,8 @@ class Agreement:
 def agree(mixtures: Sequence[Float[np.ndarray, "items _"]], n_clusters: int | None = None) -> Agreement:
     """Join the components of each mixture to clusters, of a number common to all, and let them vote.
 
-    Parameters
-    ----------
     mixtures : responsibilities of several mixtures of the same items, of shapes (n_items, n_components)
-    n_clusters : int, optional
-        Number of clusters. Default: estimated.
+    n_clusters : number of clusters. Default: estimated.
 
     Examples
     --------
@@ -179,8 +172,6 @@ def mixtures_of(
 ) -> list[Responsibilities]:
     """Responsibilities of several mixtures of Gaussians, from random starts.
 
-    Parameters
-    ----------
     positions : ndarray, shape (n_items, n_dims)
     n_components : of each mixture; several for each cluster.
     rng : of the items to which the mixtures are fitted, and of their starts.

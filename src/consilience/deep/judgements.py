@@ -121,12 +121,8 @@ def judgements(
 ) -> NumberedJudgements:
     """Build the judgements of these items, which must include all judged ones, renumbered in this order.
 
-    Parameters
-    ----------
-    annotations : Pairs or Groupings
     items : positions of the annotated items
-    implied : {"groups", "independent", "all"}
-        How the pairs of a grouping count; see `weights_of_pairs`.
+    implied : {"groups", "independent", "all"}; how the pairs of a grouping count; see `weights_of_pairs`.
     """
     number = np.full(annotations.n_items, -1)
     number[items] = np.arange(len(items))

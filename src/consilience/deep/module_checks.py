@@ -16,8 +16,6 @@ from consilience.errors import InputError
 def check_module(name: str, module: Any, shape: tuple[int, ...], n_outputs: int, text: str) -> None:
     """Raise an InputError if a module does not map an array of this shape to this many numbers.
 
-    Parameters
-    ----------
     name : of the parameter
     module : Equinox module; None passes.
     shape : of one input

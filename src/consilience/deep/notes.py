@@ -16,8 +16,6 @@ FROM_JUDGEMENTS = "init='judgements', trust_epochs of half the epochs, and enoug
 def notes(data: Data, annotators: pd.DataFrame, n_found: int, n_clusters: int) -> list[str]:
     """Return what limits the answer, a sentence or two each.
 
-    Parameters
-    ----------
     data : that were fitted
     annotators : reliabilities; see `annotators_`.
     n_found : number of clusters found

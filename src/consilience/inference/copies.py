@@ -99,12 +99,9 @@ def search_groups(
 ) -> Copies[Evidence]:
     """Test the groups that pairs connect, looser ones first; the members of those that pass are tested no more.
 
-    Parameters
-    ----------
     pairs : of annotators.
     strange : whether the agreement of each is improbable among independent people.
     n_pairs : for which `LEVEL` is divided.
-    n_annotators : int
     evidence_of : groups; and those together with groups found before, none of whom are compared with each other.
     keep_likely : leaves out groups that cannot pass.
     """

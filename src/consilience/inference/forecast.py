@@ -91,11 +91,7 @@ class ForecastSettings:
 class Clustered:
     """Judgements, and the clusters of their items.
 
-    Attributes
-    ----------
-    annotations : Groupings or Pairs
-    of_item : float array, shape (n_items, n_clusters)
-        Probability of each cluster of each item; 0 for items of which nothing is known.
+    of_item : probability of each cluster of each item; 0 for items of which nothing is known.
     """
 
     annotations: Groupings | Pairs
@@ -113,14 +109,9 @@ class Clustered:
 class ForecastEvidence:
     """What is known of some pairs of items.
 
-    Attributes
-    ----------
-    same : float array, shape (n_pairs,)
-        Probability that both items are of one cluster.
-    of_pair, of_clusters : Counts
-        Judgements of each pair itself, and of all pairs of items of its two clusters.
-    within, everything : Counts
-        Judgements of all pairs of items of one cluster, and of all pairs.
+    same : probability that both items are of one cluster.
+    of_pair, of_clusters : judgements of each pair itself, and of all pairs of items of its two clusters.
+    within, everything : judgements of all pairs of items of one cluster, and of all pairs.
     """
 
     same: Rates
@@ -225,8 +216,6 @@ def assign_items(
 
     `NONE` if there are none.
 
-    Parameters
-    ----------
     evidence : of the judgements
     weight : of each annotator's judgements
     of_item : probability of each cluster of each item

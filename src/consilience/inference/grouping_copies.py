@@ -359,9 +359,6 @@ def _by_annotator(memberships: Memberships) -> csr_array:
 def evidence_of(memberships: Memberships, group: Group, unit: Group, pairs: Pairs) -> Evidence:
     """What the groupings say about every group.
 
-    Parameters
-    ----------
-    memberships : Memberships
     group : number of the group of each annotator, or -1
     unit : the same for all annotators who are not compared when the others are compared with each other
     pairs : of the same groupings

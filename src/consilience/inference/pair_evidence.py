@@ -65,11 +65,7 @@ class PairEvidence(ABC):
     def of(annotations: Pairs | Groupings | Labels, *, implied: str = "all") -> PairEvidence:
         """Build the evidence of annotations; the pairs of groupings and labels are implied, not listed.
 
-        Parameters
-        ----------
-        annotations : Pairs, Groupings or Labels
-        implied : {"all", "independent"}
-            How the pairs of a grouping count; see the module docstring.
+        implied : {"all", "independent"}; how the pairs of a grouping count; see the module docstring.
 
         Examples
         --------

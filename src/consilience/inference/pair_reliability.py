@@ -22,9 +22,6 @@ def log_odds(pairs: Pairs, labels: Int[np.ndarray, " items"]) -> Float[np.ndarra
     annotator has a sensitivity and a specificity, estimated with one imagined right and one wrong judgement added.
     Judgements of annotators who are more often wrong than right have weight 0.
 
-    Parameters
-    ----------
-    pairs : Pairs
     labels : int array, shape (n_items,)
     """
     together = labels[pairs.item_a] == labels[pairs.item_b]

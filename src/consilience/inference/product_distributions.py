@@ -96,15 +96,11 @@ class OneHotLabels:
     ) -> OneHotLabels:
         """Encode labels.
 
-        Parameters
-        ----------
         item, column : of each label; sorted by item.
         shape : (items, columns).
-        n_components : int
         known : the class of each item if it is given, else -1.
         n_classes : classes that the components stand for, those of a class adjacent; by default each is a class.
         weight : of each label; by default 1. A label of weight w counts as w labels.
-        n_jobs : int, optional
         counting : which labels to count.
         """
         n_items, n_columns = shape
@@ -307,8 +303,6 @@ def one_of_each(
 ) -> Bool[np.ndarray, " labels"]:
     """Which labels to keep, so that each group has one for each item: that of most members, the first of equal ones.
 
-    Parameters
-    ----------
     item, label : of each label.
     group : number of the group of its annotator, -1 for annotators who are alone, whose labels are all kept.
     """

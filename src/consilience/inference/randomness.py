@@ -30,11 +30,8 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 
     Raises InputError: it is none of these, or an int that is not a valid seed.
 
-    Parameters
-    ----------
-    random_state : int, RandomState, Generator or None
-        A seed is drawn from a Generator, which advances it: two fits with one Generator differ, as with one
-        RandomState.
+    random_state : int, RandomState, Generator or None; a seed is drawn from a Generator, which advances it: two fits
+        with one Generator differ, as with one RandomState.
 
     Examples
     --------
@@ -59,11 +56,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 def spawn_seeds(random_state: Any, n: int) -> list[int]:
     """Draw `n` seeds.
 
-    Parameters
-    ----------
-    random_state : int, RandomState, Generator or None
-        An int makes the result reproducible.
-    n : int
+    random_state : int, RandomState, Generator or None; an int makes the result reproducible.
 
     Examples
     --------

@@ -50,11 +50,8 @@ class Reweighted(Protocol):
 def weights_of_another_group(person: Int[np.ndarray, " annotators"], rng: np.random.Generator) -> Weights:
     """Draw weights, of mean 1, under which annotators stand for another group of as many people.
 
-    Parameters
-    ----------
     person : number of the person behind each annotator, of at least `FEWEST_PEOPLE`; annotators of one person have one
         weight.
-    rng : Generator
     """
     n_people = int(person.max()) + 1
     share = rng.dirichlet(np.full(n_people, (n_people - 3) / (2 * n_people)))

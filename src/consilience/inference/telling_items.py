@@ -23,8 +23,6 @@ def telling(
 ) -> Float[np.ndarray, " groupings"]:
     """Items that tell: those that are not alone, or the share of the pairs that is apart of all items, if that is less.
 
-    Parameters
-    ----------
     n_items : of each grouping
     n_paired : items that are in one group with another
     n_together : pairs of items in one group

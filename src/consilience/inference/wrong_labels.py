@@ -47,12 +47,8 @@ INTERVAL = (0.025, 0.975)
 class WrongLabels:
     """What is found about given labels.
 
-    Attributes
-    ----------
-    right : ndarray, shape (n_items,)
-        Probability that the given label of an item is right.
-    low, high : int
-        A range of the number of wrong labels.
+    right : probability that the given label of an item is right.
+    low, high : a range of the number of wrong labels.
     """
 
     right: Float[np.ndarray, " items"]
@@ -63,8 +59,6 @@ class WrongLabels:
 def wrong_labels(probability: Float[np.ndarray, "items classes"], given: Int[np.ndarray, " items"]) -> WrongLabels:
     """Judge given labels by the probabilities of classes.
 
-    Parameters
-    ----------
     probability : of each class of each item.
     given : code of the class that is given for each item.
     """

@@ -49,8 +49,6 @@ class Thumbnail:
 class LazyThumbnails(Sequence[Thumbnail]):
     """Thumbnails of arrays, each made when it is first shown: of thousands of items, a page shows some.
 
-    Parameters
-    ----------
     values : array, shape (n_items, height, width)
     """
 

@@ -132,10 +132,7 @@ def _positions(n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
 class _Composer:
     """Chooses questions whose items, and pairs of items, were used least by those before.
 
-    Attributes
-    ----------
-    possible : (clusters,) int array
-        How many different questions there are about each cluster.
+    possible : (clusters,) int array; how many different questions there are about each cluster.
     """
 
     def __init__(self, codes: Int[np.ndarray, " items"], rng: np.random.Generator) -> None:

@@ -163,8 +163,6 @@ def parse_array(file: Any, size: int) -> np.ndarray:
 
     Raises ValueError: it is not such an array, or its header gives a smaller or larger size than the file's.
 
-    Parameters
-    ----------
     file : binary file
     size : of the file, in bytes
     """

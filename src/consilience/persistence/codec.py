@@ -77,9 +77,6 @@ class ContentError(ValueError):
 class Kind:
     """A kind of value: its tag, a test for values of it, and how they are written and read.
 
-    Attributes
-    ----------
-    tag : str
     holds : value → bool
     encode : (value, Encoder) → JSON
     decode : (JSON, Decoder) → value
@@ -94,10 +91,7 @@ class Kind:
 class ValueEncoder:
     """Converts values to JSON and collects their arrays.
 
-    Attributes
-    ----------
-    arrays : list of arrays
-        Arrays to which the JSON refers by number.
+    arrays : list of arrays; arrays to which the JSON refers by number.
     """
 
     def __init__(self, kinds: Sequence[Kind]):
@@ -138,10 +132,7 @@ class ValueEncoder:
 class ValueDecoder:
     """Converts JSON and arrays back to values.
 
-    Attributes
-    ----------
-    unused : set of int
-        Numbers of the arrays that have not been used yet.
+    unused : set of int; numbers of the arrays that have not been used yet.
     """
 
     def __init__(self, kinds: Sequence[Kind], arrays: Sequence[np.ndarray]):

@@ -21,12 +21,9 @@ OUTPUT, OUTPUTS = "_sklearn_output_config", ("default", "pandas", "polars", None
 def problem_of(estimator: Any, state: dict[str, Any]) -> str:
     """Describe what is wrong with an estimator, in a sentence that names the entry; empty if it is valid.
 
-    Parameters
-    ----------
-    estimator : estimator of the package, part of scikit-learn that a file may contain, strategy or session
-        A session needs only its parameters.
-    state : dict
-        Parameters and attributes as in a file.
+    estimator : estimator of the package, part of scikit-learn that a file may contain, strategy or session A session
+        needs only its parameters.
+    state : dict; parameters and attributes as in a file.
     """
     try:
         _check_parameters(estimator)

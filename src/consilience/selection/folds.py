@@ -55,13 +55,8 @@ FEWEST_BLOCKS = 10
 class HeldOut:
     """Annotations in folds, and a sample of the held-out judgements.
 
-    Attributes
-    ----------
-    annotations : Annotations
     level : {"groupings", "judgements"}
-    n_folds : int
     fold_of_row : the fold in which each row is held out
-    judgements : Judgements
     annotator, fold : annotator and fold of each judgement
     block : block of each judgement; those of one block count as dependent
     blocks : kind of the blocks: "annotators", "groupings" or "parts of groupings"

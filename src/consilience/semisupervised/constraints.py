@@ -31,20 +31,11 @@ TIE = 1e-9  # net weight up to which a pair is tied
 class Constraints:
     """Pairs of items that belong together or apart, each pair once.
 
-    Attributes
-    ----------
-    n_items : int
-    item_a, item_b : int arrays, shape (pairs,)
-        ``item_a < item_b``, sorted by both.
-    must : bool array, shape (pairs,)
-        True for a must-link, False for a cannot-link.
-    weight : float array, shape (pairs,)
-        Net weight of the majority, above 0.
-    n_judgements : int
-    n_contradicted : int
-        Number of pairs on which judgements differ.
-    n_ties : int
-        Number of those that are tied, and give no constraint.
+    item_a, item_b : ``item_a < item_b``, sorted by both.
+    must : True for a must-link, False for a cannot-link.
+    weight : net weight of the majority, above 0.
+    n_contradicted : number of pairs on which judgements differ.
+    n_ties : number of those that are tied, and give no constraint.
     """
 
     n_items: int
@@ -60,11 +51,7 @@ class Constraints:
     def of(cls, pairs: Pairs, worth: Float[np.ndarray, " judgements"] | None = None) -> Constraints:
         """Combine the judgements of each pair.
 
-        Parameters
-        ----------
-        pairs : Pairs
-        worth : float array, shape (judgements,), optional
-            Weight of each judgement, at least 0; by default 1.
+        worth : weight of each judgement, at least 0; by default 1.
 
         Examples
         --------

@@ -52,8 +52,6 @@ def cross_fit(
 ) -> tuple[Probabilities, Predict]:
     """Return p of each item, by a classifier that never saw it, and the classifier of all items.
 
-    Parameters
-    ----------
     learn_all : makes classifiers.
     scores : S / T.
     log_weights : E ln π.

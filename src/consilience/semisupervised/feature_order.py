@@ -28,8 +28,6 @@ ROUNDS = 2  # the first colours items by their ranks, which are the same numbers
 def order_of_features(features: Float[np.ndarray, "items features"], labels: csr_array) -> Int[np.ndarray, " features"]:
     """Return the positions of the features in an order that depends neither on that of columns nor on that of items.
 
-    Parameters
-    ----------
     features : X.
     labels : (items, groups) sparse 0/1.
 

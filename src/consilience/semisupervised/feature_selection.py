@@ -43,8 +43,6 @@ def associated_features(
 ) -> Bool[np.ndarray, " features"]:
     """Which features are associated with the groups that annotators put the items into.
 
-    Parameters
-    ----------
     features : X.
     labels : (items, groups) sparse 0/1.
     grouping_of_group : the grouping of each group, from 0.

@@ -73,8 +73,6 @@ def floor_logs(probabilities: Probabilities) -> Probabilities:
 def mixing_of_scores(scores: Probabilities, log_weights: Weights, probabilities: Probabilities) -> Mixing:
     """Find a and w that explain the evidence of the items' labels.
 
-    Parameters
-    ----------
     scores : S / T.
     log_weights : E ln π.
     probabilities : p of the same items.

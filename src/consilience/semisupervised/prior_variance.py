@@ -85,8 +85,6 @@ def search(
 ) -> VarianceSearch:
     """Cross-validate over the labels.
 
-    Parameters
-    ----------
     variances : the candidates, ascending.
     folds : of the labels.
     evaluate : (places of the candidate and of the fold) → Σ ln p(held-out labels) of each item.

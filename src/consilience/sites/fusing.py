@@ -139,12 +139,8 @@ def find_unrelated(summaries: Sequence[SiteSummary]) -> list[str]:
 def association(one: SiteSummary, other: SiteSummary, *, n_shuffled: int) -> float:
     """Return the p-value of independence of the groups of two sites; NaN if they share too few items.
 
-    Parameters
-    ----------
-    one, other : SiteSummary
-        Their order makes no difference.
-    n_shuffled : int
-        Number of shuffled tables with which that of their groups is compared.
+    one, other : their order makes no difference.
+    n_shuffled : number of shuffled tables with which that of their groups is compared.
     """
     first, second = sorted((one, other), key=lambda summary: summary.site)
     pairs = pd.concat([_first_groups(first), _first_groups(second)], axis=1, join="inner")

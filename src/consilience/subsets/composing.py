@@ -62,8 +62,6 @@ class Grouped:
 def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, rng: np.random.Generator) -> SubsetPlan:
     """Draw the shared items, and deal all others to subsets of nearly equal size, once for each repeat.
 
-    Parameters
-    ----------
     n_items : more than `subset_size`
     subset_size : largest size of a subset
     overlap : share of a subset of the largest size that are shared items, in (0, 1)
@@ -83,9 +81,6 @@ def compose(n_items: int, subset_size: int, overlap: float, n_repeats: int, *, r
 def collect(plan: SubsetPlan, labels: Iterable[Int[np.ndarray, "..."]]) -> Grouped:
     """Number the groups of all subsets throughout.
 
-    Parameters
-    ----------
-    plan : Plan
     labels : of the items of each subset, in the order of `Plan.subsets`; below 0 where the clusterer left one out
     """
     n_shared = len(plan.shared)

@@ -106,8 +106,6 @@ def probabilities(
 ) -> Iterator[tuple[slice, Probabilities]]:
     """Yield blocks of items, and the probability of each cluster for each of them.
 
-    Parameters
-    ----------
     groups : of each item, one for each repeat; -1 for none
     scores, prior : of `Linked`
     """

@@ -35,8 +35,6 @@ LISTED = 5  # names in a note
 class CardSort:
     """What the options of card sorts ask for.
 
-    Attributes
-    ----------
     left_out : names of the people who were left out of the fit
     corrections : standard names of names that people wrote, or None
     seconds : how long each person took, or None

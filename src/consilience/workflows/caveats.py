@@ -28,11 +28,8 @@ LONGEST = 40  # letters of a name
 class Verdict:
     """Warnings about a result.
 
-    Attributes
-    ----------
-    warnings : list of str
-    is_undecided : bool
-        Whether judgements of pairs, without features, did not separate any items or agree no more than chance.
+    is_undecided : whether judgements of pairs, without features, did not separate any items or agree no more than
+        chance.
     """
 
     warnings: list[str]
@@ -42,8 +39,6 @@ class Verdict:
 def verdict(model: Any, evidence: ModelInputs) -> Verdict:
     """Judge the result of a fitted model.
 
-    Parameters
-    ----------
     model : fitted estimator
     evidence : what it was fitted to
     """

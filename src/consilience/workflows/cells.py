@@ -69,17 +69,11 @@ def with_decimal_points(table: Table) -> Table:
 class Cells:
     """A column of a file, read as numbers.
 
-    Attributes
-    ----------
-    raw : Series
-        As read from the file.
-    values : float array, shape (n_rows,)
-        NaN where a cell is missing or not a number.
+    raw : as read from the file.
+    values : NaN where a cell is missing or not a number.
     missing : bool array, shape (n_rows,)
-    wrong : bool array, shape (n_rows,)
-        Cells that are neither missing nor a finite number with a finite square.
-    is_truth : bool
-        Whether the column holds only true and false.
+    wrong : cells that are neither missing nor a finite number with a finite square.
+    is_truth : whether the column holds only true and false.
     """
 
     raw: pd.Series
@@ -155,13 +149,8 @@ def is_blank(column: pd.Series) -> Bool[np.ndarray, " rows"]:
 def say_expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str:
     """Say what a wrong cell should be, and how to correct it.
 
-    Parameters
-    ----------
-    cells : Cells
-    row : int
     name : of the column
-    categorical : bool
-        Whether the command can make indicator columns of text.
+    categorical : whether the command can make indicator columns of text.
     """
     cell, value = cells.raw.iloc[row], cells.values[row]
     text = str(cell).strip()
@@ -187,13 +176,9 @@ def say_expected(cells: Cells, row: int, name: str, *, categorical: bool) -> str
 class ColumnReader:
     """Columns of a file with one row per item.
 
-    Attributes
-    ----------
-    table : Table
     path : the file, for messages
     items : Index, one name per row
-    indicators : bool
-        Whether the command can make indicator columns of text.
+    indicators : whether the command can make indicator columns of text.
     """
 
     table: Table

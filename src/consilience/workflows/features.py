@@ -30,12 +30,9 @@ ALONE = 1000  # times the distance of all others: an item to which a column owes
 class Features:
     """Features of items, as they were read.
 
-    Attributes
-    ----------
-    table : DataFrame, shape (n_items, n_columns), indexed by item
-        Columns of float, and of text (object) that become indicator columns. NaN where a value is missing.
-    notes : list of str
-        What the user should know about them.
+    table : DataFrame, shape (n_items, n_columns), indexed by item; columns of float, and of text (object) that become
+        indicator columns. NaN where a value is missing.
+    notes : what the user should know about them.
     """
 
     table: pd.DataFrame

@@ -144,13 +144,7 @@ def require_usable(request: FitRequest) -> None:
 class Files:
     """What is read before a model is chosen.
 
-    Attributes
-    ----------
-    request : FitRequest
-        What was asked for; columns of given labels and pictures are no features in it.
-    material : Material
-    sort : CardSort
-    extras : Extras
+    request : what was asked for; columns of given labels and pictures are no features in it.
     """
 
     request: FitRequest
@@ -304,8 +298,6 @@ def checked_model(name: str, settings: Mapping[str, Any], request: FitRequest, *
 class Made:
     """A fitted model.
 
-    Attributes
-    ----------
     estimator : fitted, with the steps before it if it takes features
     shown : the same without the step that fills and encodes features
     table : the features after that step, all numbers, or None
@@ -358,13 +350,8 @@ def judge_given_labels(made: Made, evidence: ModelInputs, given: pd.Series | Non
 class Said:
     """What a fit says beside its findings.
 
-    Attributes
-    ----------
-    warnings : list of str
     why : why the model was chosen
     material, evidence : with notes on how they were read
-    suggestions : list of str
-    why_no_certainty : str or None
     """
 
     warnings: list[str]

@@ -36,14 +36,9 @@ LABEL_COLUMNS = ("label", "class")
 class ModelInputs:
     """The inputs of a model, with items in one order.
 
-    Attributes
-    ----------
-    annotations : Groupings, Labels or Pairs
     features : DataFrame, shape (n_items, n_features), or None
-    notes : list of str
-        Notes for the user.
-    known : dict
-        Further arguments of ``fit``: ``gold``, ``history``.
+    notes : notes for the user.
+    known : dict; further arguments of ``fit``: ``gold``, ``history``.
     """
 
     annotations: Groupings | Labels | Pairs
@@ -56,11 +51,7 @@ class ModelInputs:
 class Material:
     """The contents of the files, before the model is chosen.
 
-    Attributes
-    ----------
-    annotations : Groupings, Labels or Pairs
-    notes : list of str
-        Notes on reading the annotations, already shown to the user.
+    notes : notes on reading the annotations, already shown to the user.
     features : Features, rows as in the file, or None
     source : name of the file of annotations
     features_source : where the features were read from, or None

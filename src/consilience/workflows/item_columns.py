@@ -58,11 +58,8 @@ def is_called_id(name: Any) -> bool:
 class ItemColumn:
     """A column that could name the items.
 
-    Attributes
-    ----------
     name : name of the column
-    names : Index
-        Its values, one per row.
+    names : its values, one per row.
     """
 
     name: Any
@@ -88,18 +85,11 @@ def item_column(
 ) -> Any:
     """Find the column of items. Raises InputError: there is no such column, or two are equally likely.
 
-    Parameters
-    ----------
-    table : Table
     path : the file, for messages
-    items : Index, optional
-        The known items.
-    chosen : str, optional
-        The column named by the user.
-    besides : names of columns
-        Columns to exclude.
-    parameter : str
-        Name of the parameter that names the column, "" if there is none.
+    items : the known items.
+    chosen : the column named by the user.
+    besides : names of columns; columns to exclude.
+    parameter : name of the parameter that names the column, "" if there is none.
     """
     if chosen is not None:
         return _find_named(table, path, chosen)

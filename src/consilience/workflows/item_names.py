@@ -33,10 +33,7 @@ Kind = TypeVar("Kind", bound=Annotations)
 class ItemNames:
     """Ids of items, and the texts that stand for them.
 
-    Attributes
-    ----------
-    ids, texts : Index, shape (n_items,)
-        Unique; the text of an item without one is its id.
+    ids, texts : unique; the text of an item without one is its id.
     pictures : Pictures of the ids, or None
     """
 

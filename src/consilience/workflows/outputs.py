@@ -23,12 +23,8 @@ from consilience.workflows.text import as_json
 def require_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any], *, of: Path | None = None) -> None:
     """Raise an InputError unless files can be written without overwriting an input or a part of a fit.
 
-    Parameters
-    ----------
-    outputs, inputs : paths, or None if not given
-        ``-`` among the inputs is standard input; what is no path is no file.
-    of : path, optional
-        A saved model whose report may be overwritten.
+    outputs, inputs : paths, or None if not given; ``-`` among the inputs is standard input; what is no path is no file.
+    of : a saved model whose report may be overwritten.
     """
     paths = [path for path in outputs if path is not None]
     for number, path in enumerate(paths):

@@ -27,10 +27,8 @@ LISTED = 8  # answers in a message
 class Answers:
     """What people answered.
 
-    Attributes
-    ----------
-    frame : DataFrame of str or None, indexed by annotator
-        Of the annotators that the table holds; answers that differ only in case are written in one way.
+    frame : DataFrame of str or None, indexed by annotator; of the annotators that the table holds; answers that differ
+        only in case are written in one way.
     path : the file, for messages
     annotators : all annotators
     """

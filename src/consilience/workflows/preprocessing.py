@@ -98,8 +98,6 @@ def legible(steps: list[tuple[str, Any]], table: pd.DataFrame | None) -> pd.Data
 def as_shown(estimator: Any, table: pd.DataFrame | None) -> tuple[Any, pd.DataFrame | None]:
     """Return a fitted estimator without the step that fills and encodes features, and its output, for the report.
 
-    Parameters
-    ----------
     estimator : fitted estimator, or Pipeline that ends in one
     table : features as that step takes them, or None
     """
@@ -113,15 +111,10 @@ def as_shown(estimator: Any, table: pd.DataFrame | None) -> tuple[Any, pd.DataFr
 class Needs:
     """Requirements of a fitted estimator on a table of features.
 
-    Attributes
-    ----------
     names : list of str, or None if features are matched by position
-    categories : dict of column to array
-        The values that occurred when an encoder was fitted, for each encoded column.
-    may_miss : frozenset of str
-        Columns whose missing values are filled.
-    prepares : bool
-        Whether the first step of the pipeline fills or encodes.
+    categories : dict of column to array; the values that occurred when an encoder was fitted, for each encoded column.
+    may_miss : frozenset of str; columns whose missing values are filled.
+    prepares : whether the first step of the pipeline fills or encodes.
     """
 
     names: list[str] | None
@@ -170,9 +163,6 @@ def read_for(
 
     Raises InputError: a column is missing, or a cell cannot be used; the message gives column, item and line.
 
-    Parameters
-    ----------
-    path : path
     estimator : fitted
     chosen : name of the column of items, or None to find it
     items : Index of the known items, or None

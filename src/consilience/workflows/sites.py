@@ -81,8 +81,6 @@ def summarise_site(request: SiteSummaryRequest) -> Result:
 class GivenGroups:
     """A clusterer that returns groups that are known already.
 
-    Parameters
-    ----------
     groups : ndarray of int, shape (n_items,)
     """
 

@@ -31,11 +31,9 @@ from consilience.inference.reweighted import FEWEST_PEOPLE
 class MatchedClusters:
     """Clusters of the items in both studies, and by all people.
 
-    Attributes
-    ----------
     first, second : cluster of each item; clusters with the same number correspond.
-    stays : for both studies, the share of draws in which each item is in its cluster; NaN without draws, and
-        of fewer than four people.
+    stays : for both studies, the share of draws in which each item is in its cluster; NaN without draws, and of fewer
+        than four people.
     pooled : cluster of each item by the people of both studies together.
     """
 

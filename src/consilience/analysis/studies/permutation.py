@@ -52,13 +52,10 @@ def assignments(
 ) -> InFirst:
     """Return who is in the first study: as observed in the first row, then with people exchanged at random.
 
-    Parameters
-    ----------
     first : who is in the first study.
     partner : place of the same person in the other study; -1 for people who took part once. What one person said in
         both studies is exchanged; the others are permuted.
     n_permutations : number of further rows.
-    rng : Generator
     """
     table = np.tile(first.astype(float), (n_permutations + 1, 1))
     once = np.flatnonzero(partner < 0)
@@ -100,8 +97,6 @@ class Differences:
 class Permutations:
     """The measures of the two studies (first row) and of the permutations.
 
-    Attributes
-    ----------
     by_item : t_i.
     change : mean |d| over the pairs of each item.
     z2 : z_p² of the two studies, of all pairs.

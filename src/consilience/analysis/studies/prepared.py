@@ -30,8 +30,6 @@ NAMED = 3  # in a sentence
 class TwoStudies:
     """Groupings of the items in common by the people who grouped at least two of them.
 
-    Attributes
-    ----------
     studies : groupings of the same items in the same order.
     only : items that are in one study only, of each.
     partner : place among all people of the same person in the other study, -1 for people who took part once.

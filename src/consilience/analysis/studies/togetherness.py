@@ -26,9 +26,6 @@ MOST_CELLS = 4_000_000  # of weightings × pairs held at a time
 class Togetherness:
     """Counts for each person and each pair of items i < j, at place j (j - 1) / 2 + i.
 
-    Attributes
-    ----------
-    n_items : int
     together : how often a person put a pair together.
     occasions : how often a person had a pair in one grouping; one column if that is the same for all pairs.
     """

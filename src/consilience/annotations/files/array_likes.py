@@ -34,11 +34,7 @@ NOBODY = pd.Index([])
 class Given:
     """Annotations, and the matrix from which they were made.
 
-    Attributes
-    ----------
-    annotations : Groupings, Pairs or Labels
-    matrix : DataFrame, array or list, optional
-        Items × annotators; None if they were not made from a matrix.
+    matrix : DataFrame, array or list, optional; items × annotators; None if they were not made from a matrix.
     """
 
     annotations: Annotations

@@ -39,12 +39,7 @@ def known_export(table: Table, request: ReadingRequest, name: str) -> Export | N
 
     Raises AnnotationError: the table is of a known tool, but contains no annotators or several questions.
 
-    Parameters
-    ----------
-    table : Table
-    request : Request
-    name : str
-        The file's name, which in some exports is that of the annotator.
+    name : the file's name, which in some exports is that of the annotator.
     """
     columns = {str(column) for column in table.columns}
     for is_it, read in EXPORTS:

@@ -31,20 +31,12 @@ TIME = "%Y-%m-%dT%H:%M:%SZ"
 class TableFormat:
     """A format of tables.
 
-    Attributes
-    ----------
-    title : str
-        What readers call it.
-    mime : str
-    ending : pattern
-        Of file names.
-    writer : callable
-        Takes a table and the name of the file, and returns the function that writes it.
-    keep : callable
-        Takes the long table of annotations and its path, and returns the table as the format keeps it. It raises an
+    title : what readers call it.
+    ending : pattern; of file names.
+    writer : takes a table and the name of the file, and returns the function that writes it.
+    keep : takes the long table of annotations and its path, and returns the table as the format keeps it. It raises an
         InputError if a name would not be read back, and warns of names that will be read as others.
-    is_text : bool
-        Whether spreadsheets open it, which run formulas and guess the encoding.
+    is_text : whether spreadsheets open it, which run formulas and guess the encoding.
     """
 
     title: str

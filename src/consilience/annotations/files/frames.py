@@ -169,20 +169,12 @@ def read_cells(
 ) -> tuple[Coded, list[str]]:
     """Return cells with missing ones marked as such, and classes in one spelling unless `exact`; and notes on this.
 
-    Parameters
-    ----------
-    cells : Coded
     what : {"group", "label"}
-    where : callable
-        Describes the place of a row.
-    missing : optional
-        A value, or a list of them, that means missing.
-    classes, gold_classes : iterables of names
-        Declared classes, and those of gold items.
-    exact : bool
-        Whether classes of several spellings are kept apart.
-    spells_missing : bool
-        Whether text such as NA may mean missing.
+    where : describes the place of a row.
+    missing : optional; a value, or a list of them, that means missing.
+    classes, gold_classes : iterables of names; declared classes, and those of gold items.
+    exact : whether classes of several spellings are kept apart.
+    spells_missing : whether text such as NA may mean missing.
     """
     notes: list[str] = []
     declared = tuple(classes)

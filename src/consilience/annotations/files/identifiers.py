@@ -16,12 +16,8 @@ def by_text(number: Coded, text: Coded, owner: Coded | None, where: Where, colum
 
     Raises AnnotationError: a thing has two texts, or texts and identifiers together do not distinguish two things.
 
-    Parameters
-    ----------
     number, text : Coded, one row each
-    owner : Coded, optional
-        The owners of the things: identifiers and texts need to distinguish only the things of one owner.
-    where : callable
+    owner : the owners of the things: identifiers and texts need to distinguish only the things of one owner.
     columns : names of the columns of identifiers and of texts, for messages
     """
     lacking = number.missing & ~text.missing

@@ -104,17 +104,10 @@ def statements(
 
     Raises AnnotationError: the table is not recognised, is ambiguous, has no annotations, or contradicts itself.
 
-    Parameters
-    ----------
-    table : Table
-    request : Request
-        What the caller specified, which overrides every guess.
-    name : str
-        The file's name, which in some exports is that of the annotator.
-    export : Export, optional
-        The same table as the export of a known tool.
-    layout : Wide, optional
-        The meaning of its columns, if known.
+    request : what the caller specified, which overrides every guess.
+    name : the file's name, which in some exports is that of the annotator.
+    export : the same table as the export of a known tool.
+    layout : the meaning of its columns, if known.
     """
     table = _in_one_array(table)
     request = replace(request, ignore=_matching(request.ignore, table))

@@ -22,24 +22,16 @@ NEEDED = {
 class ReadingRequest:
     """What the caller specifies about a table, which overrides every guess.
 
-    Attributes
-    ----------
     kind : {"groupings", "pairs", "labels"}, optional
-    columns : dict of str to column name
-        Keys are among item, item_b, annotator, grouping, group, label, same.
+    columns : dict of str to column name; keys are among item, item_b, annotator, grouping, group, label, same.
     ignore : tuple of column names
-    transpose : bool, optional
-        Whether the rows of a wide table are annotators.
-    missing : tuple, optional
-        Cells that mean missing, in addition to blank ones; by default -1 among integers and NA among numbers.
-    same_if : str, optional
-        Judgements that mean "same".
-    classes : tuple
-        Declared classes: "skip" among them is no abstention, and labels get their spelling.
-    gold_classes : tuple
-        Classes of gold items: "skip" among them is no abstention.
-    exact : bool
-        Whether classes that differ only in case, spaces or form of letters are kept apart.
+    transpose : whether the rows of a wide table are annotators.
+    missing : tuple, optional; cells that mean missing, in addition to blank ones; by default -1 among integers and NA
+        among numbers.
+    same_if : judgements that mean "same".
+    classes : tuple; declared classes: "skip" among them is no abstention, and labels get their spelling.
+    gold_classes : tuple; classes of gold items: "skip" among them is no abstention.
+    exact : whether classes that differ only in case, spaces or form of letters are kept apart.
     """
 
     kind: str | None = None
@@ -62,15 +54,10 @@ class ReadingRequest:
 class Long:
     """A long table: one row per membership, label or judgement.
 
-    Attributes
-    ----------
     kind : {"groupings", "pairs", "labels"}
-    columns : dict of str to column name
-        The column of each part that is present.
-    texts : dict of str to column name
-        The column of texts that goes with one of identifiers, for item and group.
-    nouns : dict of str to str
-        What the table calls items and annotators.
+    columns : dict of str to column name; the column of each part that is present.
+    texts : dict of str to column name; the column of texts that goes with one of identifiers, for item and group.
+    nouns : what the table calls items and annotators.
     left_out : list of column names
     """
 
@@ -85,16 +72,10 @@ class Long:
 class Wide:
     """A wide table: rows and columns are items and annotators, or annotators and items.
 
-    Attributes
-    ----------
     kind : {"groupings", "labels"}
-    key : column name, or None
-        The column that names the rows; None if they are numbered.
+    key : column name, or None; the column that names the rows; None if they are numbered.
     others : list of column names
-    annotators_in_rows : bool
-    nouns : dict of str to str
-    why : str
-        What determined which side is which.
+    why : what determined which side is which.
     left_out : list of column names
     """
 

@@ -23,13 +23,9 @@ FEW_COLUMNS = 8  # most columns of a long table that is recognised by its cells 
 class Guess:
     """The columns that seem to contain items, annotators and values; ... if one cannot be guessed.
 
-    Attributes
-    ----------
     item, annotator, value : names of columns, or ...
-    crosses : bool
-        Whether hardly any two rows agree in both item and annotator, unlike in a table of annotators.
-    pair : names of two columns, optional
-        The columns of items and annotators, if it is unknown which is which.
+    crosses : whether hardly any two rows agree in both item and annotator, unlike in a table of annotators.
+    pair : names of two columns, optional; the columns of items and annotators, if it is unknown which is which.
     """
 
     item: Any = ...

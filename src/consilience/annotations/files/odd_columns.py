@@ -106,8 +106,6 @@ def names_of_rows(table: Table, columns: list[Any]) -> str | None:
 def odd_annotators(others: list[Any], cells: Coded) -> str | None:
     """Describe columns of a wide table that were read as annotators but are unlike the others, None if there are none.
 
-    Parameters
-    ----------
     others, cells : as for `mixture`
     """
     names, what = mixture(others, cells)

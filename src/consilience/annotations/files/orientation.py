@@ -46,13 +46,9 @@ ENOUGH = 3  # number of names, or of vectors with gaps, that count as evidence
 class Orientation:
     """The side of a wide table on which the annotators are.
 
-    Attributes
-    ----------
     annotators : {"rows", "columns"}
-    noun_of_rows, noun_of_columns : str
-        What they are called, "" if unknown.
-    why : str
-        What decided it.
+    noun_of_rows, noun_of_columns : what they are called, "" if unknown.
+    why : what decided it.
     """
 
     annotators: Side
@@ -64,10 +60,7 @@ class Orientation:
 def orientation(key: str, rows: list[Any], columns: list[Any], cells: Coded | None) -> Orientation | None:
     """Find the side of the annotators by names, then by cells; None if neither decides.
 
-    Parameters
-    ----------
-    key : str
-        Name of the column of the rows' names.
+    key : name of the column of the rows' names.
     rows, columns : names
     cells : Coded, row by row; None if they are labels
     """

@@ -47,8 +47,6 @@ SHARE = 0.6  # of the columns, which a grid must fill
 class Grid:
     """Columns by property, then by the thing that has it: a person or a task.
 
-    Attributes
-    ----------
     columns : dict of str to dict of str to column name
     """
 

@@ -102,12 +102,8 @@ COMPARISONS = {
 class Judged:
     """Judgements of pairs as truth values.
 
-    Attributes
-    ----------
-    column : Coded
-        Names are False and True; missing if undecided.
-    notes : tuple of str
-        How grades were read, and what was left out.
+    column : names are False and True; missing if undecided.
+    notes : how grades were read, and what was left out.
     """
 
     column: Coded
@@ -128,12 +124,8 @@ def require_no_preference(value: Coded, item: Coded, item_b: Coded, name: Any) -
 
     Numbers are compared with the two items of their row, since items that are numbered have the names of grades.
 
-    Parameters
-    ----------
-    value : Coded
-        The judgements.
-    item, item_b : Coded
-        The two items of each row.
+    value : the judgements.
+    item, item_b : the two items of each row.
     name : name of the column of judgements
     """
     held = [str(plain(name)).strip().casefold() for name in value.names]

@@ -36,12 +36,8 @@ TEXT = re.compile(r"\.(csv|tsv|tab|txt)(\.gz)?$", re.IGNORECASE)
 class Source:
     """A file, or standard input, whose bytes can be read several times.
 
-    Attributes
-    ----------
-    name : str
-        For messages.
-    open : callable
-        Opens the bytes from the beginning, decompressed if they were compressed by gzip.
+    name : for messages.
+    open : callable; opens the bytes from the beginning, decompressed if they were compressed by gzip.
     """
 
     name: str

@@ -30,21 +30,14 @@ VALUE = {"groupings": "group", "labels": "label", "pairs": "same"}
 class Statements:
     """The annotations in a table.
 
-    Attributes
-    ----------
     kind : {"groupings", "pairs", "labels"}
-    columns : dict of str to Coded
-        Parallel columns: item, annotator, group, …; for pairs, item_a and item_b instead of item. Their names may
+    columns : parallel columns: item, annotator, group, …; for pairs, item_a and item_b instead of item. Their names may
         include unused ones: items and annotators without annotations.
-    where : callable
-        Describes the place of a row.
-    wide : bool
-        Whether the table was wide, so that its rows and columns are items and annotators even if all cells are blank.
-    named : bool
-        Whether the items have names, and are not the numbered rows of a wide table.
-    reading : Reading
-    classes : tuple
-        All classes, if the file lists them.
+    where : describes the place of a row.
+    wide : whether the table was wide, so that its rows and columns are items and annotators even if all cells are
+        blank.
+    named : whether the items have names, and are not the numbered rows of a wide table.
+    classes : tuple; all classes, if the file lists them.
     """
 
     kind: str

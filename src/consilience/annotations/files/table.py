@@ -56,25 +56,15 @@ class OpenQuote:
 class Table:
     """A table as in a file.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        With exact text, if the file has no types.
-    where : callable
-        Describes the place of a row.
-    is_text : bool
-        Whether columns are text because the file has no types, so that canonical integers become numbers.
-    notes : tuple of str
-        Guesses made to read the file.
-    delimiter : str, optional
-        Delimiter of the cells of a text file.
-    spells_missing : bool
-        Whether a cell of text such as NA may mean missing, since the file, or the file from which a frame may come,
-        cannot mark it otherwise.
-    open_quotes : mapping of str to OpenQuote
-        Columns with a cell that begins with an unclosed quotation mark: the first such cell.
-    warnings : tuple of str
-        What the file may not hold as it was meant.
+    frame : with exact text, if the file has no types.
+    where : describes the place of a row.
+    is_text : whether columns are text because the file has no types, so that canonical integers become numbers.
+    notes : guesses made to read the file.
+    delimiter : delimiter of the cells of a text file.
+    spells_missing : whether a cell of text such as NA may mean missing, since the file, or the file from which a frame
+        may come, cannot mark it otherwise.
+    open_quotes : columns with a cell that begins with an unclosed quotation mark: the first such cell.
+    warnings : what the file may not hold as it was meant.
     """
 
     frame: pd.DataFrame

@@ -46,14 +46,9 @@ def read_text(open_binary: Callable[[], Any], name: str = "", encoding: str | No
 
     Raises AnnotationError: the text is not a table, is empty or damaged, or has lines of different length.
 
-    Parameters
-    ----------
-    open_binary : callable
-        Opens the bytes of the text, from the beginning, at every call.
-    name : str
-        The file's name; ``.tsv`` and ``.tab`` mean tabs.
-    encoding : str, optional
-        By default UTF-8, or that of a byte order mark, or else the detected one, which is noted.
+    open_binary : callable; opens the bytes of the text, from the beginning, at every call.
+    name : the file's name; ``.tsv`` and ``.tab`` mean tabs.
+    encoding : by default UTF-8, or that of a byte order mark, or else the detected one, which is noted.
     """
     try:
         return _Text(open_binary, name, encoding).table()

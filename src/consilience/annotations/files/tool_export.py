@@ -21,17 +21,10 @@ from consilience.errors import AnnotationError
 class Export:
     """A table of a known tool.
 
-    Attributes
-    ----------
-    tool : str
-        Description of the table, for messages.
-    table : Table
-    request : Request
-        What the caller specified, completed by what is known of the tool's columns.
-    nouns : dict of str to str
-        What items and annotators are called in messages.
-    notes : tuple of str
-        What was left out.
+    tool : description of the table, for messages.
+    request : what the caller specified, completed by what is known of the tool's columns.
+    nouns : what items and annotators are called in messages.
+    notes : what was left out.
     """
 
     tool: str

@@ -149,11 +149,7 @@ UNSORTED = {normal(word) for word in UNSORTED}
 class Filled:
     """A column of values in which missing values are marked as such.
 
-    Attributes
-    ----------
-    column : Coded
-    notes : tuple of str
-        What was read as missing, counted.
+    notes : what was read as missing, counted.
     """
 
     column: Coded
@@ -243,12 +239,7 @@ def spelled_missing(column: Coded, what: str, where: Where) -> Filled:
 def without_abstentions(column: Coded, what: str, declared: Sequence[Any] = ()) -> Filled:
     """Mark as missing labels such as "don't know", which say that the annotator gives none.
 
-    Parameters
-    ----------
-    column : Coded
-    what : str
-    declared : sequence of names
-        Declared classes, which are no abstentions.
+    declared : sequence of names; declared classes, which are no abstentions.
     """
     known = {fold_name(name) for name in declared}
     held = np.array([abstains(name) and fold_name(name) not in known for name in column.names], dtype=bool)
@@ -342,13 +333,8 @@ def fill_missing(column: Coded, what: str, where: Where) -> Filled:
 def like_missing(column: Coded, what: str, declared: Sequence[Any] = ()) -> str | None:
     """Note cells with a mark or words that usually mean missing, None if there are none.
 
-    Parameters
-    ----------
-    column : Coded
-    what : {"group", "label"}
-        How the cells were read.
-    declared : sequence of names
-        Declared classes, which do not mean missing.
+    what : {"group", "label"}; how the cells were read.
+    declared : sequence of names; declared classes, which do not mean missing.
     """
     known = {fold_name(name) for name in declared}
     is_it = np.array([is_like_missing(name) or is_error_of_sheet(name) for name in column.names], dtype=bool)

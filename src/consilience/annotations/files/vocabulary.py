@@ -212,13 +212,9 @@ TIMES = {
 class Named:
     """What the name of a column says about its contents.
 
-    Attributes
-    ----------
     role : {"item", "annotator", "grouping", "group", "label", "same"}
-    noun : str
-        The word that was recognised, in the singular.
-    part : {"", "identifier", "text"}
-        Whether the column contains identifiers, texts, or either.
+    noun : the word that was recognised, in the singular.
+    part : {"", "identifier", "text"}; whether the column contains identifiers, texts, or either.
     """
 
     role: str

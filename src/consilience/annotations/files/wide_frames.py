@@ -54,10 +54,6 @@ def wide_frame(
 
     Raises AnnotationError: the frame contains something else, or a column that may not be an annotator.
 
-    Parameters
-    ----------
-    table : Table
-    request : Request
     kind : {"groupings", "labels"}
     key : name of the column that names the rows, None if they are numbered
     known : names of known annotators, whose columns are accepted without checks

@@ -28,12 +28,8 @@ Rows = list[tuple[int, tuple[Any, ...]]]  # 1-based numbers of rows, and their c
 class Workbook:
     """The sheets with a table, or the requested one.
 
-    Attributes
-    ----------
-    sheets : dict of str to list
-        Rows of each sheet that are not blank, with their numbers.
-    is_chosen : bool
-        Whether the sheet was requested.
+    sheets : rows of each sheet that are not blank, with their numbers.
+    is_chosen : whether the sheet was requested.
     """
 
     sheets: dict[str, Rows]

@@ -59,13 +59,9 @@ def settings_of(
 ) -> tuple[str, str, StudySettings]:
     """Return the kind, the board and the settings that a form says; the store checks them.
 
-    Parameters
-    ----------
     form : mapping
-    problems : Problems
-        Takes the fields that cannot be read, for which the settings have what an empty field says.
-    earlier : StudySettings, optional
-        Whose other settings stay, since the form does not hold them.
+    problems : takes the fields that cannot be read, for which the settings have what an empty field says.
+    earlier : whose other settings stay, since the form does not hold them.
     """
     values = {name: USUAL[name] for name in OF_SORTS}
     for name, one in OF_SORTS.items():

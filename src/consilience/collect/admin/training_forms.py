@@ -31,13 +31,9 @@ CALLED = {PRACTICE: "the practice", ADMISSION: "the admission", GOLD: "the gold"
 def training_in(form: Mapping[str, Any], items: Sequence[Item], earlier: Training) -> Training:
     """Return the training that a form says. Raises InputError: a line or a number cannot be read.
 
-    Parameters
-    ----------
     form : mapping
-    items : sequence of Item
-        The cards of the study, which the form calls by their names or by what they say.
-    earlier : Training
-        Whose cards of its own keep their text and picture, since the form holds only their names.
+    items : the cards of the study, which the form calls by their names or by what they say.
+    earlier : whose cards of its own keep their text and picture, since the form holds only their names.
     """
     names = _names_of(items)
     own = {card.name: card for role in ROLES for sort in earlier.sorts(role) for card in sort.cards}
@@ -63,15 +59,9 @@ def sorts_of(
 ) -> Iterable[RightSort]:
     r"""Yield the sorts that a text holds.
 
-    Parameters
-    ----------
-    text : str
-    called : str
-        What the text is about, for messages.
-    names : dict of str
-        Names of the cards of the study, by how they can be called in the text, in lower case.
-    own : dict of RightCard, optional
-        Cards that are none of the study's, by their names.
+    called : what the text is about, for messages.
+    names : names of the cards of the study, by how they can be called in the text, in lower case.
+    own : cards that are none of the study's, by their names.
 
     Examples
     --------

@@ -33,18 +33,11 @@ LONGEST_TABLE = 5_000_000  # bytes
 class Card:
     """A row of a table of cards, as it is written there.
 
-    Attributes
-    ----------
-    name, text : str
-        At least one of them, or the picture, is given.
-    picture : str
-        Name of a file; empty if there is none.
-    alt : str
-        The picture in words.
-    description : str
-        What the card means.
-    cluster : str
-        To which cluster it belongs, where that is asked for.
+    name, text : at least one of them, or the picture, is given.
+    picture : name of a file; empty if there is none.
+    alt : the picture in words.
+    description : what the card means.
+    cluster : to which cluster it belongs, where that is asked for.
     """
 
     name: str = ""
@@ -91,11 +84,7 @@ def read_cards(text: str, *, clusters: bool = False) -> Cards:
 
     Raises InputError: there are no cards, too many, or several columns without known headings.
 
-    Parameters
-    ----------
-    text : str
-    clusters : bool, default=False
-        Whether a column says to which cluster each card belongs.
+    clusters : whether a column says to which cluster each card belongs.
 
     Examples
     --------

@@ -32,19 +32,11 @@ def judge_consensus(
     Raises NotOpenError: there is no consensus yet. Raises InputError: it is a judging study itself, an item is unknown,
     or the clusters or settings are not such that questions can be asked.
 
-    Parameters
-    ----------
-    store : Store
-    study : Study
-    title : str, optional
-        By default that of the study, which judges see.
-    n_questions : int, optional
-        See `Store.create_judging`.
-    settings : mapping, optional
-        Settings by name that are not those of the study.
-    clusters : mapping of str, optional
-        The name of the cluster of each item, by the item's name, to be judged in place of the consensus. Items that are
-        not in it are left out.
+    title : by default that of the study, which judges see.
+    n_questions : see `Store.create_judging`.
+    settings : mapping, optional; settings by name that are not those of the study.
+    clusters : the name of the cluster of each item, by the item's name, to be judged in place of the consensus. Items
+        that are not in it are left out.
     """
     if study.kind == JUDGING:
         raise InputError("This is a study in which clusters are judged already; choose one in which people sort.")

@@ -32,12 +32,8 @@ LARGE_PNG = 600_000  # bytes, above which a picture without transparency becomes
 class CheckedPicture:
     """A picture as it is kept and sent: written by Pillow, never as it was uploaded.
 
-    Attributes
-    ----------
-    data : bytes
     mime : {"image/png", "image/jpeg"}
-    width, height : int
-        In pixels.
+    width, height : in pixels.
     """
 
     data: bytes

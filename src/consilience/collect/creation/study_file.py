@@ -36,12 +36,7 @@ def copy_study(store: Store, study: Study, title: str = "") -> Study:
 
     Raises InputError: people judge clusters in it, which are made of another study.
 
-    Parameters
-    ----------
-    store : Store
-    study : Study
-    title : str, optional
-        By default "Copy of …".
+    title : by default "Copy of …".
     """
     _require_sorts(study)
     return store.create_study(

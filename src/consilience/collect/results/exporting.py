@@ -31,14 +31,7 @@ WORDS = "cards,participants"  # of the report
 
 @dataclass(frozen=True)
 class Export:
-    """A file to save.
-
-    Attributes
-    ----------
-    data : bytes
-    mime : str
-    name : str
-    """
+    """A file to save."""
 
     data: bytes
     mime: str
@@ -52,16 +45,10 @@ def export_study(
 
     Raises InputError: there is no such format or table, or nothing was submitted yet that a report could be about.
 
-    Parameters
-    ----------
-    store : Store
-    study : Study
-    kind : str
-    table : {"sorts", "participants", "answers", "moves"}, optional
-        A row for each card that was presented, for each person, for each answer in a judging study, or for each card
-        of each move, if the study says that there is such a table. By default sorts, or the answers of a judging study.
-    identifiers : bool, default=True
-        Whether names and stored parameters of people are in the table.
+    table : {"sorts", "participants", "answers", "moves"}, optional; a row for each card that was presented, for each
+        person, for each answer in a judging study, or for each card of each move, if the study says that there is such
+        a table. By default sorts, or the answers of a judging study.
+    identifiers : whether names and stored parameters of people are in the table.
     """
     if kind not in MIMES:
         raise InputError(f"The format must be one of {', '.join(MIMES)}.")

@@ -29,14 +29,9 @@ REPEATED = 0.3  # agreement with one's own earlier sort of the same cards, below
 class Flag:
     """One reason to look at what somebody did.
 
-    Attributes
-    ----------
-    participant : str
-    annotator : str
-        What results call the participant.
+    annotator : what results call the participant.
     kind : {"fast", "one pile", "all alone", "left over", "random", "copy", "inconsistent", "unfinished"}
-    sentence : str
-        The evidence.
+    sentence : the evidence.
     """
 
     participant: str
@@ -196,14 +191,10 @@ def _copies(sorts: Sequence[Submitted], labels: Labels) -> list[Flag]:
 class Nearest:
     """The sort of somebody else that each sort agrees with most, of those with `FEWEST_COMMON` common cards.
 
-    Attributes
-    ----------
-    n_compared : int array, shape (sorts,)
-        How many sorts there are to compare with.
-    other, n_common : int arrays, shape (sorts,)
-        The nearest one, and the number of common cards.
-    best, next : float arrays, shape (sorts,)
-        Adjusted Rand indices over the common cards, with the nearest one and the one after it; -inf without any.
+    n_compared : how many sorts there are to compare with.
+    other, n_common : the nearest one, and the number of common cards.
+    best, next : adjusted Rand indices over the common cards, with the nearest one and the one after it; -inf without
+        any.
     """
 
     n_compared: Int[np.ndarray, " sorts"]

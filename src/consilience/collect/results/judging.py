@@ -24,16 +24,9 @@ LONGEST_IN_DRAWING = 36  # characters of the name of a cluster
 class Judge:
     """Somebody who answered.
 
-    Attributes
-    ----------
-    id : str
-    answers, cannot_say : int
-    right : float
-        Share of right answers; those who could not say count as a quarter.
-    seconds : float
-        Median time of an answer.
-    guesses : bool
-        Whether they are no better than chance, and worse than the others; see `results_of`.
+    right : share of right answers; those who could not say count as a quarter.
+    seconds : median time of an answer.
+    guesses : whether they are no better than chance, and worse than the others; see `results_of`.
     """
 
     id: str
@@ -48,15 +41,9 @@ class Judge:
 class JudgingResults:
     """What is known of the clusters.
 
-    Attributes
-    ----------
-    judging : Judging
-    progress : dict of int
-        See `Store.judging_progress`.
-    found : OddOneOut
-        Its clusters are called by their names.
-    judges : list of Judge
-        In the order of their first answers.
+    progress : see `Store.judging_progress`.
+    found : its clusters are called by their names.
+    judges : in the order of their first answers.
     """
 
     judging: Judging

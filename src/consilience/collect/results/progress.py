@@ -41,13 +41,8 @@ def progress_of(store: Store, study: Study) -> dict[str, Any]:
 def next_step_of(study: Study, progress: Mapping[str, Any], *, previewed: bool) -> str:
     """Return what to do next: "preview", "open", "link", "watch", "close" or "results".
 
-    Parameters
-    ----------
-    study : Study
-    progress : dict
-        See `progress_of`.
-    previewed : bool
-        Whether somebody looked at the preview.
+    progress : dict; see `progress_of`.
+    previewed : whether somebody looked at the preview.
     """
     if study.status == "draft":
         return "open" if previewed else "preview"

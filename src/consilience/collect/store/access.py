@@ -21,10 +21,6 @@ PASSWORD = "password"
 class Token:
     """A token by which a script has access, without its secret.
 
-    Attributes
-    ----------
-    id : int
-    name : str
     created, used, revoked : datetime, or None
     """
 

@@ -32,11 +32,7 @@ def backup(store: Database, path: str | PathLike[str]) -> Backup:
 
     Only its owner may read the file.
 
-    Parameters
-    ----------
-    store : Store
-        Its tables may be those of an earlier version; they are written as they are.
-    path : path
+    store : its tables may be those of an earlier version; they are written as they are.
     """
     with replacing(path) as file, store.read() as db:
         _make_private(Path(file.name), Path(path))
@@ -53,11 +49,7 @@ def restore(url: str, path: str | PathLike[str]) -> Backup:
     The tables are made as they were at the backup, and brought up to date afterwards. Raises InputError: the file is no
     backup, is damaged or was written by a later version; or the database is not empty.
 
-    Parameters
-    ----------
-    url : str
-        As for `Store.open`.
-    path : path
+    url : as for `Store.open`.
     """
     found = check_backup(path)
     store = Database.open(url)

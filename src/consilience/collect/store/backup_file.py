@@ -34,16 +34,10 @@ AT_ONCE = 200  # rows
 class Backup:
     """What a file says of itself, and what it holds.
 
-    Attributes
-    ----------
-    created : datetime
-        The moment as of which it holds the database.
-    version : str
-        Of the package that wrote it.
-    revision : str or None
-        Of the tables.
-    counts : dict of int
-        Number of rows, by table.
+    created : datetime; the moment as of which it holds the database.
+    version : of the package that wrote it.
+    revision : of the tables.
+    counts : number of rows, by table.
     """
 
     created: datetime
@@ -60,12 +54,8 @@ def new_backup(revision: str | None) -> Backup:
 def write_lines(file: IO[bytes], backup: Backup, rows_of: Iterable[tuple[str, list[str], Iterable[Any]]]) -> None:
     """Write a backup, and count its rows.
 
-    Parameters
-    ----------
     file : binary file
-    backup : Backup
-    rows_of : iterable of triples
-        The name of a table, those of its columns, and its rows.
+    rows_of : iterable of triples; the name of a table, those of its columns, and its rows.
     """
     checksum = hashlib.sha256()
     with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
@@ -154,11 +144,7 @@ def read_rows(path: str | PathLike[str], there: set[str]) -> Iterator[tuple[Tabl
 
     Raises InputError: a table is laid out otherwise, or a row does not fit its table.
 
-    Parameters
-    ----------
-    path : path
-    there : set of str
-        Names of the tables that are to be filled.
+    there : names of the tables that are to be filled.
     """
     table: Table | None = None
     columns: list[Column[Any]] = []

@@ -41,13 +41,8 @@ KEYS = {
 class Group:
     """A group of a board.
 
-    Attributes
-    ----------
-    id : str
-        "g1", "g2", … made by a client; "c1", "c2", … are the categories of a closed or hybrid sort.
-    name : str
-    items : tuple of int
-        In the order in which they came in.
+    id : "g1", "g2", … made by a client; "c1", "c2", … are the categories of a closed or hybrid sort.
+    items : in the order in which they came in.
     """
 
     id: str
@@ -63,15 +58,9 @@ class Group:
 class BoardState:
     """The groups of an assignment.
 
-    Attributes
-    ----------
-    assignment : int
-    version : int
-        Number of changes so far.
-    groups : tuple of Group
-        In the order in which they were made, categories first.
-    unsorted : tuple of int
-        Items in no group, in the order presented.
+    version : number of changes so far.
+    groups : in the order in which they were made, categories first.
+    unsorted : items in no group, in the order presented.
     """
 
     assignment: int
@@ -104,10 +93,7 @@ def initial(assignment: int, items: Sequence[int], categories: Sequence[str] = (
 def fold(state: BoardState, received: Iterable[tuple[str, Mapping[str, Any]]], order: Sequence[int]) -> BoardState:
     """Apply changes in order of arrival; one that arrives again, by client and sequence number, counts once.
 
-    Parameters
-    ----------
-    state : BoardState
-        That before any of the changes.
+    state : that before any of the changes.
     received : pairs of a client and a change that is `check_change`
     order : numbers of all items, in the order presented
     """
@@ -200,10 +186,7 @@ def check_change(change: Any, study: Study, items: Iterable[int]) -> dict[str, A
 
     Raises InputError: it is no change, concerns other items or groups, or is not allowed in this study.
 
-    Parameters
-    ----------
     change : as the board sends it
-    study : Study
     items : numbers of the items of the assignment
     """
     if not isinstance(change, Mapping):
@@ -263,12 +246,7 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
     Raises UnsortedError: cards are left unsorted and this was not confirmed, or the study forbids it. Raises
     InputError: no card is in a group, a group has no name and the study asks for one, or too few or too many cards.
 
-    Parameters
-    ----------
-    state : BoardState
-    study : Study
-    confirmed : bool
-        Whether the participant agreed to leave cards unsorted.
+    confirmed : whether the participant agreed to leave cards unsorted.
     """
     unsorted, asks = len(state.unsorted), study.settings.all_sorted
     if unsorted and (asks == "required" or (asks and not confirmed)):
@@ -285,12 +263,7 @@ def require_submittable(state: BoardState, study: Study, *, confirmed: bool) -> 
 def require_cards(state: BoardState, study: Study, items: Sequence[Item], order: Sequence[int]) -> None:
     """Raise an InputError that names the cards which a study wants sorted and which are not.
 
-    Parameters
-    ----------
-    state : BoardState
-    study : Study
-    items : sequence of Item
-        Those of the study.
+    items : those of the study.
     order : numbers of the items of the assignment, in the order presented
     """
     texts, wanted, left = texts_of(study.settings.texts), set(study.settings.required_cards), set(state.unsorted)

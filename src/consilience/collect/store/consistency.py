@@ -16,23 +16,13 @@ from consilience.collect.store.standing import Trial, mean_score, standing_of
 class Consistency:
     """Scores of a participant: adjusted Rand indices, or Cohen's kappas in a closed sort; None where there is none.
 
-    Attributes
-    ----------
-    participant : str
-    gold : float, optional
-        Mean over the gold sorts submitted.
-    n_gold : int
-    repeats : float, optional
-        Mean agreement of repeated sorts with what the same person made of the same cards before.
-    n_repeats : int
-    practice : float, optional
-        Score of the practice sort.
-    admission : float, optional
-        Mean score of the last try of the admission.
-    attempts : int
-        How often the admission was tried.
-    standing : {"practice", "admission", "ready", "refused"}
-        What they sort next: ready for the sorts that count, or not admitted to them.
+    gold : mean over the gold sorts submitted.
+    repeats : mean agreement of repeated sorts with what the same person made of the same cards before.
+    practice : score of the practice sort.
+    admission : mean score of the last try of the admission.
+    attempts : how often the admission was tried.
+    standing : {"practice", "admission", "ready", "refused"}; what they sort next: ready for the sorts that count, or
+        not admitted to them.
     """
 
     participant: str

@@ -96,10 +96,7 @@ class Group:
 class GroupedWriter:
     """Writes of several threads, one after the other, with common commits.
 
-    Parameters
-    ----------
-    engine : Engine
-        Its transactions begin as writes.
+    engine : its transactions begin as writes.
     """
 
     def __init__(self, engine: Engine) -> None:

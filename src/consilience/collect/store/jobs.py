@@ -25,12 +25,8 @@ LOCK = 7_313_460_216  # of PostgreSQL, held while a worker takes a job
 class Job:
     """Something that the worker has to do.
 
-    Attributes
-    ----------
-    id : int
-    study : str
-    kind : {"subsets", "consensus", "overview"}
-        Prepare subsets; find the consensus, how stable it is, and whether to stop; or draw what the dashboard shows.
+    kind : {"subsets", "consensus", "overview"}; prepare subsets; find the consensus, how stable it is, and whether to
+        stop; or draw what the dashboard shows.
     """
 
     id: int
@@ -42,16 +38,9 @@ class Job:
 class Prepared:
     """A subset that was composed beforehand.
 
-    Attributes
-    ----------
-    id : int
-    items : tuple of int
-    source : str
-        The strategy that composed it.
-    participant : str, optional
-        Whom it was composed for.
-    assignment : int, optional
-        The assignment by which it was given.
+    source : the strategy that composed it.
+    participant : whom it was composed for.
+    assignment : the assignment by which it was given.
     """
 
     id: int

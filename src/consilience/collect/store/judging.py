@@ -31,12 +31,8 @@ USUAL_ANSWERS = 10  # to each question by default
 class Cluster:
     """A cluster that is judged.
 
-    Attributes
-    ----------
-    name : str
-        What results call it; judges do not see it.
-    items : tuple of int
-        Numbers of its items in the judging study.
+    name : what results call it; judges do not see it.
+    items : numbers of its items in the judging study.
     """
 
     name: str
@@ -47,11 +43,7 @@ class Cluster:
 class Judging:
     """What is more of a judging study than of others.
 
-    Attributes
-    ----------
-    source : str, optional
-        The study whose consensus is judged; None if the clusters come from elsewhere, or the study is deleted.
-    clusters : tuple of Cluster
+    source : the study whose consensus is judged; None if the clusters come from elsewhere, or the study is deleted.
     """
 
     source: str | None
@@ -62,16 +54,10 @@ class Judging:
 class OddQuestion:
     """Four items, of which one does not belong.
 
-    Attributes
-    ----------
-    number : int
-        From 0.
-    items : tuple of int
-        Numbers of the items, in an order that tells nothing.
-    odd : int
-        The item that does not belong.
-    cluster, odd_cluster : int
-        Places of the clusters of the other three, and of the odd one.
+    number : from 0.
+    items : numbers of the items, in an order that tells nothing.
+    odd : the item that does not belong.
+    cluster, odd_cluster : places of the clusters of the other three, and of the odd one.
     """
 
     number: int
@@ -85,17 +71,11 @@ class OddQuestion:
 class Asked:
     """A question that was asked of a judge.
 
-    Attributes
-    ----------
-    question : int
-    place : int
-        Which of the judge's questions, from 1.
-    shown : tuple of int
-        The items in the order in which the judge sees them.
+    place : which of the judge's questions, from 1.
+    shown : the items in the order in which the judge sees them.
     asked : datetime
     answered : datetime, optional
-    answer : int, optional
-        The item that was chosen; None if they could not say, or have not answered.
+    answer : the item that was chosen; None if they could not say, or have not answered.
     """
 
     question: int
@@ -146,15 +126,8 @@ def next_question(
     It is a question with the fewest answers so far; among these, one whose cards the judge has seen least, and among
     these, a random one. What is random depends on the study's seed, the judge and the place of the question alone.
 
-    Parameters
-    ----------
-    study : Study
-    participant : Participant
-    questions : sequence of OddQuestion
-    counts : mapping of int
-        How many answers each question has or will have, by its number.
-    earlier : sequence of Asked
-        What the judge was asked.
+    counts : how many answers each question has or will have, by its number.
+    earlier : what the judge was asked.
     """
     settings, known = study.settings, {one.question for one in earlier}
     wanted = math.inf if settings.answers_wanted is None or participant.preview else settings.answers_wanted

@@ -22,13 +22,9 @@ PATIENCE = 10  # times the seconds that the last overview took, from it to the n
 class Overview:
     """An overview of a study, without its content.
 
-    Attributes
-    ----------
-    answers : str
-        What it was made of, see `consilience.collect.results.consensus.fingerprint`.
+    answers : what it was made of, see `consilience.collect.results.consensus.fingerprint`.
     created : datetime
-    seconds : float
-        How long it took.
+    seconds : how long it took.
     """
 
     answers: str

@@ -35,11 +35,7 @@ from consilience.collect.store.studies import study_in
 class Consent:
     """What a participant decided on the consent page.
 
-    Attributes
-    ----------
-    agreed : bool
-    text : str
-        Markdown of the page that they saw.
+    text : markdown of the page that they saw.
     decided : datetime
     """
 

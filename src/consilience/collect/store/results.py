@@ -36,19 +36,9 @@ MOVES = ["annotator", "grouping", "move", "moved", "item", "group_id", "group", 
 class Submitted:
     """A submitted assignment.
 
-    Attributes
-    ----------
-    assignment : int
-    participant : str
-    annotator : str
-        What results call the participant: the name under which they were imported, else the id.
-    items : tuple of int
-    groups : list of dict
-        Those that hold items: id, name, items.
-    source : str
-    preview, excluded : bool
+    annotator : what results call the participant: the name under which they were imported, else the id.
+    groups : list of dict; those that hold items: id, name, items.
     assigned, started, submitted : datetime, or None
-    parameters : dict of str
     """
 
     assignment: int

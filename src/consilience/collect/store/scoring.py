@@ -26,19 +26,12 @@ CLOSE = 1e-9  # by which a score may miss the mark: rounding
 class Chance:
     """How easily the mark of an admission is reached.
 
-    Attributes
-    ----------
-    once : float
-        Chance that somebody passes one try who puts every card into one of the right number of groups, or of the
+    once : chance that somebody passes one try who puts every card into one of the right number of groups, or of the
         categories, at random.
-    ever : float
-        The same for all tries together.
-    exact : bool
-        Whether all possible sorts were counted; else it is the share among simulated ones.
-    slip_least, slip_most : float
-        Lowest and highest mean score of a person who is right but for one card.
-    forgives_slip : bool
-        Whether everybody passes who is right but for one card.
+    ever : the same for all tries together.
+    exact : whether all possible sorts were counted; else it is the share among simulated ones.
+    slip_least, slip_most : lowest and highest mean score of a person who is right but for one card.
+    forgives_slip : whether everybody passes who is right but for one card.
     """
 
     once: float
@@ -52,12 +45,9 @@ class Chance:
 def score_of(right: Sequence[Any], given: Sequence[Any], *, closed: bool) -> float:
     """Return how well given groups fit the right ones.
 
-    Parameters
-    ----------
-    right, given : sequences of groups, one for each card
-        None in `given` is a card that was left unsorted: a group of its own, or in a closed sort a wrong answer.
-    closed : bool
-        Whether the groups are categories, so that their names count: Cohen's kappa, else the adjusted Rand index.
+    right, given : sequences of groups, one for each card; None in `given` is a card that was left unsorted: a group of
+        its own, or in a closed sort a wrong answer.
+    closed : whether the groups are categories, so that their names count: Cohen's kappa, else the adjusted Rand index.
 
     Examples
     --------
@@ -96,13 +86,7 @@ def chance_of_passing(
 ) -> Chance:
     """Return how easily the mean score of some sorts reaches a mark.
 
-    Parameters
-    ----------
-    sorts : sequence of RightSort
-    mark : float
-    tries : int, default=1
-    categories : sequence of str, optional
-        Those of a closed sort; for other kinds None.
+    categories : those of a closed sort; for other kinds None.
 
     Examples
     --------

@@ -19,24 +19,14 @@ READY, REFUSED = "ready", "refused"
 class Trial:
     """A sort whose right answer is known, as a participant was given it.
 
-    Attributes
-    ----------
-    assignment : int
     role : {"practice", "admission", "gold"}
-    place : int
-        Which of the sorts of its role, from 0.
-    attempt : int
-        Which try of the admission, from 1; 1 for other roles.
-    cards : tuple of Item
-        Numbered as on the board: cards of the study as there, others from the number of items on.
-    right : dict of str
-        The right group of each card, by its number.
-    mark : float, optional
-        Mean score that was needed when an admission sort was given.
-    score : float, optional
-        None until it is submitted.
-    seen : bool
-        Whether the participant went on from the right answer of a practice sort.
+    place : which of the sorts of its role, from 0.
+    attempt : which try of the admission, from 1; 1 for other roles.
+    cards : numbered as on the board: cards of the study as there, others from the number of items on.
+    right : the right group of each card, by its number.
+    mark : mean score that was needed when an admission sort was given.
+    score : None until it is submitted.
+    seen : whether the participant went on from the right answer of a practice sort.
     """
 
     assignment: int
@@ -54,16 +44,11 @@ class Trial:
 class Standing:
     """Where somebody is.
 
-    Attributes
-    ----------
-    state : {"practice", "admission", "ready", "refused"}
-        What they sort next; ready for the sorts that count, or not admitted to them.
-    place : int
-        Which admission sort is next, from 0.
-    attempt : int
-        Which try of the admission this is.
-    failed : float, optional
-        Mean score of the last try, if it was not enough.
+    state : {"practice", "admission", "ready", "refused"}; what they sort next; ready for the sorts that count, or not
+        admitted to them.
+    place : which admission sort is next, from 0.
+    attempt : which try of the admission this is.
+    failed : mean score of the last try, if it was not enough.
     """
 
     state: str
@@ -75,13 +60,8 @@ class Standing:
 def standing_of(study: Study, trials: Sequence[Trial], *, has_begun: bool) -> Standing:
     """Return where a participant is.
 
-    Parameters
-    ----------
-    study : Study
-    trials : sequence of Trial
-        Of the participant, in the order in which they were given.
-    has_begun : bool
-        Whether they were given a sort that counts: then no training that was added later sends them back.
+    trials : of the participant, in the order in which they were given.
+    has_begun : whether they were given a sort that counts: then no training that was added later sends them back.
     """
     training = study.settings.training
     if has_begun:

@@ -25,12 +25,8 @@ RUNNING, STOPPED = "running", "stopped"
 class Doing:
     """What a worker does.
 
-    Attributes
-    ----------
-    what : str
-        `LOOKING`, or the kind of the job.
-    since : float
-        As `time.monotonic` counts in this process.
+    what : `LOOKING`, or the kind of the job.
+    since : as `time.monotonic` counts in this process.
     """
 
     what: str
@@ -40,11 +36,7 @@ class Doing:
 def state_of(doing: Doing, heard: float | None = None) -> str:
     """Return "running", or in which way a worker that is alive hangs.
 
-    Parameters
-    ----------
-    doing : Doing
-    heard : float, optional
-        When its process gave the last beat; by default now.
+    heard : when its process gave the last beat; by default now.
 
     Examples
     --------
@@ -72,10 +64,7 @@ def tell(descriptor: int, doing: Doing) -> None:
 class Listener:
     """Hears the beats of a process, in a thread of its own that ends with the process.
 
-    Parameters
-    ----------
-    pipe : binary file
-        What the process writes; closed at the end.
+    pipe : binary file; what the process writes; closed at the end.
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:

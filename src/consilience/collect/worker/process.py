@@ -30,10 +30,7 @@ logger = logging.getLogger(__name__)
 class WorkerProcess:
     """Keeps a worker at work in a process of its own, which is started again should it end, and ends with this one.
 
-    Parameters
-    ----------
-    store : Store
-        The process opens the same database.
+    store : the process opens the same database.
     """
 
     def __init__(self, store: Store) -> None:

@@ -26,14 +26,8 @@ RANDOM = "random"
 class Composed:
     """A subset that was composed and is not stored yet.
 
-    Attributes
-    ----------
-    items : list of int
-    source : str
-    participant : str, optional
-        Whom it is for.
-    subset : Subset, optional
-        What the session waits for, unless it was drawn at random beside it.
+    participant : whom it is for.
+    subset : what the session waits for, unless it was drawn at random beside it.
     """
 
     items: list[int]
@@ -45,10 +39,8 @@ class Composed:
 class StudySession:
     """The active session of one study.
 
-    Attributes
-    ----------
-    session : ActiveSession
-        Its items are the numbers of those of the study, its annotators the ids of the participants.
+    session : ActiveSession; its items are the numbers of those of the study, its annotators the ids of the
+        participants.
     """
 
     def __init__(self, study: Study) -> None:
@@ -72,8 +64,6 @@ class StudySession:
     def hear(self, rows: Sequence[Submitted], given: Iterable[tuple[Prepared, str]]) -> None:
         """Tell the session what is new, and forget people who are left out since.
 
-        Parameters
-        ----------
         rows : all answers that count
         given : prepared subsets that were given, with the state of their assignments
         """
@@ -99,11 +89,9 @@ class StudySession:
     def wait_for(self, prepared: Sequence[Prepared], going_on: Sequence[Assignment]) -> None:
         """Wait for the answers to these subsets, and for no others.
 
-        Parameters
-        ----------
         prepared : prepared subsets, given or not
-        going_on : assignments of people who will get another after it
-            The session has to know what they see, since nobody sees an item twice.
+        going_on : assignments of people who will get another after it; the session has to know what they see, since
+            nobody sees an item twice.
         """
         theirs = {-one.id: one for one in going_on}
         held = {one.id: one for one in prepared if one.assignment is None or -one.assignment not in theirs}

@@ -36,13 +36,9 @@ logger = logging.getLogger(__name__)
 class Worker:
     """Does the jobs of a store, in a thread of its own (`start`), or in the caller's (`run`, `work`).
 
-    Parameters
-    ----------
-    store : Store
-    ahead : int, default=8
-        How many subsets are prepared for whoever comes next; more than there are people who begin at the same moment.
-    poll : float, default=0.5
-        Seconds between looks for jobs.
+    ahead : how many subsets are prepared for whoever comes next; more than there are people who begin at the same
+        moment.
+    poll : seconds between looks for jobs.
 
     Examples
     --------

@@ -74,9 +74,6 @@ class Partition:
 def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.random.Generator) -> Partition:
     """Cluster the items.
 
-    Parameters
-    ----------
-    seen : Seen
     n_clusters : None to choose by the largest gap between eigenvalues, unless the groupings determine it.
     max_clusters : largest number considered if n_clusters is None.
     rng : of k-means.
@@ -127,8 +124,6 @@ def annotator_table(
 ) -> pd.DataFrame:
     """Tabulate annotators: n_groupings, n_items (memberships), further columns, and agreement with the clusters.
 
-    Parameters
-    ----------
     groupings, memberships : of the same annotators; they may be without items
     counts : number of items of each cluster in each group
     **columns : one value for each annotator
@@ -179,8 +174,6 @@ def require_at_most(estimator: Any, n_clusters: Any, n_seen: int) -> None:
 def notes(seen: Seen, found: Partition, n_clusters: int | None) -> list[str]:
     """Return notes on the limits of the evidence.
 
-    Parameters
-    ----------
     seen, found : of `partition`
     n_clusters : the number requested, None if it was to be chosen
     """

@@ -121,9 +121,6 @@ def coordinates(
 ) -> tuple[Float[np.ndarray, "items components"], Float[np.ndarray, " components"]]:
     """F, and the eigenvalues of S.
 
-    Parameters
-    ----------
-    memberships : Memberships
     w : weights of the groupings.
     n_components : leading eigenpairs to take.
     tol : relative accuracy of the eigenvalues; 0 means machine precision.

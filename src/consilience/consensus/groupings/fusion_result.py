@@ -28,8 +28,6 @@ def weights(
 ) -> Float[np.ndarray, " annotators"]:
     """Weight of each annotator, as far as it does not depend on how the annotator separates the clusters.
 
-    Parameters
-    ----------
     memberships : what was grouped
     state : of the mixture, whose intraclass correlations are the weights; or None
     of_groupings : otherwise the weights of the groupings, summed for each annotator; None if all count equally
@@ -116,8 +114,6 @@ def annotators_table(
 def notes(groupings: Groupings, part: Int[np.ndarray, " seen"], n_clusters: Any, n_found: int) -> list[str]:
     """Return notes on the limits of the groupings.
 
-    Parameters
-    ----------
     groupings : all that was fitted
     part : of each item that is in some grouping; no chain of groupings links two parts
     n_clusters : "auto", or the number requested

@@ -40,8 +40,6 @@ def blocks_of(grouping_of_group: Int[np.ndarray, " groups"], n_groupings: int) -
 def convex(shares: Shares, blocks: csr_array, utility: str, p: float) -> Float[np.ndarray, "groupings clusters"]:
     """Return φ of each grouping's block of shares.
 
-    Parameters
-    ----------
     shares : of each group in each cluster; those of a grouping sum to 1, or are all 0.
     blocks : of `blocks_of`.
     utility : one of `UTILITIES`.

@@ -44,8 +44,6 @@ def accuracy_interval(
 ) -> tuple[PerAnnotator, PerAnnotator]:
     """Lower and upper ends of the 90 % credible interval of the accuracy of each annotator; NaN if none was learned.
 
-    Parameters
-    ----------
     model : annotator model after the last sweep.
     share : mean responsibilities.
     doubted : of each annotator; see `doubted_labels`.

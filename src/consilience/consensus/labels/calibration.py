@@ -158,8 +158,6 @@ class Calibration:
     ) -> Probabilities:
         """P from the posterior at the temperatures T_n.
 
-        Parameters
-        ----------
         votes : how often each item has each label.
         proportions : π.
         best : the class that is most probable in the posterior, which gold corrects.
@@ -212,9 +210,6 @@ def calibration(
 ) -> Calibration:
     """Find T and Θ.
 
-    Parameters
-    ----------
-    labels : Labels
     model : annotator model after the last sweep.
     log_weights : (classes,) E ln π.
     responsibilities : (items, classes) posterior.

@@ -76,8 +76,6 @@ def correlate_with_others(
 ) -> float:
     """Return R: how far labels go with the class by the others of their items, beyond the annotators' habits.
 
-    Parameters
-    ----------
     labels : one of each group of copies for each item.
     model : annotator model after the last sweep.
     log_weights : (classes,) E ln π.

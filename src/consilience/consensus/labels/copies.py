@@ -165,9 +165,6 @@ class CopyEvidence:
 def find_copies(labels: Labels, known: Int[np.ndarray, " items"] | None = None) -> Copies[CopyEvidence]:
     """Find groups of annotators who agree more than independent people would.
 
-    Parameters
-    ----------
-    labels : Labels
     known : the class of each item if it is known, else -1
     """
     labels, known = _sample_items(labels, known)
@@ -230,9 +227,6 @@ def evidence_of(
 ) -> CopyEvidence:
     """What the labels say about every group.
 
-    Parameters
-    ----------
-    labels : Labels
     group : number of the group of each annotator, or -1
     unit : the same for all annotators who count as one person when the others are compared with each other
     pairs : of the same labels

@@ -79,8 +79,6 @@ class GoldItems:
     ) -> GoldItems:
         """Leave each gold item out of what is known of its annotators.
 
-        Parameters
-        ----------
         labels : one of each group of copies for each item.
         model : annotator model after the last sweep.
         responsibilities : (items, components) posterior.
@@ -190,8 +188,6 @@ def correct_classes(
 def note_contradictions(gold: GoldItems, temperature: float, names: pd.Index) -> list[str]:
     """Name gold items whose labels contradict their class, in one note; none unless some gold is likely wrong.
 
-    Parameters
-    ----------
     temperature : T.
     names : of all items.
     """

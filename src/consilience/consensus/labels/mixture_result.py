@@ -124,8 +124,6 @@ def keep_fit(
 ) -> None:
     """Set the attributes from the best restart.
 
-    Parameters
-    ----------
     traces : of the restarts.
     onehot, heard : the labels that were fitted, one of each group of copies for each item.
     labels : of all annotators.

@@ -69,8 +69,6 @@ def history_counts(history: Any, labels: Labels) -> tuple[pd.Index, Counts | flo
 
     Raises InputError: an entry that is not a count.
 
-    Parameters
-    ----------
     history : DataFrame indexed by annotator and class, one column for each label; or None
     labels : Labels with the classes of the history, see `with_classes_of`
     """

@@ -55,8 +55,6 @@ def agreement_of_pairs(sums: PairSums) -> tuple[float, float]:
 def warn_of_shared_errors(model: str, n_annotators: int, has_gold: bool, sums: PairSums) -> None:
     """Warn of few annotators without gold, and of weak agreement.
 
-    Parameters
-    ----------
     model : name.
     n_annotators : see `count_independent`.
     has_gold : whether classes of items are known.

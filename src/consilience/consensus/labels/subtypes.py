@@ -82,8 +82,6 @@ def divide_classes(
 ) -> SubtypeFit:
     """Divide the classes.
 
-    Parameters
-    ----------
     first : the model with one subtype per class.
     onehot : (items, annotators × labels) 0/1, or the weights of the labels.
     evidence_for : the evidence with this number of subtypes.

@@ -123,8 +123,6 @@ def checkpoint_at(
 def runs_at(path: str | PathLike[str] | None, model: Any, *, keep_rows: KeepRows | None = None, **data: str) -> Runs:
     """Return the runs of a fit, which go on from the checkpoint at a path if there is one.
 
-    Parameters
-    ----------
     path : None to keep nothing
     model : to be fitted.
     keep_rows : for states that have parts.
@@ -145,8 +143,6 @@ class Runs(Generic[State]):
     The bounds of the sweeps that the checkpoint holds are gone through first, so that the fit ends where it would have
     ended without an interruption.
 
-    Parameters
-    ----------
     checkpoint : Checkpoint, or None to keep nothing
     """
 

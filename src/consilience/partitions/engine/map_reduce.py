@@ -82,8 +82,6 @@ def lay_out_arrays(value: Any) -> Any:
 class LocalParts(Parts):
     """Parts on this machine, in files of a folder except for those that were given.
 
-    Parameters
-    ----------
     held : a part, or the path of its file, for each partition
     folder : where to keep the parts that are made
     n_jobs : number of threads, as in joblib
@@ -147,8 +145,6 @@ def _made_in_file(path: Path, function: Callable[..., Any], part: Any, *paramete
 class DaskParts(Parts):
     """Parts on the workers of a Dask cluster, except for those that were given.
 
-    Parameters
-    ----------
     client : dask.distributed.Client
     held : a part, or the future of one, for each partition
     """

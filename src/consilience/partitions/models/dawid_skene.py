@@ -63,8 +63,6 @@ def fit_dawid_skene(
 ) -> None:
     """Fit the model to parts over the annotators and classes of the survey.
 
-    Parameters
-    ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
     parts : of `LabelPart`.
     survey : of the same table.

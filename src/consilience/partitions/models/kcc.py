@@ -160,8 +160,6 @@ class ItemsInParts(KCCItems):
 def fit_kcc(model: KCC, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
-    Parameters
-    ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
     table : its parts are forgotten.
     checkpoint : path, or None.
@@ -199,8 +197,6 @@ def results_of_items(
 ) -> pd.DataFrame:
     """Return the cluster of each item of a partition, missing for items without labels; all items have names.
 
-    Parameters
-    ----------
     responsibilities : whether to add a column for each cluster: 1 for that of the item, and for items without labels
         the shares of the clusters.
     """

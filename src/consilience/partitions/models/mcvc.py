@@ -133,8 +133,6 @@ def without_eta(items: Items) -> Part:
 def fit_views(model: MCVC | MECC, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
-    Parameters
-    ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
     table : its parts are forgotten.
     checkpoint : path, or None; rows of items are kept in a folder beside it.

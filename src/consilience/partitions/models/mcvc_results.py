@@ -61,8 +61,6 @@ def results_of_items(
 
     Items without features and groups have no cluster.
 
-    Parameters
-    ----------
     first : number of the first item of each partition, if items are numbered.
     each : whether to add the probability of each cluster.
     """

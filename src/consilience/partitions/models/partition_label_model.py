@@ -187,8 +187,6 @@ def require_fittable(model: PartitionLabelModel, checkpoint: Any) -> None:
 def fit_partition_label_model(model: PartitionLabelModel, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
-    Parameters
-    ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
     table : its parts are forgotten.
     checkpoint : path, or None.
@@ -311,8 +309,6 @@ def read_off(
 ) -> None:
     """Set the attributes.
 
-    Parameters
-    ----------
     columns : order of the features in the state.
     counted : the groups in the order of the state, with the numbers of their items.
     """
@@ -346,8 +342,6 @@ def results_of_items(
 ) -> pd.DataFrame:
     """Return the cluster of each item of a partition.
 
-    Parameters
-    ----------
     first : number of the first item of each partition, if items are numbered.
     responsibilities : whether to add the probability of each cluster.
     """

@@ -97,8 +97,6 @@ class Outcome:
 def fit_subset_fusion(model: SubsetFusion, table: Surveyed, checkpoint: Any) -> None:
     """Fit the model to items in partitions.
 
-    Parameters
-    ----------
     model : gets the attributes of its in-memory fit that have no axis of items.
     table : its parts are forgotten.
     checkpoint : path, or None; rows of items are kept in a folder beside it.

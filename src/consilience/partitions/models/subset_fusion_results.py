@@ -96,8 +96,6 @@ def results_of_items(
 
     All items have names.
 
-    Parameters
-    ----------
     responsibilities : whether to add the probability of each cluster; for items without labels, its share of the items.
     """
     groupings = read_labelled_items(numbered).rows.groupings

@@ -55,8 +55,6 @@ def decide_classes(table: Any, sources: Parts, classes: Iterable[Any] = (), *, t
 
     Raises AnnotationError: a label can be read in two ways, or is a list of labels.
 
-    Parameters
-    ----------
     table : PartitionedTable or PartitionedItems
     sources : its numbered partitions
     classes : of a fitted model
