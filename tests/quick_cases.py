@@ -8,7 +8,33 @@ twelfth case in turn, so that what is particular to them is met, too.
 import pytest
 
 from consilience import registry
+from consilience.consensus import KCC, DawidSkene
 
+QUICK = {name: {} for name in registry.ESTIMATORS} | {
+    "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
+    "ProductMixture": {"max_iter": 30},
+    "DawidSkene": {"max_iter": 30},
+    "OrdinalRatings": {"max_iter": 30},
+    "SpectralEM": {"n_init": 2, "n_starts": 20, "max_iter": 30, "random_state": 0},
+    "StagewiseEM": {"max_iter": 10, "refine": None},
+    "SubsetFusion": {"max_clusters": 4, "random_state": 0},
+    "MCVC": {"n_clusters": 2, "n_init": 5, "implied_pairs": "independent", "random_state": 0},
+    "MECC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "MPCKMeans": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "ITMLClustering": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "SemiCrowd": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "DawidSkeneClassifier": {"consensus": DawidSkene(tol=1e-4), "random_state": 0},
+    "InductiveConsensus": {"consensus": KCC(2, n_init=2), "random_state": 0},
+    "CorrelationClustering": {"n_init": 1, "random_state": 0},
+    "Crowdclustering": {"n_init": 1, "max_iter": 5, "max_clusters": 2, "n_components": 2, "random_state": 0},
+    "KCC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
+    "CSPA": {"max_clusters": 2, "random_state": 0},
+    "MetaClustering": {"max_clusters": 4, "random_state": 0},
+    "BayesSCDC": {"n_clusters": 3, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
+    "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
+    "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0},
+}
+"""Settings with which an estimator is fitted in a fraction of a second, where its defaults take longer."""
 REPRESENTATIVES = {
     "MajorityVote",
     "KCC",

@@ -12,37 +12,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from consilience import Groupings, Labels, Pairs, registry
 from consilience.analysis import findings
 from consilience.annotations import concat
-from consilience.consensus import KCC, DawidSkene
 from consilience.errors import InputError
 from consilience.persistence import load, save
 from consilience.workflows.result_folder import possible_files
 from consilience.workflows.results import tables_of
-from tests.quick_cases import COMPILED, REPRESENTATIVES, is_quick
+from tests.quick_cases import COMPILED, QUICK, REPRESENTATIVES, is_quick
 
-QUICK = {
-    "PartitionLabelModel": {"prior_variance": 1.0, "n_init": 1, "max_clusters": 3, "random_state": 0},
-    "ProductMixture": {"max_iter": 30},
-    "DawidSkene": {"max_iter": 30},
-    "OrdinalRatings": {"max_iter": 30},
-    "SpectralEM": {"n_init": 2, "n_starts": 20, "max_iter": 30, "random_state": 0},
-    "StagewiseEM": {"max_iter": 10, "refine": None},
-    "SubsetFusion": {"max_clusters": 4, "random_state": 0},
-    "MCVC": {"n_clusters": 2, "n_init": 5, "implied_pairs": "independent", "random_state": 0},
-    "MECC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "MPCKMeans": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "ITMLClustering": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "SemiCrowd": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "DawidSkeneClassifier": {"consensus": DawidSkene(tol=1e-4), "random_state": 0},
-    "InductiveConsensus": {"consensus": KCC(2, n_init=2), "random_state": 0},
-    "CorrelationClustering": {"n_init": 1, "random_state": 0},
-    "Crowdclustering": {"n_init": 1, "max_iter": 5, "max_clusters": 2, "n_components": 2, "random_state": 0},
-    "KCC": {"n_clusters": 2, "n_init": 2, "random_state": 0},
-    "CSPA": {"max_clusters": 2, "random_state": 0},
-    "MetaClustering": {"max_clusters": 4, "random_state": 0},
-    "BayesSCDC": {"n_clusters": 3, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
-    "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (16,), "batch_size": 8, "n_epochs": 60, "random_state": 0},
-    "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (16,), "n_init": 3, "n_sweeps": 60, "random_state": 0},
-}
 NAMES = list(registry.ESTIMATORS)
 MARKED = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name for name in NAMES]
 
@@ -74,14 +49,14 @@ def answers_in_classes(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_tags_tell_what_finds_clusters(name):
     """Models of classes are no classifiers to scikit-learn, which would hand them features, and classes to learn."""
-    model = registry.estimator(name)(**QUICK.get(name, {}))
+    model = registry.estimator(name)(**QUICK[name])
     assert not is_classifier(model)
     assert is_clusterer(model) != answers_in_classes(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_transforms_can_return_frames(name):
-    model = registry.estimator(name)(**QUICK.get(name, {}))
+    model = registry.estimator(name)(**QUICK[name])
     if hasattr(model, "transform"):
         assert model.set_output(transform="pandas") is model
         assert hasattr(model, "get_feature_names_out")
@@ -151,7 +126,7 @@ WITHOUT_FIT = {
 
 def of_scikit_learn(name):
     """scikit-learn's checks of an estimator that stops early: they compare fits, and ask for no good ones."""
-    model = registry.estimator(name)(**QUICK.get(name, {}))
+    model = registry.estimator(name)(**QUICK[name])
     if "max_iter" in model.get_params(deep=False):
         model.set_params(max_iter=5)
     for turn, (estimator, check) in enumerate(estimator_checks_generator(model)):
@@ -201,7 +176,7 @@ def said_again(annotations):
 
 def fit(name, X, annotations, **parameters):
     """Fit to groupings, or to the labels that the same names are."""
-    model = registry.estimator(name)(**(QUICK.get(name, {}) | parameters))
+    model = registry.estimator(name)(**(QUICK[name] | parameters))
     said = said_to(name, annotations)
     return model.fit(X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else model.fit(said)
 
@@ -247,7 +222,7 @@ class TestContract:
 
     def test_labels_as_a_series_by_item(self, name):
         X, annotations, _ = small_study()
-        unfitted = registry.estimator(name)(**QUICK.get(name, {}))
+        unfitted = registry.estimator(name)(**QUICK[name])
         assert not hasattr(unfitted, "labels_series_")
         model = fit(name, X, annotations)
         column = "label" if answers_in_classes(name) else "cluster"
@@ -264,7 +239,7 @@ class TestContract:
         X, annotations, _ = small_study()
         one, two = fitted(name), fit(name, X, annotations)
         np.testing.assert_array_equal(one.responsibilities_, two.responsibilities_)
-        assert settings(one) == settings(registry.estimator(name)(**QUICK.get(name, {})))
+        assert settings(one) == settings(registry.estimator(name)(**QUICK[name]))
         assert settings(clone(one)) == settings(one)
 
     def test_pickles_and_saves(self, name, tmp_path):
@@ -291,7 +266,7 @@ class TestContract:
 
     def test_what_annotators_say_again_is_evidence(self, name):
         X, annotations, _ = small_study()
-        model = registry.estimator(name)(**QUICK.get(name, {}))
+        model = registry.estimator(name)(**QUICK[name])
         known = dict(zip(("labels", "pairs"), said_again(annotations), strict=True))
         for said in [known[kind] for kind in registry.ESTIMATORS[name].reads if kind in known]:
             args = (X, said) if registry.ESTIMATORS[name].kind == "semisupervised" else (said,)
@@ -317,7 +292,7 @@ class TestContract:
     def test_two_items_are_enough(self, name):
         if name == "SpectralEM":
             pytest.skip("moments need three groups of annotators")
-        parameters = {"max_clusters": 2} if "max_clusters" in QUICK.get(name, {}) else {}
+        parameters = {"max_clusters": 2} if "max_clusters" in QUICK[name] else {}
         model = fit(name, np.array([[0.0], [1.0]]), Groupings.from_matrix([["a"], ["b"]]), **parameters)
         assert model.labels_.shape == (2,)
 

@@ -20,8 +20,7 @@ from consilience.consensus import CSPA, KCC, Crowdclustering, DawidSkene, Majori
 from consilience.errors import AnnotationError, AnnotationWarning, InputError, UnannotatedWarning
 from consilience.inspection import report
 from consilience.semisupervised import MECC, InductiveConsensus, MPCKMeans, PartitionLabelModel
-from tests.quick_cases import in_turn
-from tests.test_estimator_contract import QUICK
+from tests.quick_cases import QUICK, in_turn
 
 # ratings need labels with an order, which the names here have not; they are read as by the other models of labels
 CONSENSUS = [
@@ -117,7 +116,7 @@ REFUSED = {
 
 def model_of(name):
     """Return an estimator that stops early: only the reading is tested."""
-    model = registry.estimator(name)(**QUICK.get(name, {}))
+    model = registry.estimator(name)(**QUICK[name])
     return model.set_params(max_iter=5) if "max_iter" in model.get_params(deep=False) else model
 
 

@@ -11,6 +11,7 @@ from consilience import Groupings, Labels, registry
 from consilience.consensus import KCC
 from consilience.datasets import load_cardsort_greek_sites
 from consilience.estimators.user_order import restore_order
+from tests.quick_cases import QUICK
 from tests.scrambled import WHAT, scramble
 
 DATA = os.environ.get("CONSILIENCE_DATA")
@@ -122,7 +123,7 @@ def study(kind):
 
 
 def fitted(name, X, said):
-    model = registry.estimator(name)(**PARAMETERS[name])
+    model = registry.estimator(name)(**PARAMETERS.get(name, QUICK[name]))
     return model.fit(X, said) if reads_features(name) else model.fit(said)
 
 

@@ -248,7 +248,6 @@ CONFIGURED = {
         {"max_clusters": None, "tol": 0.0, "max_iter": 2, "verbose": 0},
         {"random_state": np.random.default_rng(0), "n_jobs": 2, "diagonal_concentration": 5.0},
     ],
-    "MajorityVote": [{}],
     "DawidSkene": [
         {"confusion": "one-coin"},
         {"prior": None},
@@ -346,6 +345,7 @@ CONFIGURED = {
         {"max_views": 1, "random_state": np.random.default_rng(0)},
     ],
 }
+CONFIGURED |= {name: [{}] for name in QUICK if name not in CONFIGURED}
 SETS = [
     pytest.param(name, chosen, id=f"{name}-{', '.join(chosen)}", marks=() if quick else pytest.mark.slow)
     for name in QUICK

@@ -24,8 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from consilience import Groupings, Labels, Pairs, read_annotations, registry, write_annotations
 from consilience.annotations import canonical
 from consilience.errors import InputError
-from tests.quick_cases import COMPILED, in_turn
-from tests.test_estimator_contract import QUICK
+from tests.quick_cases import COMPILED, QUICK, in_turn
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -133,7 +132,7 @@ MAY_BE_REFUSED = {
 
 
 def unfitted(name):
-    model = registry.estimator(name)(**QUICK.get(name, {}) | QUICK_HERE.get(name, {}))
+    model = registry.estimator(name)(**QUICK[name] | QUICK_HERE.get(name, {}))
     return model.set_params(**{key: value for key, value in SHORT.items() if key in model.get_params(deep=False)})
 
 

@@ -14,8 +14,7 @@ from consilience.errors import InputError
 from consilience.estimators.forecasts import on_number_of_clusters
 from consilience.semisupervised import InductiveConsensus, PartitionLabelModel
 from consilience.simulation import simulate_crowd
-from tests.quick_cases import quick_in_turn, some_quick
-from tests.test_estimator_contract import COMPILED, QUICK
+from tests.quick_cases import COMPILED, QUICK, quick_in_turn, some_quick
 
 LABEL_MODELS = {name for name, known in registry.ESTIMATORS.items() if known.reads == ("labels",)}
 NAMES = [

@@ -27,6 +27,7 @@ from consilience.active import ActiveSession
 from consilience.analysis.clustering import FoundClusters
 from consilience.consensus import KCC
 from tests.fuzz.outcome import OTHER, outcome_of
+from tests.quick_cases import QUICK
 
 N_ITEMS = 12
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -56,6 +57,7 @@ COMPILED = {
     "SCDC": {"n_clusters": 2, "n_latent": 2, "hidden": (4,), "batch_size": 8, "n_epochs": 4, "random_state": 0},
     "DeepMCVC": {"n_clusters": 2, "max_views": 1, "hidden": (4,), "n_init": 2, "n_sweeps": 4, "random_state": 0},
 }
+SETTINGS |= {name: quick for name, quick in QUICK.items() if name not in SETTINGS | COMPILED}
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**70), 0.5, -0.5, 1e308, "", "x", "auto", "\x1b[31m", "é" * 300),
     *(

@@ -8,14 +8,13 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
-from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import itml
 from consilience.semisupervised.itml_estimator import ITMLClustering
 from consilience.simulation.pairs import simulate_pairs
+from tests.semisupervised.test_pairwise_clustering import noisy
 
 
 def problem_of(seed=0, n_pairs=12, n_features=2, slack=None):
@@ -29,15 +28,6 @@ def problem_of(seed=0, n_pairs=12, n_features=2, slack=None):
         slack=rng.uniform(0.05, 2, n_pairs) if slack is None else np.full(n_pairs, slack),
         first_metric=root @ root.T + np.eye(n_features),
     )
-
-
-def noisy(seed=0, n=400, accuracy=(0.95, 0.9, 0.85, 0.8, 0.75), pairs_each=160):
-    """Four clusters in five of twenty features, the others three times as wide: k-means alone does not find them."""
-    rng = np.random.default_rng(seed)
-    cluster = rng.permutation(np.arange(n) % 4)
-    X = rng.normal(size=(n, 20)) * np.where(np.arange(20) < 5, 1, 3.4)
-    X[:, :5] += (2.2 * rng.normal(size=(4, 5)))[cluster]
-    return X, cluster, simulate_pairs(cluster, 5, pairs_each, accuracy, random_state=seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -184,33 +174,3 @@ def test_no_pairs_and_constant_features_are_accepted():
     np.testing.assert_array_equal(ITMLClustering(2, prior="scale", random_state=0).fit(X, none).multipliers_, [])
     assert ITMLClustering(2, random_state=0).fit(X, pairs).labels_.shape == (10,)
     assert ITMLClustering(2, random_state=0).fit(np.zeros((10, 2)), pairs).n_clusters_ == 1
-
-
-def test_warns_if_it_stops_early():
-    X, _, pairs = noisy(7, n=100, pairs_each=50)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        ITMLClustering(4, max_iter=1, random_state=0).fit(X, pairs)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": 0}, "'n_clusters'"),
-        ({"n_clusters": 99}, "at most the number of items, 8"),
-        ({"slack": 0}, "'slack'"),
-        ({"prior": "flat"}, "'prior'"),
-        ({"n_init": 0}, "'n_init'"),
-        ({"max_pairs": 0}, "'max_pairs'"),
-        ({"max_iter": 1.5}, "'max_iter'"),
-        ({"tol": -1}, "'tol'"),
-    ],
-)
-def test_invalid_parameters_raise(parameters, message):
-    pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
-    with pytest.raises(InputError, match=message):
-        ITMLClustering(**parameters).fit(np.arange(8.0)[:, None], pairs)
-
-
-def test_is_not_fitted_before_fit():
-    with pytest.raises(NotFittedError):
-        ITMLClustering().predict(np.zeros((2, 1)))

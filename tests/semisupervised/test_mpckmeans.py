@@ -8,26 +8,16 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
-from consilience.errors import InputError
 from consilience.metrics.clusterings import nmi
 from consilience.semisupervised import mpckmeans as core
 from consilience.semisupervised.constraints import Constraints, colour_classes
 from consilience.semisupervised.mpckmeans_estimator import MPCKMeans
 from consilience.simulation.pairs import simulate_pairs
+from tests.semisupervised.test_pairwise_clustering import noisy
 
 KINDS = [(None, False), ("diagonal", False), ("diagonal", True), ("full", False), ("full", True)]
-
-
-def noisy(seed=0, n=400, accuracy=(0.95, 0.9, 0.85, 0.8, 0.75), pairs_each=160):
-    """Four clusters in five of twenty features, the others three times as wide: k-means alone does not find them."""
-    rng = np.random.default_rng(seed)
-    cluster = rng.permutation(np.arange(n) % 4)
-    X = rng.normal(size=(n, 20)) * np.where(np.arange(20) < 5, 1, 3.4)
-    X[:, :5] += (2.2 * rng.normal(size=(4, 5)))[cluster]
-    return X, cluster, simulate_pairs(cluster, 5, pairs_each, accuracy, random_state=seed)
 
 
 def problem_of(metric, per_cluster, seed=0, n=30, n_pairs=25, n_clusters=3):
@@ -234,41 +224,6 @@ def test_constant_features_and_one_kind_of_pairs():
         pairs = simulate_pairs(classes, 1, 15, 1.0, balanced=False, random_state=0)
         assert MPCKMeans(2, random_state=0).fit(X, pairs).labels_.shape == (20,)
     assert MPCKMeans(2, random_state=0).fit(np.zeros((20, 2)), pairs).n_clusters_ >= 1
-
-
-def test_warns_if_it_stops_early():
-    X, _, pairs = noisy(7, n=100, pairs_each=50)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        MPCKMeans(4, max_iter=1, random_state=0).fit(X, pairs)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": 0}, "'n_clusters'"),
-        ({"n_clusters": 99}, "at most the number of items, 8"),
-        ({"metric": "cosine"}, "'metric'"),
-        ({"metric_per_cluster": 1}, "'metric_per_cluster'"),
-        ({"weight": -1}, "'weight'"),
-        ({"weight": "heavy"}, "'weight'"),
-        ({"closure": "yes"}, "'closure'"),
-        ({"init": "random"}, "'init'"),
-        ({"init": np.zeros((3, 1))}, r"shape \(2, 1\)"),
-        ({"n_init": 0}, "'n_init'"),
-        ({"max_pairs": 0}, "'max_pairs'"),
-        ({"max_iter": 1.5}, "'max_iter'"),
-        ({"tol": -1}, "'tol'"),
-    ],
-)
-def test_invalid_parameters_raise(parameters, message):
-    pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
-    with pytest.raises(InputError, match=message):
-        MPCKMeans(**parameters).fit(np.arange(8.0)[:, None], pairs)
-
-
-def test_is_not_fitted_before_fit():
-    with pytest.raises(NotFittedError):
-        MPCKMeans().predict(np.zeros((2, 1)))
 
 
 def test_colours_hold_every_constraint_twice():

@@ -1,12 +1,12 @@
 """Completion of tables that are partly known, the metric learned from them, and crowds whose truth is known."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import Groupings, Pairs
 from consilience.errors import InputError
@@ -15,6 +15,9 @@ from consilience.semisupervised import semicrowd as module
 from consilience.semisupervised import semicrowd_estimator
 from consilience.semisupervised.semicrowd_estimator import SemiCrowd
 from consilience.simulation.pairs import simulate_pairs
+from tests.semisupervised import test_pairwise_clustering as pairwise
+
+noisy = partial(pairwise.noisy, n=200, accuracy=0.95, pairs_each=400)
 
 
 def planted(seed=0, n=100, share=0.3, wrong=0.0):
@@ -30,15 +33,6 @@ def planted(seed=0, n=100, share=0.3, wrong=0.0):
     known = np.concatenate([known, known, np.ones(n)])
     row, column = np.concatenate([a, b, diagonal]), np.concatenate([b, a, diagonal])
     return whole, module.SemiCrowdProblem(row, column, known, n, 2 * float(np.sqrt(n / len(known))))
-
-
-def noisy(seed=0, n=200, accuracy=0.95, pairs_each=400):
-    """Four clusters in five of twenty features, the others three times as wide: k-means alone does not find them."""
-    rng = np.random.default_rng(seed)
-    cluster = rng.permutation(np.arange(n) % 4)
-    X = rng.normal(size=(n, 20)) * np.where(np.arange(20) < 5, 1, 3.4)
-    X[:, :5] += (2.2 * rng.normal(size=(4, 5)))[cluster]
-    return X, cluster, simulate_pairs(cluster, 5, pairs_each, accuracy, random_state=seed)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -177,37 +171,3 @@ def test_no_pairs_and_constant_features_are_accepted():
     assert model.notes_ == [module.NOTHING]
     assert SemiCrowd(2, random_state=0).fit(X, pairs).labels_.shape == (10,)
     assert SemiCrowd(2, random_state=0).fit(np.zeros((10, 2)), pairs).n_clusters_ == 1
-
-
-def test_warns_if_it_stops_early():
-    X, _, pairs = noisy(5, n=60, pairs_each=50)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        SemiCrowd(4, max_iter=1, random_state=0).fit(X, pairs)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": 0}, "'n_clusters'"),
-        ({"n_clusters": 99}, "at most the number of items, 8"),
-        ({"d0": -0.1}, "'d0'"),
-        ({"d1": 1.1}, "'d1'"),
-        ({"d0": 0.9}, "'d1'"),
-        ({"error_weight": "much"}, "'error_weight'"),
-        ({"error_weight": 0}, "'error_weight'"),
-        ({"ridge": 0}, "'ridge'"),
-        ({"n_init": 0}, "'n_init'"),
-        ({"max_pairs": 0}, "'max_pairs'"),
-        ({"max_iter": 1.5}, "'max_iter'"),
-        ({"tol": -1}, "'tol'"),
-    ],
-)
-def test_invalid_parameters_raise(parameters, message):
-    pairs = simulate_pairs([0, 1] * 4, 1, 6, random_state=0)
-    with pytest.raises(InputError, match=message):
-        SemiCrowd(**parameters).fit(np.arange(8.0)[:, None], pairs)
-
-
-def test_is_not_fitted_before_fit():
-    with pytest.raises(NotFittedError):
-        SemiCrowd().predict(np.zeros((2, 1)))

@@ -17,7 +17,14 @@ from consilience.cli.options import READING, example, json_option, merge_setting
 from consilience.cli.program import Command
 
 MOST_WORKERS = 1024
-MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.over_partitions is not None)
+ENTRIES = sorted(
+    (entry for entry in registry.ESTIMATORS.values() if entry.over_partitions is not None), key=lambda entry: entry.name
+)
+MODELS = [entry.name for entry in ENTRIES]
+OF_LABELS = [entry.name for entry in ENTRIES if entry.reads == ("labels",)]
+OF_FEATURES = [entry.name for entry in ENTRIES if entry.kind == "semisupervised"]  # of which those of pairs need none
+OF_BOTH = [entry.name for entry in ENTRIES if entry.name in OF_FEATURES and "pairs" in entry.reads]
+OF_GROUPS = [name for name in MODELS if name not in OF_LABELS + OF_FEATURES]
 
 
 @click.command(
@@ -38,8 +45,9 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
     metavar="|".join(MODELS),
     default="DawidSkene",
     show_default=True,
-    help="DawidSkene, ProductMixture, StagewiseEM: names that all annotators share. KCC, SubsetFusion: groups that "
-    "only their annotators know. PartitionLabelModel: such groups of items with features. MECC, MCVC: with or without.",
+    help=f"{', '.join(OF_LABELS)}: names that all annotators share. {', '.join(OF_GROUPS)}: groups that only their "
+    f"annotators know. {', '.join(name for name in OF_FEATURES if name not in OF_BOTH)}: such groups of items with "
+    f"features. {', '.join(OF_BOTH)}: with or without.",
 )
 @click.option(
     "--set",
@@ -53,7 +61,7 @@ MODELS = sorted(name for name, entry in registry.ESTIMATORS.items() if entry.ove
     "--features",
     type=NameList(),
     metavar="COL,COL…",
-    help="Columns of features, for PartitionLabelModel, MECC and MCVC.",
+    help=f"Columns of features, for {', '.join(OF_FEATURES[:-1])} and {OF_FEATURES[-1]}.",
 )
 @click.option(
     "--annotators",

@@ -194,15 +194,7 @@ def test_invalid_parameters(pairs, parameters, message):
         model_of(**parameters).fit(pairs)
 
 
-def test_what_is_refused(model, pairs, monkeypatch):
-    nothing = Pairs.from_frame(pairs.to_frame()[:0], items=range(3))
-    for annotations in (nothing, [["a"]], Groupings.from_lists([[["a"]], [["b"]]])):
-        with pytest.raises(InputError, match="needs judgements of pairs, and the annotations hold none"):
-            model_of().fit(annotations)
-    monkeypatch.setattr(CorrelationClustering, "_most_pairs", 100)
-    for annotations in (pairs, Groupings.from_lists([[list(range(30))]])):
-        with pytest.raises(InputError, match=r"at most 100, and the annotations hold (2000|435)\."):
-            model_of().fit(annotations)
+def test_what_is_refused(model, pairs):
     with pytest.raises(InputError, match="Annotator 'nobody' was not fitted"):
         model.predict_same(0, 1, annotator="nobody")
     with pytest.raises(AttributeError, match="CorrelationClustering"):
