@@ -50,8 +50,10 @@ COMPILED = ("BayesSCDC", "SCDC", "DeepMCVC")
 
 def is_quick(name, turn):
     """Whether an estimator meets a case, by the number of the case, in the quick tests."""
-    every = 4 if name in REPRESENTATIVES else 12
-    return name not in COMPILED and (list(registry.ESTIMATORS).index(name) + turn) % every == 0
+    stands = name in REPRESENTATIVES
+    # among the representatives alone, so that two of the ten meet every case at least
+    names = [known for known in registry.ESTIMATORS if known in REPRESENTATIVES or not stands]
+    return name not in COMPILED and (names.index(name) + turn) % (4 if stands else 12) == 0
 
 
 def in_turn(names, cases, called="case"):

@@ -94,5 +94,5 @@ def test_everybody_meets_cases_and_every_case_meets_somebody():
     assert len(product) == 10 * len(registry.ESTIMATORS)
     assert {name for name, _ in quick} == registry.ESTIMATORS.keys() - set(COMPILED)
     met = Counter(case for name, case in quick if name in REPRESENTATIVES)
-    assert all(met[case] >= 3 for case in cases)
+    assert all(met[case] >= 2 for case in cases)  # ten of them, each at every fourth
     assert len(quick) < 4 * len(registry.ESTIMATORS)
