@@ -246,11 +246,27 @@ def test_the_order_of_items_annotators_and_classes_changes_nothing(seeds):
         scrambled, place = scramble(labels, rng, rename=[]), rng.permutation(n_classes)
         moved = replace(scrambled.annotations, label=place[scrambled.annotations.label]).in_order()
         bound_now, _, q_now = fitted_as_ordered(moved)
-        same = np.allclose(q_now[:, place], q[scrambled.items], atol=1e-5) and abs(bound_now - bound) < 1e-5
+        same = np.allclose(q_now[:, place], q[scrambled.items], atol=1e-6) and abs(bound_now - bound) < 1e-6
         different += [] if same else [seed]
-    # rounding decides in which sweep the bound gains less than tol, and is multiplied by sweeps away from a saddle;
-    # when the concentration followed it, a tenth of the tables differed
-    assert len(different) <= len(seeds) / 100, different
+    # when the concentration followed rounding, a tenth of the tables differed; when it did so only of classes without
+    # labels, and where it had moved by rounding, 15 of 2000
+    assert not different
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param([[0, 1, 1, 1, 1, 2, 2, 1]], id="a concentration that has moved by rounding"),
+        pytest.param([[0, 2, 0, 3]], id="a class whose labels are of the size of rounding"),
+    ],
+)
+def test_rounding_decides_no_sweep(said):
+    """One annotator's labels under renamed classes: bounds differed by .02 until the sweeps ended."""
+    fits = [
+        fitted_as_ordered(Labels.from_matrix(place[np.array(said).T], classes=range(4)))
+        for place in map(np.array, ([0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0], [1, 3, 0, 2]))
+    ]
+    np.testing.assert_allclose([bound for bound, _, _ in fits], fits[0][0], atol=1e-7)
 
 
 def test_each_of_several_labels_of_an_item_by_one_annotator_counts():

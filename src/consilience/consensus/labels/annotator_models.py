@@ -76,7 +76,7 @@ LEAST, MOST = 1e-2, 1e6  # limits of the concentration s
 FIRST_REPEATS = 10  # updates of the hyperparameters before the first E-step
 LONGEST_STEP = 1.0  # of ln s in a sweep
 STEPS = 0.5 ** np.arange(9)  # shares of the way to new hyperparameters, tried in turn
-BY_ROUNDING = 1e-9  # of a value: changes below it may come from the order of a sum
+BY_ROUNDING = 1e-9  # of a value: changes below it may come from the order of a sum; in a class, labels that are none
 FLAT = 1e-7  # of the terms of a slope: below it, the secant step would depend on how they were rounded
 CROWD_STEPS = 10  # steps of the solver for α, β per sweep
 CROWD_LIMITS = (np.log(1e-2), np.log(1e6))  # of ln α, ln β
@@ -196,12 +196,13 @@ class Hierarchical:
         crowd, errors = fit_crowd(self.crowd, right_wrong), cells.errors(tables)
         moved = replace(self, accuracy=crowd + right_wrong, crowd=crowd, errors=errors)
         drawn, seated = cells.of_components(tables) + self.pull[0], seated + self.pull[1]
-        near = np.clip((drawn + TINY) / (seated + TINY), LEAST, MOST)  # 0 / 0 for a class without labels
+        # of a class without labels, s is 1: both are what rounding left
+        near = np.where(seated > BY_ROUNDING, (drawn + TINY) / (seated + TINY), 1.0).clip(LEAST, MOST)
         slope, place = _slope(drawn, self.concentration * seated), np.log(self.concentration)
         far = np.clip(np.exp(place + _secant_step(place, slope, *self.before)), LEAST, MOST)
         at_far, at_near = moved._log_rows(far), moved._log_rows(near)
         gain = at_far + self._log_prior_of(far) - at_near - self._log_prior_of(near)
-        better = gain > BY_ROUNDING * np.abs(at_near)
+        better = gain > BY_ROUNDING * np.maximum(np.abs(at_near), 1.0)
         moved = replace(moved, concentration=np.where(better, far, near), before=(place, slope))
         return moved._with_log_rows(np.where(better, at_far, at_near))
 
@@ -453,8 +454,8 @@ def kl_beta(accuracy: Float[np.ndarray, "annotators 2"], crowd: Float[np.ndarray
 
 def _slope(rise: Float[np.ndarray, " classes"], fall: Float[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
     """Difference of the two; zero where it is small, as of rows of single labels, which do not depend on s."""
-    slope = rise - fall
-    return np.where(np.abs(slope) > FLAT * (rise + fall), slope, 0.0)
+    slope, size = rise - fall, rise + fall
+    return np.where((np.abs(slope) > FLAT * size) & (size > BY_ROUNDING), slope, 0.0)
 
 
 def _secant_step(
@@ -464,11 +465,10 @@ def _secant_step(
     slope_before: Float[np.ndarray, " classes"],
 ) -> Float[np.ndarray, " classes"]:
     """Step to where the line through two slopes is zero; the longest step uphill if they do not fall towards it."""
-    curvature = (slope - slope_before) * np.sign(place - place_before)
+    moved = np.where(np.abs(place - place_before) > BY_ROUNDING, place - place_before, 0.0)
+    curvature = (slope - slope_before) * np.sign(moved)
     is_concave = curvature < 0
-    step = np.divide(
-        -slope * np.abs(place - place_before), curvature, out=np.sign(slope) * LONGEST_STEP, where=is_concave
-    )
+    step = np.divide(-slope * np.abs(moved), curvature, out=np.sign(slope) * LONGEST_STEP, where=is_concave)
     return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
 
 
