@@ -13,6 +13,7 @@ from consilience.errors import AnnotationWarning, InputError
 from consilience.inference import pair_tables, parts
 from consilience.partitions import PartitionedTable, fit, item_results
 from consilience.simulation import simulate_copies, simulate_labels, sparse_crowd
+from tests.consensus.labels.test_fall_back import links
 from tests.partitions import made
 from tests.partitions.test_fitting import PARTITIONINGS
 from tests.quick_cases import quick_in_turn
@@ -149,6 +150,14 @@ def test_a_crowd_without_a_set_falls_back_as_in_memory(double):
     here, there = assert_same_fit(FIXED, made.cut(pd.concat([frame, constant]), 3))
     assert here.fell_back_
     assert "constant" not in there.informative_set_
+
+
+@pytest.mark.slow
+def test_a_set_is_given_up_for_subtypes_as_in_memory(double):
+    labels = links(1)[0]
+    here, there = assert_same_fit(FIXED, made.cut(labels.to_frame().astype(object), 3))
+    assert here.fell_back_
+    assert there.annotators_["informative"].all()
 
 
 def test_pairs_beyond_the_room_are_left_out_as_in_memory(double, monkeypatch):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Int
 
 from consilience.annotations import Labels
@@ -28,3 +31,28 @@ def sampled_places(n_items: int, n_labels: int, most: int) -> Int[np.ndarray, " 
         return np.arange(n_items)
     number = max(int(n_items * most / n_labels), 1)
     return np.linspace(0, n_items - 1, number).astype(int)
+
+
+def take_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
+    """Return some items with their labels."""
+    rows = chosen[labels.item]
+    place = np.cumsum(chosen) - 1
+    return replace(
+        labels,
+        items=pd.RangeIndex(int(chosen.sum())),
+        item=place[labels.item[rows]],
+        annotator=labels.annotator[rows],
+        label=labels.label[rows],
+    )
+
+
+def join_labels(parts: list[Labels]) -> Labels:
+    """Join the labels of several partitions."""
+    first = np.cumsum([0, *map(len, parts)])
+    return replace(
+        parts[0],
+        items=pd.RangeIndex(int(first[-1])),
+        item=np.concatenate([start + part.item for start, part in zip(first, parts)]),
+        annotator=np.concatenate([part.annotator for part in parts]),
+        label=np.concatenate([part.label for part in parts]),
+    )

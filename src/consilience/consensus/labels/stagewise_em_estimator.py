@@ -343,15 +343,15 @@ class StagewiseEM(LabelAggregator):
         best = int(np.argmax([penalised for _, penalised in scores]))
         last, members, study = ends[best], ends[best].members, evidence.study
         if study.n_components != study.n_labels:
-            end, lead = plain_end(last), 0.0
+            end, lead, by_subtypes = plain_end(last), 0.0, False
         else:
             end = end_with_prior(refining, last, has_gold=evidence.has_gold)
-            lead = lead_of_all(refining, members, end.lower_bound)
+            lead, by_subtypes = lead_of_all(refining, members, end.lower_bound)
         self.fell_back_ = lead > 0
         none = not informs(last.p_values, last.probability, refining.level).any()
         if self.fell_back_:
             members = choose_heard(refining)[1]
-            self._warn_of_fall_back(len(last.members), len(members), lead, none=none)
+            self._warn_of_fall_back(len(last.members), len(members), lead, none=none, by_subtypes=by_subtypes)
             end = end_with_prior_of_all(refining)
         elif none:
             nothing = "no annotator's labels depend on those of the others; the classes may be chance"
@@ -380,12 +380,15 @@ class StagewiseEM(LabelAggregator):
         if not converged:
             warnings.warn(f"StagewiseEM: {otherwise}.", UnsettledWarning, stacklevel=outside())
 
-    def _warn_of_fall_back(self, n_members: int, n_annotators: int, lead: float, *, none: bool) -> None:
+    def _warn_of_fall_back(
+        self, n_members: int, n_annotators: int, lead: float, *, none: bool, by_subtypes: bool
+    ) -> None:
         """Warn that the classes are those of all annotators."""
         why = f"its informative set of {n_members} of {n_annotators} annotators explains the labels worse than all do"
         chance = "; no annotator's labels depend on those of the set, so see whether they agree at all" if none else ""
+        subtypes = " where classes have subtypes; DawidSkene itself also uses these" if by_subtypes else ""
         warnings.warn(
-            f"StagewiseEM fell back to DawidSkene with all annotators: {why}, by {lead:.3g} nats{chance}.",
+            f"StagewiseEM fell back to DawidSkene with all annotators: {why}, by {lead:.3g} nats{subtypes}{chance}.",
             AnnotationWarning,
             stacklevel=outside(),
         )

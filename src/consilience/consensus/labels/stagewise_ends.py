@@ -1,4 +1,13 @@
-"""How stagewise EM ends: with the mixture of an informative set, with the learned prior, or with all annotators."""
+"""How stagewise EM ends: with the mixture of an informative set, with the learned prior, or with all annotators.
+
+Decided here
+------------
+The set is compared with all annotators as in `fall_back`. Where the set has most of the labels, and yet explains them
+better, the others may only look as if they labelled at random: items of a class differ, and annotators who err
+together on some of them leave no place for those who do not. So all annotators are also given two subtypes of each
+class, as `DawidSkene` would; of very many labels, those of evenly spaced items tell what is gained. Where the set has
+few of the labels, as in the sparse crowds that the model is for, this is not asked.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
+from consilience.annotations import Labels
 from consilience.consensus.labels import dawid_skene
-from consilience.consensus.labels.constant_annotators import constant_among, count_pairs_without
+from consilience.consensus.labels.constant_annotators import Annotators, constant_among, count_pairs_without, without
 from consilience.consensus.labels.fall_back import evidence_of_others, log_number_of_sets
 from consilience.consensus.labels.informative_set import (
     EM_TOL,
@@ -24,11 +35,17 @@ from consilience.consensus.labels.informative_set import (
     start_of,
 )
 from consilience.consensus.labels.product_mixture import match_labels
-from consilience.consensus.labels.stagewise_evidence import Members
+from consilience.consensus.labels.samples import join_labels, most_labels, take_items
+from consilience.consensus.labels.stagewise_evidence import Members, StudiedLabels
+from consilience.consensus.labels.subtypes import SubtypeFit, divide_classes
 from consilience.inference import Trace
-from consilience.inference.parts import LabelsInParts
+from consilience.inference.parts import LabelsInParts, evenly_spaced
+from consilience.inference.product_distributions import encode_labels
+from consilience.inference.sparse_tables import are_mostly_empty
 
 EM_ITER = 500
+MOST = 0.5  # share of the labels by a set, from which the crowd is not sparse
+SUBTYPES = 2  # of each class, to see whether items of a class differ
 
 
 @dataclass(frozen=True)
@@ -83,21 +100,56 @@ def end_with_prior_of_all(refining: Refining) -> End:
     return _end_of(members, _with_learned_prior(refining, members, (shares_of_votes, (constant,)), sizes))
 
 
-def lead_of_all(refining: Refining, members: Members, bound: float) -> float:
+def lead_of_all(refining: Refining, members: Members, bound: float) -> tuple[float, bool]:
     """By how much all annotators explain the labels better than a set whose labels have this bound, nats; 0 if not.
 
-    Constant annotators count as everyone outside the set does.
+    And whether only with subtypes. Constant annotators count as everyone outside the set does.
     """
     constant, everyone = choose_heard(refining)
     if set(everyone) <= set(members):
-        return 0.0
+        return 0.0, False
     bound_of_all = _with_learned_prior(refining, everyone, (shares_of_votes, (constant,)), 0.0).lower_bound
     n_annotators = int(np.count_nonzero(refining.counts.any(1)))
     of_all, of_set = (
         one + evidence_of_others(refining.counts, who) - log_number_of_sets(n_annotators, len(who))
         for one, who in ((bound_of_all, everyone), (bound, members))
     )
-    return max(of_all - of_set, 0.0)
+    if of_all > of_set or refining.counts[list(members)].sum() < MOST * refining.counts.sum():
+        return max(of_all - of_set, 0.0), False
+    lead = float(of_all + gain_by_subtypes(refining, constant) - of_set)
+    return max(lead, 0.0), lead > 0
+
+
+def gain_by_subtypes(refining: Refining, constant: Annotators) -> float:
+    """By how much all annotators explain the labels better where each class has two subtypes, nats."""
+    n_annotators, n_classes = refining.counts.shape
+    share = min(most_labels(n_classes) / refining.counts.sum(), 1.0)
+    sample = list(refining.parts.results(take_heard, constant, share))
+    labels = join_labels([labels for labels, _ in sample])
+    known = None if any(one is None for _, one in sample) else np.concatenate([one for _, one in sample])
+    if are_mostly_empty(n_annotators * n_classes**2, labels.n_rows):
+        return 0.0
+
+    def evidence_for(n_subtypes: int) -> dawid_skene.DawidSkeneEvidence:
+        onehot = encode_labels(labels, n_classes * n_subtypes, known=known, n_classes=n_classes)
+        return dawid_skene.DawidSkeneEvidence(onehot, 0.0, n_subtypes=n_subtypes)
+
+    limits: dict[str, Any] = {"max_iter": EM_ITER, "tol": EM_TOL}
+    votes, whole = dawid_skene.first_guess(labels, known), evidence_for(1)
+    first = SubtypeFit(dawid_skene.run(votes, whole, one_coin=False, learned=True, **limits), whole)
+    columns = labels.annotator * n_classes + labels.label
+    onehot = csr_array((np.ones(labels.n_rows), columns, labels.indptr), shape=(len(labels), n_annotators * n_classes))
+    divided = divide_classes(first, onehot, evidence_for, n_subtypes=SUBTYPES, **limits)
+    return (divided.trace.lower_bound - first.trace.lower_bound) / share
+
+
+def take_heard(
+    part: StudiedLabels, constant: Annotators, share: float
+) -> tuple[Labels, Int[np.ndarray, " sampled"] | None]:
+    """Return a share of the items with the labels that are heard, and the classes of gold items, if there are any."""
+    chosen = evenly_spaced(len(part.labels), share)
+    known = None if part.known is None else part.known[chosen]
+    return take_items(without(part.labels, constant), chosen), known
 
 
 def _with_learned_prior(

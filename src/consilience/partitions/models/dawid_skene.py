@@ -35,7 +35,7 @@ from consilience.consensus.labels.calibration import Calibration, no_calibration
 from consilience.consensus.labels.constant_annotators import constant_among, warn_of_constant
 from consilience.consensus.labels.dawid_skene import DawidSkeneEvidence, DawidSkeneState, columns_of, imagined_by_pairs
 from consilience.consensus.labels.dawid_skene_estimator import DawidSkene
-from consilience.consensus.labels.samples import most_labels, sampled_places
+from consilience.consensus.labels.samples import join_labels, most_labels, sampled_places
 from consilience.consensus.labels.shared_errors import count_independent, warn_of_shared_errors
 from consilience.errors import InputError
 from consilience.estimators.annotator_tables import tabulate_quality
@@ -102,7 +102,7 @@ def _calibration(model: DawidSkene, parts: Parts, heard: Heard, state: DawidSken
     first = np.cumsum([0] + [one.n_several for one in sizes])
     table = columns_of(state.model.log_table)
     found = list(parts.results(dawid_skene_sums.sample_labels, heard, first, places, state.log_weights, table))
-    sample = label_parts.join_labels([one.labels for one in found])
+    sample = join_labels([one.labels for one in found])
     q = np.concatenate([one.responsibilities for one in found])
     return model.calibration_of(sample, state, q, free=np.full(len(sample), True))
 

@@ -18,6 +18,7 @@ from consilience.consensus.labels.constant_annotators import counts_of, without
 from consilience.consensus.labels.copies import one_label_of_each
 from consilience.consensus.labels.dawid_skene import first_guess
 from consilience.consensus.labels.pairs_of_labels import PairSums
+from consilience.consensus.labels.samples import take_items
 from consilience.inference.parts import Additive
 from consilience.inference.product_distributions import (
     Expectation,
@@ -29,7 +30,6 @@ from consilience.inference.product_distributions import (
     posterior,
     shared_weights,
 )
-from consilience.partitions.models.label_parts import take_items
 from consilience.partitions.survey.label_survey import LabelPart
 
 Annotators = Bool[np.ndarray, " annotators"]

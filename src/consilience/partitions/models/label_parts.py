@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 
 from consilience.annotations import Labels
 from consilience.annotations.names import outside
 from consilience.consensus.labels.constant_annotators import count_labels
 from consilience.consensus.labels.copies import MOST_PAIRS, merge_groups
 from consilience.consensus.labels.copies_result import copies_of, say_who_weighs_together
+from consilience.consensus.labels.samples import join_labels, take_items
 from consilience.errors import AnnotationWarning, InputError
 from consilience.estimators.labels import MAX_TABLE_ENTRIES
 from consilience.estimators.parameters import is_auto
@@ -79,19 +80,6 @@ def count_items(part: LabelPart) -> int:
 # ---- samples of items
 
 
-def take_items(labels: Labels, chosen: Bool[np.ndarray, " items"]) -> Labels:
-    """Return some items with their labels."""
-    rows = chosen[labels.item]
-    place = np.cumsum(chosen) - 1
-    return replace(
-        labels,
-        items=pd.RangeIndex(int(chosen.sum())),
-        item=place[labels.item[rows]],
-        annotator=labels.annotator[rows],
-        label=labels.label[rows],
-    )
-
-
 def take_evenly_spaced(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
     """Return a share of the items; `first` are the numbers of the first items of all partitions."""
     return take_items(part.labels, evenly_spaced(len(part.labels), share, int(first[part.number])))
@@ -100,18 +88,6 @@ def take_evenly_spaced(part: LabelPart, first: Int[np.ndarray, " partitions"], s
 def take_given(part: LabelPart, first: Int[np.ndarray, " partitions"], share: float) -> Labels:
     """Return the labels of all annotators of the items of `take_evenly_spaced`."""
     return take_evenly_spaced(LabelPart(part.number, given_labels(part)), first, share)
-
-
-def join_labels(parts: list[Labels]) -> Labels:
-    """Join the labels of several partitions."""
-    first = np.cumsum([0, *map(len, parts)])
-    return replace(
-        parts[0],
-        items=pd.RangeIndex(int(first[-1])),
-        item=np.concatenate([start + part.item for start, part in zip(first, parts)]),
-        annotator=np.concatenate([part.annotator for part in parts]),
-        label=np.concatenate([part.label for part in parts]),
-    )
 
 
 def name_labels(labels: Labels, annotators: pd.Index, classes: pd.Index) -> Labels:

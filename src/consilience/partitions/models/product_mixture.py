@@ -27,6 +27,7 @@ from consilience.consensus.labels.copies import first_members
 from consilience.consensus.labels.mixture_result import NamedMixture, keep_best
 from consilience.consensus.labels.product_mixture import ProductMixtureState, draw_responsibilities, run
 from consilience.consensus.labels.product_mixture_estimator import ProductMixture
+from consilience.consensus.labels.samples import join_labels
 from consilience.errors import InputError
 from consilience.estimators.annotator_tables import tabulate_quality
 from consilience.inference.parts import Additive, LabelsInParts, Parts
@@ -138,8 +139,8 @@ def _starts(model: ProductMixture, parts: Parts, survey: Survey, n_components: i
         return [parts.total(first_sums)]
     first = np.cumsum([0, *parts.results(label_parts.count_items)])
     share = min(SAMPLE / max(survey.n_items, 1), 1.0)
-    sample = label_parts.join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
-    given = label_parts.join_labels(list(parts.results(label_parts.take_given, first, share)))
+    sample = join_labels(list(parts.results(label_parts.take_evenly_spaced, first, share)))
+    given = join_labels(list(parts.results(label_parts.take_given, first, share)))
     arranged = arrange(label_parts.name_labels(given, survey.annotators, survey.classes))
     # draws are in canonical order, as in memory; its inverse brings them to the sample's
     rows, onehot = np.argsort(arranged.items), encode_part(LabelPart(0, sample), n_components)
