@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from consilience import Groupings
 from consilience.consensus.groupings import co_occurrence
 from consilience.consensus.groupings.cspa_estimator import CSPA
+from consilience.consensus.groupings.meta_clustering_estimator import MetaClustering
 from consilience.errors import InputError
 from consilience.inference.spectral import degree_normalised_eigenpairs
 from consilience.metrics.clusterings import nmi
@@ -72,6 +73,25 @@ def test_recovers_clusters_and_their_number(n_clusters, crowd):
     assert nmi(truth, model.labels_) > 0.95
     assert model.notes_ == []
     assert len(model.eigenvalues_) == (9 if n_clusters == "auto" else 3)
+
+
+def many_clusters():
+    """Sorts of 45 clusters, of 8 items each."""
+    return simulate_crowd(np.arange(360) % 45, n_annotators=15, accuracy=0.8, random_state=0)
+
+
+@pytest.mark.parametrize("model", [CSPA, MetaClustering])
+def test_the_largest_gap_may_lie_beyond_the_numbers_considered_at_first(model):
+    """Among the first 30 numbers, the largest gap was after 2 clusters."""
+    found = model(random_state=0).fit(many_clusters())
+    assert found.n_clusters_ == 45
+    assert nmi(np.arange(360) % 45, found.labels_) == 1
+    assert model(max_clusters=29, random_state=0).fit(many_clusters()).n_clusters_ <= 29
+
+
+def test_groupings_of_few_of_the_items_do_not_widen_the_numbers_considered():
+    few = simulate_crowd(np.arange(360) % 45, n_annotators=15, items_each=60, accuracy=0.8, random_state=0)
+    assert len(CSPA(random_state=0).fit(few).eigenvalues_) == 31
 
 
 def test_an_unseen_pair_does_not_count_as_apart():

@@ -14,6 +14,7 @@ relative to the size of the cluster.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from consilience.annotations import Groupings
+from consilience.consensus.groupings.number_of_clusters import see_most, wider_and_wider
 from consilience.errors import InputError
 from consilience.inference.clusters import agreement_of_counts, determined_clusters, kmeans, numbered_by_size
 from consilience.inference.memberships import Memberships, parts, shares_together
@@ -88,14 +90,41 @@ def partition(seen: Seen, n_clusters: int | None, max_clusters: int, *, rng: np.
     if determined is not None:
         return Partition(numbered_by_size(determined), np.empty(0), len(part) - len(linked))
     n_parts = len(np.unique(part[linked]))
-    # one eigenvalue more, for the gap after the last
-    wanted = max(max_clusters + 1, n_parts) if n_clusters is None else n_clusters
-    values, vectors = degree_normalised_eigenpairs(share[linked][:, linked], min(wanted, len(linked)))
-    number = eigengap(values, max(2, n_parts)) if n_clusters is None else min(n_clusters, len(linked))
+    number, values, vectors = leading_axes(
+        share[linked][:, linked], n_clusters, max_clusters, n_parts, widens=see_most(memberships)
+    )
     found = kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=10)
     cluster = np.full(memberships.n_items, -1)
     cluster[linked] = own_of_parts(found, part[linked])
     return Partition(numbered_by_size(_with_loners(memberships, part, cluster)), values, len(part) - len(linked))
+
+
+def leading_axes(
+    share: csr_array, n_clusters: int | None, max_clusters: int, n_parts: int, *, widens: bool
+) -> tuple[int, Float[np.ndarray, " components"], Float[np.ndarray, "items components"]]:
+    """Return the number of clusters, and the leading eigenvalues and eigenvectors, in as many components or more.
+
+    Gaps beyond the eigenvalues considered are at most as large as the last of these. While that leaves place for a
+    larger one, twice as many are considered, unless the user set the bound or groupings hold small parts of the items.
+
+    Parameters
+    ----------
+    share : (items, items) shares of groupings that put two items together.
+    n_clusters : None for that with the largest gap.
+    max_clusters : largest number considered at first.
+    n_parts : fewest clusters.
+    widens : whether groupings are of most of the items, see `number_of_clusters`.
+    """
+    n_items, fewest = share.shape[0], max(2, n_parts)
+    if n_clusters is not None:
+        return min(n_clusters, n_items), *degree_normalised_eigenpairs(share, min(n_clusters, n_items))
+    wider = wider_and_wider("auto", max_clusters, n_items) if widens else ()
+    for numbers in chain([range(max_clusters + 1)], wider):
+        # one eigenvalue more, for the gap after the last
+        values, vectors = degree_normalised_eigenpairs(share, min(max(numbers[-1] + 1, n_parts), n_items))
+        if values[-1] <= -np.diff(values)[fewest - 1 :].min(initial=0.0):
+            break
+    return eigengap(values, fewest), values, vectors
 
 
 def eigengap(eigenvalues: Float[np.ndarray, " components"], fewest: int) -> int:

@@ -30,7 +30,8 @@ class CSPA(GroupingConsensus):
     n_clusters : "auto" or int, default="auto"
         "auto": the number, from 2 to `max_clusters`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
-        Largest number that "auto" considers.
+        Largest number that "auto" considers. At this default, up to four times as many while a larger gap may
+        follow, where groupings hold most items.
     random_state : int, RandomState, Generator or None, default=None
         An int makes the result reproducible.
 

@@ -39,7 +39,8 @@ class MetaClustering(GroupingConsensus):
     n_views : "auto" or int, default="auto"
         "auto": the number, from 1 to `max_views`, with the largest gap between eigenvalues.
     max_clusters : int, default=30
-        Largest number of clusters that "auto" considers.
+        Largest number of clusters that "auto" considers. At this default, up to four times as many while a larger gap
+        may follow, where groupings hold most items.
     max_views : int, default=10
         Largest number of views that "auto" considers.
     random_state : int, RandomState, Generator or None, default=None

@@ -58,7 +58,7 @@ class NumberJudge:
     @property
     def sees_most(self) -> bool:
         """Whether the median grouping has most of the items."""
-        return float(np.median(self.memberships.grouping_sizes)) >= WHOLE * self.memberships.n_items
+        return see_most(self.memberships)
 
     def agreement(self, cluster: Clusters) -> float:
         """Mean agreement of the annotators with clusters; NaN where nobody's is defined."""
@@ -84,6 +84,11 @@ class NumberJudge:
     @property
     def _weights(self) -> Weights:
         return np.ones(self.memberships.n_annotators) if self.weights is None else self.weights
+
+
+def see_most(memberships: Memberships) -> bool:
+    """Return whether the median grouping has most of the items."""
+    return float(np.median(memberships.grouping_sizes)) >= WHOLE * memberships.n_items
 
 
 def about_as_good(agreement: Float[np.ndarray, "numbers annotators"], weights: Weights) -> Bool[np.ndarray, " numbers"]:

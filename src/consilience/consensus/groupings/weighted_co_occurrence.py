@@ -14,11 +14,12 @@ import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
 
-from consilience.consensus.groupings.co_occurrence import Seen, eigengap, own_of_parts
+from consilience.consensus.groupings.co_occurrence import Seen, leading_axes, own_of_parts
+from consilience.consensus.groupings.number_of_clusters import see_most
 from consilience.inference.clusters import determined_clusters, quick_kmeans
 from consilience.inference.memberships import shares_together
 from consilience.inference.reweighted import MOST_DENSE, Clusters, Weights
-from consilience.inference.spectral import degree_normalised_eigenpairs, rows_of_length_one
+from consilience.inference.spectral import rows_of_length_one
 
 STARTS = 2  # of k-means
 
@@ -50,10 +51,9 @@ class Partitioning:
         if self.determined or not len(linked):
             return self.fitted
         n_parts = len(np.unique(part[linked]))
-        wanted = max(self.max_clusters + 1, n_parts) if self.n_clusters is None else self.n_clusters
-        values, vectors = degree_normalised_eigenpairs(share[linked][:, linked], min(wanted, len(linked)))
-        auto = eigengap(values, max(2, n_parts))
-        number = auto if self.n_clusters is None else min(self.n_clusters, len(linked))
+        number, _, vectors = leading_axes(
+            share[linked][:, linked], self.n_clusters, self.max_clusters, n_parts, widens=see_most(memberships)
+        )
         found = quick_kmeans(rows_of_length_one(vectors[:, :number]), number, rng=rng, n_init=STARTS)
         found = own_of_parts(found, part[linked])
         # items that were put with no other keep their clusters, numbered after the others
