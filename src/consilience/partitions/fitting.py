@@ -44,9 +44,9 @@ def fit(
 
     Up to rounding the fit is that of ``model.fit`` on the whole table, if this is not larger than the samples:
 
-    - DawidSkene finds the temperature from items of about 100,000 labels. DawidSkene, ProductMixture and StagewiseEM
-      find copies from items of about 1,500,000 pairs of labels. Their p values always come from another order of the
-      items than in memory.
+    - DawidSkene finds the temperature from items of about 100,000 labels, and StagewiseEM from as many whether classes
+      have subtypes. DawidSkene, ProductMixture and StagewiseEM find copies from items of about 1,500,000 pairs of
+      labels. Their p values always come from another order of the items than in memory.
     - ProductMixture draws random starts for 100,000 items.
     - KCC, MECC, MCVC and SubsetFusion read labels as groupings: items with the same label by an annotator form a group.
       The runs of KCC begin with 100,000 items. SubsetFusion finds the number of clusters, and the clusters to begin

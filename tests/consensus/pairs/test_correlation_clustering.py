@@ -141,6 +141,20 @@ def test_the_answer_is_the_best_of_all_partitions(seeds):
 
 
 @pytest.mark.parametrize(
+    ("n_items", "bell"), [(1, 1), (2, 2), (9, 21_147), pytest.param(12, 4_213_597, marks=pytest.mark.slow)]
+)
+def test_every_partition_is_listed_once(n_items, bell):
+    """As many as Bell's number, all different, and each new cluster has the next number."""
+    seen = np.zeros(0, dtype=np.int64)
+    for codes in core.all_partitions(n_items, 100_000):
+        highest = np.maximum.accumulate(codes, axis=1)
+        assert (codes[:, 0] == 0).all()
+        assert (codes[:, 1:] <= highest[:, :-1] + 1).all()
+        seen = np.append(seen, codes.astype(np.int64) @ np.int64(n_items) ** np.arange(n_items))
+    assert len(np.unique(seen)) == len(seen) == bell
+
+
+@pytest.mark.parametrize(
     ("n_items", "seeds"),
     [
         (10, range(8)),
