@@ -4,7 +4,8 @@
     python -m benchmarks.few_labels simulated          one of the two
 
 Errors, means of odd draws: the rule was chosen on even ones, and of the recorded sets on bluebird, dog, rte, cf_amt,
-zencrowd_in and sentiment. In simulated crowds annotators have habits of their own, and very unequal numbers of labels.
+zencrowd_in and sentiment; sp_amt, adult and fact_eval were not used. In simulated crowds annotators have habits of
+their own, and very unequal numbers of labels.
 """
 
 import sys
@@ -23,7 +24,6 @@ from consilience.errors import AnnotationWarning
 
 DRAWS = (1, 3, 5, 7, 9)
 OF_RECORDED = (1, 3)
-LARGE = ("adult", "fact_eval")  # left out for their time
 EACH = (2, 3, 0)  # labels an item; 0 for all
 N_ITEMS, N_ANNOTATORS = 600, 60
 
@@ -104,7 +104,7 @@ def crowds(part: str) -> Iterator[tuple[str, list[Crowd]]]:
             for each in (2, 3, 6):
                 yield f"{kind}, {each} labels an item", [habitual(draw, kind, each) for draw in DRAWS]
         return
-    for name in (name for name in RECORDED if name not in LARGE):
+    for name in RECORDED:
         for each in EACH:
             draws = OF_RECORDED[: None if each else 1]
             yield f"{name}, {each or 'all'} labels", [thinned(name, each, draw) for draw in draws]

@@ -10,7 +10,7 @@ from consilience import Labels
 from consilience.analysis.certainty import certainty
 from consilience.consensus import DawidSkene
 from consilience.consensus.labels import choice_of_prior
-from consilience.consensus.labels.annotator_models import Hierarchical
+from consilience.consensus.labels.annotator_models import NO_PULL, Hierarchical
 from consilience.consensus.labels.choice_of_prior import (
     FEWEST,
     PULL,
@@ -20,6 +20,8 @@ from consilience.consensus.labels.choice_of_prior import (
     correlate_with_others,
     has_collapsed,
 )
+from consilience.consensus.labels.dawid_skene import imagined_sizes
+from consilience.consensus.labels.weighted_labels import WeightedDawidSkene
 from consilience.simulation import simulate_labels
 from tests.consensus.labels.test_annotator_models import random_counts
 
@@ -128,11 +130,17 @@ def test_the_prior_keeps_the_concentration_from_growing_without_limit():
 
 
 @pytest.mark.slow
-def test_certainty_draws_under_the_same_prior():
-    """Draws under the ordinary prior gather the items in one class, and repeat less of the fit."""
-    crowd = habitual(12)
-    model = DawidSkene().fit(crowd.labels)
-    stays = [certainty(model, crowd.labels, n_draws=10).items["stays"].mean()]
-    model.is_cautious_ = False
-    stays.append(certainty(model, crowd.labels, n_draws=10).items["stays"].mean())
-    assert stays[0] > stays[1]
+@pytest.mark.parametrize(("seed", "pull", "sizes_of"), [(12, PULL, cautious_sizes), (10, NO_PULL, imagined_sizes)])
+def test_certainty_draws_under_the_same_prior(seed, pull, sizes_of, monkeypatch):
+    labels, read = habitual(seed).labels, []
+    model = DawidSkene().fit(labels)
+    of = WeightedDawidSkene.of
+
+    def spy(encoded, q, sizes, **settings):
+        read.append((sizes, settings["pull"]))
+        return of(encoded, q, sizes, **settings)
+
+    monkeypatch.setattr(WeightedDawidSkene, "of", spy)
+    certainty(model, labels, n_draws=2, random_state=0)
+    assert read[0][1] == pull
+    np.testing.assert_allclose(read[0][0], sizes_of(labels))
