@@ -27,7 +27,7 @@ import pandas as pd
 from benchmarks.people.grouping_crowds import CARD_SORTS, FREE_SORTS, pictures, sorts
 from consilience import Groupings, Labels
 from consilience.analysis.certainty import repeated_pairs
-from consilience.analysis.certainty_models import people_behind
+from consilience.analysis.certainty_models import fewest_people, people_behind
 from consilience.consensus import (
     CSPA,
     KCC,
@@ -40,7 +40,6 @@ from consilience.consensus import (
     SubsetFusion,
 )
 from consilience.datasets import load_crowd_labels
-from consilience.inference.reweighted import FEWEST_PEOPLE
 from consilience.inspection import certainty
 from consilience.semisupervised import MCVC, MECC, PartitionLabelModel
 
@@ -55,7 +54,7 @@ MOST_ITEMS = 500  # of a recorded crowd of labels
 PICTURES = ("scenes", "birds5")
 FEWEST = 8  # recorded people
 N_STARTS = 8  # of MECC and MCVC
-SOME_KINDS = ("clear", "hard", "at random", "two schools")  # for these two
+SOME_KINDS = ("clear", "hard", "at random", "two schools")  # for MCVC
 MARKERS = "osD^v<P>*Xph"
 
 PEOPLE = ("simulated", "recorded")
@@ -182,7 +181,7 @@ def compare(
 
     start = time.perf_counter()
     model = fitted(first)
-    if people_behind(model, first)[0].max() + 1 < FEWEST_PEOPLE:
+    if people_behind(model, first)[0].max() + 1 < fewest_people(model):
         return None
     between = time.perf_counter()
     found = certainty(model, first, X, n_draws=N_CERTAINTY_DRAWS, random_state=draw)
@@ -201,13 +200,17 @@ def compare(
 
 
 def simulated(
-    make: Callable[[], Any], of: Callable[..., Crowd], draws: list[int], kinds: tuple[str, ...] = ()
+    make: Callable[[], Any],
+    of: Callable[..., Crowd],
+    draws: list[int],
+    kinds: tuple[str, ...] = (),
+    numbers: tuple[int, ...] = N_PEOPLE,
 ) -> Iterator[tuple[str, Compared | None]]:
-    """Compare on each kind of simulated crowd, or on some."""
+    """Compare on each kind of simulated crowd, or on some, of some numbers of people."""
     for number, (name, kind) in enumerate(KINDS.items()):
         if kinds and name not in kinds:
             continue
-        for n_people in N_PEOPLE:
+        for n_people in numbers:
             for draw in draws:
                 rng = np.random.default_rng([draw, number, n_people])
                 crowd = of(kind, rng)
@@ -275,8 +278,11 @@ def of_features(draws: list[int]) -> Iterator[tuple[str, Compared | None]]:
 
 
 def of_views(make: Callable[[], Any], draws: list[int]) -> Iterator[tuple[str, Compared | None]]:
-    """Compare models whose fits take long on some kinds of people who sort."""
-    yield from simulated(make, of_sorts, draws, SOME_KINDS)
+    """Compare on some kinds of people who sort, as fits take long; or on all, of as many people as a model needs."""
+    if (fewest := fewest_people(make())) > N_PEOPLE[0]:
+        yield from simulated(make, of_sorts, draws, numbers=(fewest, N_PEOPLE[-1]))
+    else:
+        yield from simulated(make, of_sorts, draws, SOME_KINDS)
     yield from recorded(make, "sorts", lambda name: sorts(name).annotations, CARD_SORTS, draws[:1])
 
 

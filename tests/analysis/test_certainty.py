@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience import Groupings, Labels, Pairs
 from consilience.analysis.certainty import certainty_of_report, chance_share, repeated_pairs
-from consilience.analysis.certainty_models import BUILDERS, people_behind
+from consilience.analysis.certainty_models import BUILDERS, FEWEST, people_behind
 from consilience.analysis.findings import findings
 from consilience.consensus import (
     CSPA,
@@ -67,7 +67,8 @@ def labels(right, **given):
 
 
 def fitted(name, right, **given):
-    """A fitted model of this name, and its annotations."""
+    """A fitted model of this name, and its annotations, by as many people as it needs."""
+    given["n_people"] = max(given.get("n_people", 12), FEWEST.get(name, 0))
     if name in OF_LABELS:
         found = labels(right, **given)
         return OF_LABELS[name]().fit(found), found
@@ -86,7 +87,7 @@ def test_a_unanimous_crowd_is_repeated(name):
     assert found.repeats > 0.98  # a class is drawn from its probability, which is less than 1 for labels
     assert (found.items["stays"] > 0.9).all()
     assert found.n_clusters["share"].idxmax() == 3
-    assert found.n_people == 12
+    assert found.n_people == max(12, FEWEST.get(name, 0))
 
 
 SLOW = ("CorrelationClustering", "MECC", "MCVC")
@@ -344,7 +345,8 @@ def test_weights_of_next_to_nothing_leave_every_model_whole(name, monkeypatch):
 
 @pytest.mark.parametrize("name", some_quick(["MECC", "CorrelationClustering", "MCVC"]))
 def test_judged_pairs_have_a_certainty(name):
-    judged = sorts(0.9, n_items=12, n_people=5).to_pairs()
+    n_people = FEWEST.get(name, 5)
+    judged = sorts(0.9, n_items=12, n_people=n_people).to_pairs()
     pairs = Pairs.from_frame(judged.to_frame().iloc[::2], items=[*range(12), "unjudged"])
     model = OF_GROUPINGS[name]()
     with warnings.catch_warnings():
@@ -352,21 +354,37 @@ def test_judged_pairs_have_a_certainty(name):
         model = model.fit(None, pairs) if name in WITH_FEATURES else model.fit(pairs)
     found = certainty(model, pairs, n_draws=10, random_state=0)
     assert found.repeats > 0.8
-    assert found.n_people == 5
+    assert found.n_people == n_people
     right = model.labels_[pairs.item_a] == model.labels_[pairs.item_b]
     agreement = pd.Series(right == pairs.same).groupby(pairs.annotator).mean()
     np.testing.assert_allclose(found.annotators["agreement"], agreement)
-    assert "Another 5 people" in str(findings(model, pairs, certainty=found))
+    assert f"Another {n_people} people" in str(findings(model, pairs, certainty=found))
 
 
 def test_features_of_views_are_needed():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3, 2))[np.arange(21) % 3] + rng.standard_normal((21, 2))
-    given = sorts(0.6)
+    given = sorts(0.6, n_people=15)
     model = MECC(3, n_init=8, random_state=0).fit(X, given)
     assert certainty(model, given, X, n_draws=3, random_state=0).n_draws == 3
     with pytest.raises(InputError, match="MECC was fitted to 2 features"):
         certainty(model, given, n_draws=3)
+
+
+def test_mecc_says_nothing_of_others_where_draws_were_surer_than_others():
+    model = MECC(3, n_init=2, random_state=0).fit(None, given := sorts(0.9, n_people=14))
+    with pytest.raises(InputError, match=r"certainty over people of MECC needs at least 15 people.*Got 14\.$"):
+        certainty(model, given)
+    assert "cannot be told from 14 people, who may agree more, or less, than others by chance: ask at least 15." in str(
+        findings(model, given)
+    )
+
+
+def test_draws_of_mecc_find_no_more_clusters_than_the_fit():
+    """Six people of weight 2 or more repeat their noise; draws found up to eight clusters, where the fit has few."""
+    model = MECC(8, n_init=8, random_state=0).fit(None, given := sorts(0.3, n_people=15))
+    found = certainty(model, given, n_draws=10, random_state=0)
+    assert found.draws.max() < model.n_clusters_
 
 
 def test_a_view_that_others_hold_is_not_repeated():

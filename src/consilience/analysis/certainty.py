@@ -30,10 +30,12 @@ from sklearn.pipeline import Pipeline
 from consilience.analysis.capabilities import attributes
 from consilience.analysis.certainty_models import (
     BUILDERS,
+    FEWEST,
     NEED_FEATURES,
     Fitted,
     build_reweighted,
     count_rows,
+    fewest_people,
     people_behind,
 )
 from consilience.analysis.clustering import FoundClusters
@@ -50,7 +52,7 @@ from consilience.inference.clusters import agreement_with
 from consilience.inference.memberships import Memberships
 from consilience.inference.progress import counting
 from consilience.inference.randomness import spawn_generator
-from consilience.inference.reweighted import FEWEST_PEOPLE, weights_of_another_group
+from consilience.inference.reweighted import weights_of_another_group
 from consilience.inference.threads import one_blas_thread
 
 LOW, HIGH = 0.05, 0.95  # quantiles of intervals
@@ -181,8 +183,8 @@ def certainty(
     Raises
     ------
     InputError
-        The people of this model cannot be weighed; there are fewer than four; or annotations or features are not
-        those of the fit.
+        The people of this model cannot be weighed; there are fewer than four, or than fifteen for MECC; or annotations
+        or features are not those of the fit.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -226,13 +228,18 @@ def certainty(
 def few_people(estimator: Any, annotations: Groupings | Labels | Pairs) -> str:
     """Say in a sentence that what others would repeat cannot be told from so few people; "" if they are enough."""
     number = int(people_behind(estimator, annotations)[0].max(initial=-1)) + 1
-    if not 0 < number < FEWEST_PEOPLE:
+    fewest = fewest_people(estimator)
+    if not 0 < number < fewest:
         return ""
-    who = "one person" if number == 1 else f"{NUMBERS[number]} people"
+    who = "one person" if number == 1 else f"{_in_words(number)} people"
     return (
         f"How far others would repeat this cannot be told from {who}, who may agree more, or less, than others by "
-        f"chance: ask at least {NUMBERS[FEWEST_PEOPLE]}."
+        f"chance: ask at least {_in_words(fewest)}."
     )
+
+
+def _in_words(number: int) -> str:
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 def certainty_of_report(
@@ -290,10 +297,11 @@ def _arrange(
     arranged = arrange(given, features)
     ordered, items = arranged.ordered, arranged.items
     person, group = people_behind(estimator, ordered)
-    if (n_people := int(person.max(initial=-1)) + 1) < FEWEST_PEOPLE:
+    if (n_people := int(person.max(initial=-1)) + 1) < (fewest := fewest_people(estimator)):
+        of_model = f" of {type(estimator).__name__}" if type(estimator).__name__ in FEWEST else ""
         raise InputError(
-            f"The certainty over people needs at least {NUMBERS[FEWEST_PEOPLE]} people, whose labels decide: fewer do "
-            f"not show how far others would differ. Got {NUMBERS[n_people]}."
+            f"The certainty over people{of_model} needs at least {_in_words(fewest)} people, whose labels decide: "
+            f"fewer do not show how far others would differ. Got {_in_words(n_people)}."
         )
     q = posterior_of(estimator)[items]
     known = attributes(estimator, ["_gold"]).get("_gold", np.full(len(items), MISSING))[items]

@@ -32,7 +32,7 @@ from consilience.estimators.grouping_copies import weighing_together
 from consilience.inference.clusters import determined_clusters
 from consilience.inference.pair_evidence import PairEvidence
 from consilience.inference.product_distributions import shared_weights
-from consilience.inference.reweighted import Clusters, Reweighted, Weights
+from consilience.inference.reweighted import FEWEST_PEOPLE, Clusters, Reweighted, Weights
 from consilience.semisupervised.mcvc import MCVCProblem
 from consilience.semisupervised.mcvc_estimator import prior_of
 from consilience.semisupervised.partition_label_model import PartitionLabelModelProblem
@@ -241,7 +241,7 @@ def _views(fitted: Fitted) -> Reweighted:
     n_features = attributes(estimator, ["n_features_in_"]).get("n_features_in_", 0)
     _require_features(fitted, n_features)
     evidence = PairEvidence.of(own, implied=estimator.implied_pairs)
-    n_clusters = min(int(estimator.n_clusters), len(own))
+    n_clusters = max(found.shape[1] for found in estimator.view_responsibilities_)
     problem = MCVCProblem.of(fitted.features[:, :n_features], evidence, prior_of(estimator), n_clusters)
     phi = estimator.view_probabilities_.reindex(own.annotators)
     eta = np.zeros((len(own), n_clusters, len(estimator.views_)))
@@ -315,6 +315,17 @@ BUILDERS: dict[str, Callable[[Fitted], Reweighted]] = {
     "SubsetFusion": _subset_fusion,
 }
 NEED_FEATURES = ("MCVC", "MECC", "PartitionLabelModel")  # models that need the features of the fit, if there were any
+
+
+# MECC finds one cluster in the groupings of very few people, and some in their noise where they are a few more
+FEWEST = {
+    "MECC": 15
+}  # people of whom draws were as sure as others repeated (benchmarks/certainty.py), else `FEWEST_PEOPLE`
+
+
+def fewest_people(estimator: Any) -> int:
+    """Return how many people must decide, so that what others would repeat is stated."""
+    return FEWEST.get(type(estimator).__name__, FEWEST_PEOPLE)
 
 
 def places_of_copies(estimator: Any, annotators: pd.Index) -> Int[np.ndarray, " annotators"]:

@@ -9,10 +9,12 @@ q(α_m), q(β_m) and φ_m are of one annotator each. So an annotator of weight 2
 
 Decided here
 ------------
-A draw takes a few sweeps from two starts, and keeps that of the higher bound: the clusters of the fit, and, in each
-view, as many clusters from the leading eigenvectors of the weighted evidence, as in the spectral starts of a fit. There
-are no views but those of the fit. The clusters of a draw are those of the view that the most people hold under the
-weights, as `labels_` are those of the view that the most people hold.
+A draw takes a few sweeps from several starts, and keeps that of the highest bound: in each view, as many clusters as
+in the fit from the leading eigenvectors of the weighted evidence, as in the spectral starts of a fit, and random ones.
+There are no views but those of the fit, and no more clusters than its largest view has: people who count several times
+repeat what they said at random, which further clusters would take for evidence. The fitted clusters are no start, since
+draws would stay near them. The clusters of a draw are those of the view that the most people hold under the weights, as
+`labels_` are those of the view that the most people hold.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from consilience.semisupervised.mcvc import (
 )
 from consilience.semisupervised.mcvc_search import join_restarts, soften_clusters, view_weights, with_clusters
 
-SWEEPS = 4  # of a draw
+SWEEPS = 8  # of a draw
+N_RANDOM = 3  # starts of a draw
 SWEEPS_AT_FIT = 3  # to learn the annotators and the weights again from the fitted clusters
 OF_FEATURES = 8.0  # of the spectral start, in judgements: see `evidence_operator`
 
@@ -76,7 +79,7 @@ class WeightedMCVC:
 
     def responsibilities(self, weights: Weights, rng: np.random.Generator) -> Float[np.ndarray, "items clusters"]:
         """Return η of the view that the most people hold, under weights of the annotators."""
-        state = join_restarts([self.state, self._spectral_start(weights, rng)])
+        state = join_restarts([self._spectral_start(weights, rng), *(self._random_start(rng) for _ in range(N_RANDOM))])
         for _ in range(SWEEPS):
             every = np.arange(state.eta.shape[2])
             state = self.problem.update_weights(state, every)
@@ -112,6 +115,12 @@ class WeightedMCVC:
             found = spectral_clusters(operator, n_clusters, rng=rng)
             eta[:, :, view] = soften_clusters(found, problem.n_clusters)
         return with_clusters(problem, state, eta, np.arange(eta.shape[2]))
+
+    def _random_start(self, rng: np.random.Generator) -> MCVCState:
+        """Clusters of each view at random."""
+        n_items, n_clusters, n_views = self.state.eta.shape
+        drawn = (soften_clusters(rng.integers(n_clusters, size=n_items), n_clusters) for _ in range(n_views))
+        return with_clusters(self.problem, self.state, np.stack(list(drawn), axis=2), np.arange(n_views))
 
     def _bounds(self, state: MCVCState, weights: Weights) -> Float[np.ndarray, " restarts"]:
         """What the starts differ in: the weighted terms of the annotators, and those of the clusters."""

@@ -102,10 +102,6 @@ def how_rough(subject: Subject, found: Certainty) -> list[str]:
     """Say where the figures were found to be off on crowds of this kind; see the page on certainty of the docs."""
     words, annotations = current_words(), subject.annotations
     sentences = []
-    if type(subject.estimator).__name__ == "MECC":
-        sentences.append(
-            "Of MECC, these figures are rough: of simulated crowds, others mostly repeated more than was stated."
-        )
     if subject.segments is not None and subject.segments.n_segments > 1:
         sentences.append(
             f"The {words.annotators} hold several views. Which of them prevails among others is a matter of chance, so "
