@@ -15,6 +15,7 @@ QUICK = {name: {} for name in registry.ESTIMATORS} | {
     "ProductMixture": {"max_iter": 30},
     "DawidSkene": {"max_iter": 30},
     "OrdinalRatings": {"max_iter": 30},
+    "TagConsensus": {"max_iter": 30},
     "SpectralEM": {"n_init": 2, "n_starts": 20, "max_iter": 30, "random_state": 0},
     "StagewiseEM": {"max_iter": 10, "refine": None},
     "SubsetFusion": {"max_clusters": 4, "random_state": 0},

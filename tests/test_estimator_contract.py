@@ -96,9 +96,17 @@ def not_applicable(name):
         return MEASUREMENTS | FITTED_BEFORE
     if name == "SpectralEM":
         return FEW_ANNOTATORS
+    if name == "TagConsensus":
+        return NAMES_OF_SETS
     if not reads_features(name):
         return {} if answers_in_classes(name) else MEASUREMENTS
     return REQUIRES_ANNOTATIONS
+
+
+NAMES_OF_SETS = dict.fromkeys(
+    ["check_methods_sample_order_invariance", "check_methods_subset_invariance", "check_fit_idempotent"],
+    "subtracts predictions, and the name of a set of several tags is text",
+)
 
 
 MEASUREMENTS = {

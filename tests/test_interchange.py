@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from consilience import Groupings, Labels, registry
-from consilience.consensus import KCC, DawidSkene, MajorityVote
+from consilience.consensus import KCC, DawidSkene, MajorityVote, TagConsensus
 from consilience.errors import InputError, UnannotatedWarning
 from consilience.interchange import to_argilla, to_cleanlab, to_columns, to_crowdkit, to_label_studio, to_obs
 from tests.quick_cases import some_quick
@@ -74,6 +74,23 @@ def test_tasks_of_label_studio(model):
     assert (prediction["result"][0]["from_name"], prediction["model_version"]) == ("animal", "DawidSkene")
     assert prediction["score"] == model.responsibilities_[1].max()
     assert tasks[4]["predictions"] == []
+
+
+def test_tags_are_lists():
+    """Each tool gets the tags of an item, as places, as choices, or as a list of names."""
+    said = pd.DataFrame(
+        {"item": [*"aabbcc"], "annotator": [*"xy"] * 3, "tag": ["red|big", "big|red", "", "", "big", "big"]}
+    )
+    model = TagConsensus().fit(said)
+    assert model.labels_.tolist() == ["big, red", "(no tag)", "big"]
+    cleanlab = to_cleanlab(model)
+    assert (cleanlab.labels, cleanlab.classes.tolist()) == ([[0, 1], [], [0]], ["big", "red"])
+    np.testing.assert_array_equal(cleanlab.pred_probs, model.probabilities_)
+    assert to_columns(model)["tags"] == [["big", "red"], [], ["big"]]
+    shown = {item: {"text": item} for item in "abc"}
+    studio = [task["predictions"][0]["result"][0]["value"]["choices"] for task in to_label_studio(model, shown)]
+    assert studio == [["big", "red"], [], ["big"]]
+    assert [record["label"] for record in to_argilla(model, shown)] == studio
 
 
 def test_records_of_argilla(model):

@@ -25,6 +25,7 @@ PARAMETERS = {
     "DawidSkene": {},
     "ProductMixture": {"n_clusters": 4, "n_init": 3, "random_state": 0},
     "OrdinalRatings": {"levels": list("pqrs")},
+    "TagConsensus": {},
     "SpectralEM": {"n_init": 2, "n_starts": 20, "random_state": 0},
     "StagewiseEM": {},
     "SubsetFusion": {"max_clusters": 8, "random_state": 0},

@@ -269,6 +269,7 @@ CONFIGURED = {
         {"levels": [0, 1, 2, 3, 4], "copies": "auto"},
         {"tol": 0.0, "max_iter": 1},
     ],
+    "TagConsensus": [{"calibrate": False}, {"tol": 0.0, "max_iter": 1}],
     "SpectralEM": [{"groups": "modulo"}, *OF_LABELS],
     "StagewiseEM": [
         {"n_clusters": 1},

@@ -45,6 +45,7 @@ from consilience.consensus import (
     SpectralEM,
     StagewiseEM,
     SubsetFusion,
+    TagConsensus,
 )
 from consilience.inference.threads import one_blas_thread
 from consilience.semisupervised import (
@@ -121,6 +122,7 @@ MODELS: dict[str, tuple[Any, Callable[[int, int], Arguments], int]] = {  # with 
     "MajorityVote": (MajorityVote(), labels_of, 2000),
     "DawidSkene": (DawidSkene(), labels_of, 2000),
     "OrdinalRatings": (OrdinalRatings(levels=range(N_CLUSTERS)), labels_of, 2000),
+    "TagConsensus": (TagConsensus(), labels_of, 2000),
     "ProductMixture": (ProductMixture(N_CLUSTERS, random_state=0), labels_of, 2000),
     "SpectralEM": (SpectralEM(random_state=0), labels_of, 2000),
     "StagewiseEM": (StagewiseEM(), labels_of, 500),

@@ -7,7 +7,7 @@ that is not fitted is refused with scikit-learn's NotFittedError, and anything e
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,9 @@ def to_columns(model: Any) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list, each of length n_items
-        ``item``; ``cluster`` or ``label``, None for items of no cluster; and, if the model has probabilities,
-        ``probability`` of this cluster from 0 to 1, and ``probabilities``, a list with that of every cluster.
+        ``item``; ``cluster`` or ``label``, None for items of no cluster; ``tags``, a list of each item's, if it has
+        several; and, if the model has probabilities, ``probability`` of this cluster from 0 to 1, and
+        ``probabilities``, a list with that of every cluster.
 
     Examples
     --------
@@ -46,6 +47,8 @@ def to_columns(model: Any) -> dict[str, list[Any]]:
     """
     found = _Found.of(model)
     columns = {"item": found.items, found.clusters.column: found.names}
+    if found.tags is not None:
+        columns["tags"] = found.tags
     if found.probabilities is not None:
         columns["probability"] = found.certainty
         columns["probabilities"] = found.probabilities.tolist()
@@ -59,15 +62,15 @@ class CleanlabInput:
     Attributes
     ----------
     labels : ndarray of int, shape (n_items,)
-        Place of each item's cluster among `classes`.
+        Place of each item's cluster among `classes`; for tags a list of the places of each item's tags.
     pred_probs : ndarray, shape (n_items, n_classes)
-        Probability of each cluster, from 0 to 1.
+        Probability of each cluster, or of each tag, from 0 to 1.
     items : Index, shape (n_items,)
         The items, without those of no cluster, for which cleanlab has no value.
     classes : Index, shape (n_classes,)
     """
 
-    labels: Int[np.ndarray, " items"]
+    labels: Int[np.ndarray, " items"] | list[list[int]]
     pred_probs: Float[np.ndarray, "items classes"]
     items: pd.Index
     classes: pd.Index
@@ -75,6 +78,8 @@ class CleanlabInput:
 
 def to_cleanlab(model: Any) -> CleanlabInput:
     """Return clusters as integers and their probabilities, for ``find_label_issues(labels, pred_probs)`` and the like.
+
+    Tags are returned as the functions of ``cleanlab.multilabel_classification`` take them.
 
     Parameters
     ----------
@@ -94,6 +99,10 @@ def to_cleanlab(model: Any) -> CleanlabInput:
     if found.probabilities is None:
         raise InputError(f"{type(model).__name__} has no probabilities of clusters, which cleanlab needs.")
     clustered = found.clusters.codes >= 0
+    if found.tags is not None:
+        labels = [np.flatnonzero(row).tolist() for row in model.indicator_[clustered]]
+        tags = pd.Index(model.tags_, tupleize_cols=False)
+        return CleanlabInput(labels, model.probabilities_[clustered], model.items_[clustered], tags)
     return CleanlabInput(
         found.clusters.codes[clustered], found.probabilities[clustered], model.items_[clustered], found.clusters.index
     )
@@ -149,7 +158,8 @@ def to_label_studio(
     for item, name, certainty in _Found.of(model):
         predictions = []
         if name is not None:
-            result = {"from_name": from_name, "to_name": to_name, "type": "choices", "value": {"choices": [str(name)]}}
+            choices = list(map(str, name)) if isinstance(name, list) else [str(name)]
+            result = {"from_name": from_name, "to_name": to_name, "type": "choices", "value": {"choices": choices}}
             score = {} if certainty is None else {"score": certainty}
             predictions = [{"model_version": type(model).__name__, **score, "result": [result]}]
         tasks.append({"data": dict(_fields_of(data, item)), "predictions": predictions})
@@ -167,7 +177,7 @@ def to_argilla(
     fields : mapping of items to mappings
         The fields of each record: ``{"item 1": {"text": "…"}, …}``.
     question : str
-        Name of the ``LabelQuestion`` that the clusters answer.
+        Name of the ``LabelQuestion`` that the clusters answer, or of the ``MultiLabelQuestion`` that tags answer.
 
     Returns
     -------
@@ -184,7 +194,8 @@ def to_argilla(
     for item, name, certainty in _Found.of(model):
         record: dict[str, Any] = {"id": str(item)}
         if name is not None:
-            record |= {question: str(name), f"{question}.suggestion.agent": type(model).__name__}
+            answer = list(map(str, name)) if isinstance(name, list) else str(name)
+            record |= {question: answer, f"{question}.suggestion.agent": type(model).__name__}
             if certainty is not None:
                 record[f"{question}.suggestion.score"] = certainty
         shown = _fields_of(fields, item)
@@ -228,6 +239,7 @@ class _Found:
     clusters: FoundClusters
     names: list[Any]
     probabilities: np.ndarray | None
+    tags: list[list[Any] | None] | None = None
 
     @classmethod
     def of(cls, model: Any) -> _Found:
@@ -237,7 +249,11 @@ class _Found:
         known = [plain(name) for name in clusters.index]
         names = [known[code] if code >= 0 else None for code in clusters.codes]
         tells = can.has_probabilities and (can.is_probabilistic or can.counts_votes)  # ones and zeros would look sure
-        return cls([plain(item) for item in model.items_], clusters, names, model.responsibilities_ if tells else None)
+        found = cls([plain(item) for item in model.items_], clusters, names, model.responsibilities_ if tells else None)
+        if not can.has_tags:
+            return found
+        tags = [[plain(tag) for tag in model.tags_[row == 1]] for row in model.indicator_]
+        return replace(found, tags=[each if code >= 0 else None for each, code in zip(tags, clusters.codes)])
 
     @property
     def certainty(self) -> list[float | None]:
@@ -248,7 +264,7 @@ class _Found:
         return [row[code] if code >= 0 else None for row, code in zip(rows, self.clusters.codes, strict=True)]
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float | None]]:
-        return zip(self.items, self.names, self.certainty, strict=True)
+        return zip(self.items, self.names if self.tags is None else self.tags, self.certainty, strict=True)
 
 
 def _fields_of(values: Mapping[Hashable, Mapping[str, Any]], item: Hashable) -> Mapping[str, Any]:

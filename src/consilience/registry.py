@@ -107,6 +107,14 @@ ESTIMATORS: dict[str, Entry] = {
             "noise and lapses; the mean where they cannot be told.",
         ),
         Entry(
+            name="TagConsensus",
+            module="consilience.consensus",
+            kind="consensus",
+            reads=("labels",),
+            description="Tags of each item, where annotators may give it several or none, by annotators who miss some "
+            "and invent others, alike for all tags as far as they are.",
+        ),
+        Entry(
             name="ProductMixture",
             module="consilience.consensus",
             kind="consensus",

@@ -177,7 +177,7 @@ def test_scores_that_cannot_be_used(fails, study, features):
         (("--model", "KMeans"), "There is no model 'KMeans'; choose one of PartitionLabelModel, "),
         (
             ("--kind", "rows"),
-            "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels', 'ratings'.",
+            "Invalid value for '--kind': 'rows' is not one of 'groupings', 'pairs', 'labels', 'ratings', 'tags'.",
         ),
         (("--item", "thing"), "sorts.csv: There is no column 'thing'. Found 'item', 'Ann', 'Bo', 'Cy'."),
         (("--out", "sorts.csv"), "sorts.csv cannot be a folder, since a file of that name exists."),

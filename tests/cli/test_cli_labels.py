@@ -361,8 +361,8 @@ def test_report_of_other_labels(judged, fails):
         (("pairs.csv", "--model", "DawidSkene"), "pairs.csv: DawidSkene reads labels, and the file holds pairs."),
         (
             ("labels.csv", "--model", "PartitionLabelModel", "--gold", "gold.csv"),
-            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, OrdinalRatings, ProductMixture, "
-            "SpectralEM, StagewiseEM and DawidSkeneClassifier can use it.",
+            "PartitionLabelModel takes no --gold; MajorityVote, DawidSkene, OrdinalRatings, TagConsensus, "
+            "ProductMixture, SpectralEM, StagewiseEM and DawidSkeneClassifier can use it.",
         ),
         (
             ("labels.csv", "--model", "MajorityVote", "--history", "gold.csv"),

@@ -52,7 +52,7 @@ def random_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "with_features"), [key for key in CHOICES if key[0] != "ratings"]
+    ("kind", "with_features"), [key for key in CHOICES if key[0] not in ("ratings", "tags")]
 )  # those ask for --kind
 def test_the_kind_of_file_chooses_the_model_with_a_reason(kind, with_features, files, run, quick_report):
     features = ("--features", "features.csv") if with_features else ()

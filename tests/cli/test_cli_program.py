@@ -60,6 +60,7 @@ def test_commands_are_those_of_the_design():
             "predict",
             "difference",
             "plan",
+            "ask",
             "convert",
             "datasets",
         ),

@@ -322,7 +322,9 @@ def nonsense(random: Random) -> list[str]:
     return [random.choice(words) if random.random() < 0.6 else value(random) for _ in range(random.randint(0, 5))]
 
 
-OF_LABELS = {"MajorityVote", "DawidSkene", "OrdinalRatings", "ProductMixture", "SpectralEM", "StagewiseEM"}
+OF_LABELS = {
+    *("MajorityVote", "DawidSkene", "OrdinalRatings", "TagConsensus", "ProductMixture", "SpectralEM", "StagewiseEM")
+}
 COMMANDS = [fit] * 6 + [fuse] * 3 + [convert] * 4 + [predict] * 5 + [report] * 2 + [simulate] * 4
 COMMANDS += [datasets, compare, nonsense]
 

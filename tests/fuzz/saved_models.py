@@ -36,6 +36,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "DawidSkene": {"max_iter": 20},
     "ProductMixture": {"max_iter": 20, "n_init": 1, "random_state": 0},
     "OrdinalRatings": {"max_iter": 30},
+    "TagConsensus": {"max_iter": 30},
     "SpectralEM": {"n_init": 1, "n_starts": 10, "max_iter": 20, "random_state": 0},
     "StagewiseEM": {"max_iter": 10, "refine": None},
     "SubsetFusion": {"max_clusters": 4, "random_state": 0},

@@ -28,6 +28,7 @@ ATTRIBUTES = (
     "refined_",
     "responsibilities_",
     "restart_bounds_",
+    "tags_",
     "undecided_",
     "values_",
     "views_",
@@ -44,6 +45,7 @@ class Capabilities:
     rates_annotators : it has figures of every annotator.
     counts_votes : it has the share of votes for each cluster instead of a probability.
     has_values : it has a value of each item on a scale of levels.
+    has_tags : its classes are sets of tags, of which it has the probability of each.
     has_probabilities : it has the probability of each item's cluster.
     is_probabilistic : its probabilities can lie between 0 and 1, even if those of this fit do not.
     has_latent_space : clusters are Gaussians in a space that a network decodes.
@@ -66,6 +68,7 @@ class Capabilities:
     rates_annotators: bool
     counts_votes: bool
     has_values: bool
+    has_tags: bool
     has_probabilities: bool
     is_probabilistic: bool
     has_latent_space: bool
@@ -94,6 +97,7 @@ class Capabilities:
             rates_annotators="annotators_" in has,
             counts_votes="n_ties_" in has,
             has_values="values_" in has,
+            has_tags="tags_" in has,
             has_probabilities="responsibilities_" in has and bool(has.get("refined_", True)),
             is_probabilistic=names_classes or not has.keys().isdisjoint(("refined_", "lower_bound_")),
             has_latent_space="covariances_" in has,

@@ -17,6 +17,7 @@ from consilience.analysis.cut_figures import CutFigures, OwnClusters
 from consilience.analysis.fitted import is_standardized
 from consilience.analysis.group_names import count_group_names
 from consilience.analysis.label_quality import LabelQuality
+from consilience.analysis.tag_figures import tag_figures
 from consilience.annotations import Labels
 from consilience.annotations.names import plain
 from consilience.metrics.reliability import Reliability
@@ -28,6 +29,8 @@ WEAKEST = 3  # annotators shown
 EXAMPLES = 8  # items of a cluster
 CHOICES = 3  # names of a cluster that annotators use
 CERTAINTY = ("repeats", "low", "high", "chance", "n_people", "n_draws")
+OF_LABELLERS = ("n_labels", "agreement", "accuracy", "information")  # figures of annotators shown
+OF_TAGGERS = ("n_items", "sensitivity", "specificity")
 FITTED = {"prior_variance_": float, "lower_bound_": float, "n_iter_": int, "converged_": bool}
 
 
@@ -144,9 +147,19 @@ def _of_classes(found: Findings) -> dict[str, Any]:
         "n_known_classes": None,  # who fitted the model knows
         "agreement": _average(quality["agreement"], quality["n_labels"]),
         "information": _average(quality["information"], quality["n_labels"]),
-        "weakest_annotators": _weakest(quality, ["n_labels", "agreement", "accuracy", "information"]),
+        "weakest_annotators": _weakest(quality, [*OF_LABELLERS, *(OF_TAGGERS if found.can.has_tags else ())]),
         "caveats": found.told(found.can.notes),
+        **({"tags": _tags(model)} if found.can.has_tags else {}),
     }
+
+
+def _tags(model: Any) -> list[dict[str, Any]]:
+    """Return the figures of each tag."""
+    return [
+        {"tag": _json(tag), **{str(name): _figure(value) for name, value in row.items()}}
+        | {"n_items": int(row["n_items"]), "n_doubtful": int(row["n_doubtful"])}
+        for tag, row in tag_figures(model).iterrows()
+    ]
 
 
 def _shares_of_labels(found: Findings) -> pd.Series:

@@ -21,6 +21,7 @@ from consilience.analysis.annotator_frames import (
     frame_of_judges,
     frame_of_labels,
     frame_of_mapping,
+    frame_of_tags,
 )
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.certainty import Certainty, certainty_of_report
@@ -166,6 +167,8 @@ class Findings:
     @cached_property
     def reliability(self) -> dict[str, Reliability]:
         """See `reliability_of`; nothing for judgements of pairs."""
+        if self.can.has_tags:
+            return {}  # measures of agreement take one label of an annotator for an item
         if isinstance(self.annotations, Labels) and self.can.names_classes:
             return reliability_of(self.annotations)
         return reliability_of(self.groupings) if self.groups else {}
@@ -180,6 +183,8 @@ class Findings:
     @property
     def _remarked(self) -> pd.DataFrame:
         """The figures of annotators for this kind of model; see `annotator_frames`."""
+        if self.can.has_tags:
+            return frame_of_tags(self.estimator)
         if self.can.names_classes:
             return frame_of_labels(self.estimator, cast(Labels, self.annotations))
         if self.is_judged:
@@ -268,8 +273,8 @@ class Findings:
 
     @cached_property
     def votes(self) -> pd.DataFrame | None:
-        """See `item_votes`; None unless the model finds classes of labels."""
-        if not self.can.names_classes or not isinstance(self.annotations, Labels):
+        """See `item_votes`; None unless the model finds classes of labels, and for tags."""
+        if self.can.has_tags or not self.can.names_classes or not isinstance(self.annotations, Labels):
             return None
         return item_votes(self.model, self.annotations)
 

@@ -36,7 +36,13 @@ def as_lines(found: Mapping[str, Any]) -> str:
 
 def _as_lines(found: Mapping[str, Any]) -> str:
     write = (
-        _lines_of_classes if "classes" in found else _lines_of_fusion if "silhouette" in found else _lines_of_clusters
+        _lines_of_tags
+        if "tags" in found
+        else _lines_of_classes
+        if "classes" in found
+        else _lines_of_fusion
+        if "silhouette" in found
+        else _lines_of_clusters
     )
     warnings = found.get("warnings", [])
     lines = [
@@ -189,6 +195,30 @@ def _lines_of_classes(found: Mapping[str, Any]) -> list[str]:
     wide = max(len(_short(row["annotator"])) for row in worst)
     lines += [
         f"  {_short(row['annotator']):{wide}s}  {tell.format(**row)}, {quantify(row['n_labels'], 'label')}"
+        for row in worst
+    ]
+    return lines + found["caveats"]
+
+
+def _lines_of_tags(found: Mapping[str, Any]) -> list[str]:
+    """List the tags with their items, and those whose answers tell least."""
+    words = current_words()
+    tags, worst = found["tags"], found["weakest_annotators"]
+    what = _counts(found, "item", "annotator", "label")
+    lines = [f"{what[0]} with {quantify(len(tags), 'tag')} by {what[1]}"]
+    rows = _rows([_short(str(row["tag"])) for row in tags], [row["n_items"] for row in tags], found["n_items"])
+    lines += [
+        f"{line}  {row['n_doubtful']:,} in doubt; {words.annotators} give {row['sensitivity']:.0%} of those that are "
+        f"there, and {1 - row['specificity']:.0%} of those that are not"
+        for line, row in zip(rows, tags)
+    ]
+    lines += sentences_on_ties(found["n_ties"], found["ties"])
+    lines.append(f"About {found['agreement'] or 0:.1%} of all answers are right, those of no among them.")
+    lines.append(f"Least accurate {words.annotators}:")
+    wide = max(len(_short(row["annotator"])) for row in worst)
+    lines += [
+        f"  {_short(row['annotator']):{wide}s}  sensitivity {row['sensitivity']:.1%}, specificity "
+        f"{row['specificity']:.1%}, {words.n_items(row['n_items'])} seen"
         for row in worst
     ]
     return lines + found["caveats"]

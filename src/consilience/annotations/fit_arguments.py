@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -33,14 +32,14 @@ def read_given(
     items: pd.Index | None = None,
     missing: Any = None,
     known: pd.Index = NOBODY,
-    gold_classes: Iterable[Any] = (),
+    **of_labels: Any,
 ) -> Given:
     """Make annotations from what a user passed as such; see `annotations_of`.
 
     Raises AnnotationError: as in `annotations_of`; if features were passed, the message names the models that use them.
     """
     try:
-        return annotations_of(given, kind, model, items=items, missing=missing, known=known, gold_classes=gold_classes)
+        return annotations_of(given, kind, model, items=items, missing=missing, known=known, **of_labels)
     except HoldsGroupsError as error:
         raise AnnotationError(
             f"{error} {of_groupings()} If all annotators share the names, give Labels.from_matrix(frame)."

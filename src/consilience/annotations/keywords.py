@@ -159,4 +159,6 @@ def of_frames(kind: str) -> Writer:
 
 def _from_frame(kind: str, keywords: Mapping[str, Any]) -> str:
     others = in_python({name: value for name, value in keywords.items() if name != "kind"})
+    if kind == "tags":
+        return f"read_annotations(frame, {in_python(keywords)})"
     return f"{kind.capitalize()}.from_frame({', '.join(filter(None, ('frame', others)))})"

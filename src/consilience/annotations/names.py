@@ -22,9 +22,16 @@ from consilience.annotations.name_lists import require_list
 from consilience.errors import AnnotationError, AnnotationWarning
 
 MISSING = -1
+NO_TAG = "(no tag)"
+"""Label that says that an annotator saw an item, and gave it no tag."""
 
 Where = Callable[[int], str]
 """Describes the place of a row, such as "row 5" of a frame or "line 7" of a file."""
+
+
+def is_no_tag(name: Any) -> bool:
+    """Whether a name is `NO_TAG`."""
+    return isinstance(name, str) and name == NO_TAG
 
 
 def frame_row(row: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from consilience import __version__, registry
+from consilience.cli.asking_command import ask
 from consilience.cli.completion import (
     complete_models,
     complete_settings,
@@ -162,7 +163,8 @@ def fit(
 
     Without --model, the kind of ANNOTATIONS decides: groupings with features are fitted by PartitionLabelModel,
     groupings alone by SubsetFusion; labels with features by DawidSkeneClassifier, without by DawidSkene; ratings
-    (--kind ratings: labels that are numbers, such as 1 to 5) by OrdinalRatings; judgements of pairs with features by
+    (--kind ratings: labels that are numbers, such as 1 to 5) by OrdinalRatings; tags (--kind tags: several labels an
+    item, or none) by TagConsensus; judgements of pairs with features by
     MECC, without by CorrelationClustering.
 
     Models of groupings or of judgements of pairs find clusters. They write report.html, clusters.csv, annotators.csv,
@@ -388,6 +390,7 @@ main.add_command(difference)
 main.add_command(fit_partitions)
 main.add_command(site)
 main.add_command(plan)
+main.add_command(ask)
 main.add_command(serve)
 main.add_command(simulate)
 main.add_command(store)

@@ -24,7 +24,8 @@ class FilePath(click.Path):
 FILE = FilePath(path_type=Path)
 SOURCE = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 KINDS = click.Choice(["groupings", "pairs", "labels"])
-READABLE_KINDS = click.Choice([*KINDS.choices, "ratings"])  # labels that are numbers, with an order
+# ratings are labels that are numbers, with an order; of tags, an item may have several
+READABLE_KINDS = click.Choice([*KINDS.choices, "ratings", "tags"])
 MOST = 2**31 - 1
 SEEDS = 2**32 - 1  # the largest that NumPy's RandomState takes
 LONGEST = 40  # digits of an integer, letters of a value in a message

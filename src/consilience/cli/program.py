@@ -32,8 +32,20 @@ TRACEBACK = "--traceback"
 QUIET = "consilience.quiet"
 STANDARD_INPUT = "-"
 READ = {  # arguments and options that name a file to read
-    *("annotations", "groupings", "first", "second", "source", "pilot", "table", "model", "features", "scores"),
-    *("ratings", "item_names", "gold", "history", "names", "seconds"),
+    *(
+        "annotations",
+        "groupings",
+        "first",
+        "second",
+        "source",
+        "pilot",
+        "table",
+        "all_items",
+        "model",
+        "features",
+        "scores",
+    ),
+    *("all_items", "ratings", "item_names", "gold", "history", "names", "seconds"),
 }
 
 

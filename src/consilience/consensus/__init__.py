@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from consilience.consensus.labels.product_mixture_estimator import ProductMixture
     from consilience.consensus.labels.spectral_em_estimator import SpectralEM
     from consilience.consensus.labels.stagewise_em_estimator import StagewiseEM
+    from consilience.consensus.labels.tag_consensus_estimator import TagConsensus
     from consilience.consensus.pairs.correlation_clustering_estimator import CorrelationClustering
     from consilience.consensus.pairs.crowdclustering_estimator import Crowdclustering
 
@@ -30,6 +31,7 @@ __all__ = [
     "SpectralEM",
     "StagewiseEM",
     "SubsetFusion",
+    "TagConsensus",
 ]
 
 _HOME = {
@@ -43,6 +45,7 @@ _HOME = {
     "ProductMixture": "labels.product_mixture_estimator",
     "SpectralEM": "labels.spectral_em_estimator",
     "StagewiseEM": "labels.stagewise_em_estimator",
+    "TagConsensus": "labels.tag_consensus_estimator",
     "CorrelationClustering": "pairs.correlation_clustering_estimator",
     "Crowdclustering": "pairs.crowdclustering_estimator",
 }

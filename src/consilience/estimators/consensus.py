@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ def read_alone(
     *,
     reset: bool,
     missing: Any = None,
-    gold_classes: Iterable[Any] = (),
+    **of_labels: Any,
 ) -> Annotations:
     """Annotations of what a user gave for them; columns are kept in mind, or those of an array compared.
 
@@ -38,7 +37,7 @@ def read_alone(
     kind : {"groupings", "labels"}
     reset : whether the estimator is being fitted
     missing : as for `fit`
-    gold_classes : classes of gold items, of labels
+    **of_labels : `gold_classes` and `tags` of `annotations_of`
     """
     model = type(estimator).__name__
     if reset:
@@ -54,7 +53,7 @@ def read_alone(
     if is_array:
         keep_columns(estimator, given, reset=reset)
     known = NOBODY if reset else estimator.annotators_.index
-    found = read_given(given, kind, model, missing=missing, known=known, gold_classes=gold_classes)
+    found = read_given(given, kind, model, missing=missing, known=known, **of_labels)
     if is_array and reset:
         warn_of_fractions(given, model)
     elif found.matrix is not None and reset:  # later frames are matched by the names of annotators

@@ -56,6 +56,8 @@ class LabelAggregator(CrowdEstimator):
     _name_of_labels = "label"
     _merges_copies: ClassVar[bool] = False
     """Whether one label of each group of copies is read, rather than all with a weight."""
+    _reads_tags: ClassVar[bool] = False
+    """Whether a cell of a frame may hold several labels, or none."""
     _reads_alone = True
     confusion_matrices_: Any = TableWhenAsked("_sparse_matrices")
     _axes: ClassVar[Axes] = CrowdEstimator._axes | {
@@ -122,7 +124,7 @@ class LabelAggregator(CrowdEstimator):
         require_no_second(y, type(self).__name__)
         self._check_parameters()
         labels = self._labels(annotations, reset=True, missing=missing, gold=gold)
-        known, values = gold_codes(gold, labels), self._values_of_items(labels)
+        known, values = self._codes_of_gold(gold, labels), self._values_of_items(labels)
         columns = [each for each in (known, values) if each is not None]
         arranged = arrange(labels, np.column_stack(columns) if columns else None)
         known, values = (None if each is None else each[arranged.items] for each in (known, values))
@@ -150,6 +152,10 @@ class LabelAggregator(CrowdEstimator):
         known : code of each item's known class, -1 where it is unknown; None without gold items.
         values : one row for each item, from `_values_of_items`.
         """
+
+    def _codes_of_gold(self, gold: Gold | None, labels: Labels) -> np.ndarray | None:
+        """What is known of each item, one row for each; None without gold items."""
+        return gold_codes(gold, labels)
 
     def _values_of_items(self, labels: Labels) -> np.ndarray | None:
         """Values of parameters for each item, one row for each item; by default there are none."""
@@ -336,7 +342,9 @@ class LabelAggregator(CrowdEstimator):
         if issparse(annotations):
             raise InputError(f"{model} reads label matrices that are not sparse. Got a sparse one; give Labels.")
         known = classes_of_gold(gold) if reset else self._label_names
-        labels = read_alone(self, annotations, "labels", reset=reset, missing=missing, gold_classes=known)
+        labels = read_alone(
+            self, annotations, "labels", reset=reset, missing=missing, gold_classes=known, tags=self._reads_tags
+        )
         if not isinstance(labels, Labels):
             kind = type(labels).__name__
             others = f" {of_groupings()}" if isinstance(labels, Groupings) else ""

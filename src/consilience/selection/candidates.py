@@ -245,8 +245,8 @@ def _readable(annotations: Annotations, reads: tuple[str, ...]) -> str | None:
 def _fits(annotations: Annotations, X: Any, known: registry.Entry, made: Callable[..., Any]) -> bool:
     """Whether a model can be fitted to these annotations, with or without features."""
     has_order = known.name != "OrdinalRatings" or (isinstance(annotations, Labels) and annotations.ordered)
-    if _readable(annotations, known.reads) is None or not has_order:
-        return False
+    if _readable(annotations, known.reads) is None or not has_order or known.name == "TagConsensus":
+        return False  # a tag that is held out would be an answer of no
     return X is not None or known.kind == "consensus" or _needs_no_features(made, known.reads)
 
 

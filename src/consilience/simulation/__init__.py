@@ -10,6 +10,7 @@ from consilience.simulation.map_population import MapPopulation
 from consilience.simulation.pairs import simulate_pairs
 from consilience.simulation.presenting import complete, present, random_subsets
 from consilience.simulation.ratings import simulate_ratings
+from consilience.simulation.tags import simulate_tags
 
 __all__ = [
     "ClusteringAgent",
@@ -29,6 +30,7 @@ __all__ = [
     "simulate_labels_with_features",
     "simulate_pairs",
     "simulate_ratings",
+    "simulate_tags",
     "sparse_crowd",
 ]
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from consilience.workflows.jobs import (
+    AskRequest,
     CardSortOptions,
     ComparisonRequest,
     DifferenceRequest,
@@ -22,6 +23,7 @@ from consilience.workflows.jobs import (
 )
 
 if TYPE_CHECKING:
+    from consilience.workflows.asking import AskResult, ask_for_labels
     from consilience.workflows.comparing import ComparisonResult, compare
     from consilience.workflows.difference import DifferenceResult, compare_studies
     from consilience.workflows.fitting import FitResult, fit
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from consilience.workflows.sites import SiteFusionResult, fuse_sites, show_site, summarise_site
 
 _HOME = {
+    **dict.fromkeys(("AskResult", "ask_for_labels"), "asking"),
     **dict.fromkeys(("ComparisonResult", "compare"), "comparing"),
     **dict.fromkeys(("DifferenceResult", "compare_studies"), "difference"),
     **dict.fromkeys(("FitResult", "fit"), "fitting"),
@@ -41,6 +44,8 @@ _HOME = {
 }
 
 __all__ = [
+    "AskRequest",
+    "AskResult",
     "CardSortOptions",
     "ComparisonRequest",
     "ComparisonResult",
@@ -59,6 +64,7 @@ __all__ = [
     "SiteFusionRequest",
     "SiteFusionResult",
     "SiteSummaryRequest",
+    "ask_for_labels",
     "compare",
     "compare_studies",
     "fit",

@@ -134,9 +134,14 @@ def choose_by_comparing(
 def join_material(material: Material) -> tuple[Annotations, pd.DataFrame | None, list[str]]:
     """Return annotations of any kind, features with a row for each of their items, and notes on the features.
 
-    Raises InputError: no item has features.
+    Raises InputError: no item has features, or the annotations are tags.
     """
     annotations = material.annotations
+    if material.are_tags:
+        raise InputError(
+            f"{material.source}: Tags are not compared: a tag that is held out would be an answer of no. TagConsensus "
+            "fits them."
+        )
     if material.features is None:
         return annotations, None, []
     table, notes = material.features.table, material.features.notes

@@ -15,8 +15,10 @@ from consilience.analysis.names import quantify
 from consilience.annotations import Groupings, Labels, Pairs
 from consilience.annotations.files.classes import place_of_classes
 from consilience.annotations.files.table import Table
+from consilience.annotations.files.tag_lists import tags_in_cell
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import plain
+from consilience.consensus.labels.tag_sets import known_tags
 from consilience.errors import InputError
 from consilience.workflows.features import Features, read_features
 from consilience.workflows.item_columns import item_column
@@ -29,7 +31,7 @@ from consilience.workflows.text import others
 
 LISTED = 5  # names in a note
 FEWEST_ITEMS = 3  # least number of items that may form clusters
-LABEL_COLUMNS = ("label", "class")
+LABEL_COLUMNS = ("label", "class", "tag", "tags")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Material:
     features : Features, rows as in the file, or None
     source : name of the file of annotations
     features_source : where the features were read from, or None
+    are_tags : whether labels were read as tags, of which an annotator may give an item several
     """
 
     annotations: Groupings | Labels | Pairs
@@ -62,6 +65,7 @@ class Material:
     features: Features | None
     source: str
     features_source: TableSource | None
+    are_tags: bool = False
 
     @property
     def kind(self) -> str:
@@ -70,7 +74,9 @@ class Material:
 
     @property
     def kind_and_order(self) -> str:
-        """The same, but "ratings" for labels that are levels with an order."""
+        """The same, but "ratings" for labels that are levels with an order, and "tags" if they were read so."""
+        if self.are_tags:
+            return "tags"
         return "ratings" if isinstance(self.annotations, Labels) and self.annotations.ordered else self.kind
 
     @property
@@ -97,7 +103,8 @@ def read_material(
     if "kind" not in reading:
         _require_something_to_cluster(loaded, name_source(annotations))
     read = None if features is None else read_features(features, options, loaded.items)
-    return Material(loaded, notes, read, name_source(annotations), features)
+    are_tags = reading.get("kind") == "tags"
+    return Material(loaded, notes, read, name_source(annotations), features, are_tags)
 
 
 def _require_something_to_cluster(annotations: Groupings | Labels | Pairs, source: str) -> None:
@@ -188,9 +195,8 @@ def _without_features(
             f"{model} does not use features; those of {source} are only shown in the report. "
             f"{spell(model=_user_of_features(annotations))} would use them."
         )
-    return ModelInputs(
-        annotations, table, notes, read_known(known, annotations) if isinstance(annotations, Labels) else {}
-    )
+    found = read_known(known, annotations, are_tags=material.are_tags) if isinstance(annotations, Labels) else {}
+    return ModelInputs(annotations, table, notes, found)
 
 
 def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
@@ -200,12 +206,12 @@ def _user_of_features(annotations: Groupings | Labels | Pairs) -> str:
     return "DawidSkeneClassifier" if isinstance(annotations, Labels) else "PartitionLabelModel"
 
 
-def read_known(paths: dict[str, Path | None], labels: Labels) -> dict[str, Any]:
+def read_known(paths: dict[str, Path | None], labels: Labels, *, are_tags: bool = False) -> dict[str, Any]:
     """Read what is known in addition to the labels, as further arguments of ``fit``."""
     known: dict[str, Any] = {}
     gold, history = paths["gold"], paths["history"]
     if gold is not None:
-        known["gold"] = read_gold(gold, labels)
+        known["gold"] = read_gold_tags(gold, labels) if are_tags else read_gold(gold, labels)
     if history is not None:
         known["history"] = read_history(history, labels)
     return known
@@ -251,6 +257,29 @@ def read_gold(path: Path, labels: Labels) -> pd.Series:
     gold = pd.Series(labels.classes.take(place), index=gold.index)
     note(f"Items whose class is known from {path}: {len(gold):,} of {len(labels):,}.")
     return gold
+
+
+def read_gold_tags(path: Path, labels: Labels) -> pd.Series:
+    """Read known tags of items, a list in each cell: blank if they are unknown, "(no tag)" if there are none.
+
+    Raises
+    ------
+    InputError
+        There is no such column, an item is not among those of the labels, or nobody gave a tag.
+    """
+    table = read_table(path, labels.items)
+    column = item_column(table, path, items=labels.items, parameter="")
+    items = names_in(table, column, path)
+    found = table.column(_label_column(table, column, path))
+    known = np.flatnonzero(~found.missing)
+    lists = [tags_in_cell(found.names[code], labels.classes) for code in found.codes[known].tolist()]
+    gold = named_as(pd.DataFrame({"label": pd.Series(lists, dtype=object).to_numpy()}, items[known]), labels.items)
+    try:
+        known_tags(gold["label"], labels)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    note(f"Items whose tags are known from {path}: {len(gold):,} of {len(labels):,}.")
+    return gold["label"]
 
 
 def _label_column(table: Table, items: Any, path: Path) -> Any:

@@ -310,6 +310,52 @@ class PlanRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AskRequest(Request):
+    """Which labels there are so far, and how many to ask for; see `consilience.active.LabelSession`.
+
+    Attributes
+    ----------
+    annotations : Path, DataFrame or Labels
+        The labels so far, or their file; "-" is standard input.
+    reading : dict
+        How the file is read, as keywords of `consilience.read_annotations`.
+    all_items : Path or None
+        Table with a column of all items; None for those that have labels.
+    n_labels : int
+        How many labels to ask for.
+    whom : sequence of str
+        Annotators who are at hand, each with the cost of a label, as in "Bo=2.5", or without; none for nobody in
+        particular.
+    most_each : int or None
+        Most questions to one annotator.
+    max_per_item : int or None
+        Most questions about an item, labels so far among them.
+    random_share : float
+        Share of the questions that are drawn at random.
+    target : float
+        Share of the items whose class may be wrong.
+    floor : float
+        Number of items that the next hundred labels are to put right.
+    seed : int
+    out : Path or None
+        File for the questions, if any.
+    """
+
+    annotations: Source
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    all_items: FilePath | None = None
+    n_labels: int = 20
+    whom: Sequence[str] = ()
+    most_each: int | None = None
+    max_per_item: int | None = None
+    random_share: float = 0.1
+    target: float = 0.05
+    floor: float = 1.0
+    seed: int = 0
+    out: FilePath | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DifferenceRequest(Request):
     """Which two studies of the same items to compare.
 

@@ -32,6 +32,8 @@ CHOICES = {  # by the kind of the annotations, and whether there are features
     ("labels", False): Choice("DawidSkene", "the file holds labels, whose names all annotators share"),
     ("ratings", True): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),
     ("ratings", False): Choice("OrdinalRatings", "the file holds ratings, whose levels have an order"),
+    ("tags", True): Choice("TagConsensus", "the file holds tags, of which an item may have several"),
+    ("tags", False): Choice("TagConsensus", "the file holds tags, of which an item may have several"),
     ("pairs", True): Choice("MECC", "the file holds judgements of pairs, and there are features"),
     ("pairs", False): Choice("CorrelationClustering", "the file holds judgements of pairs, and there are no features"),
 }

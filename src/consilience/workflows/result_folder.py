@@ -41,7 +41,8 @@ from consilience.workflows.signals import hold_signals
 
 SUMMARY, REPORT, MODEL = "summary.json", "report.html", "model.zip"
 TABLES_OF_CLASSES = ("labels.csv", "votes.csv", "annotators.csv", "confusion.csv", "counts.csv", "given-labels.csv")
-OF_CLASSES = (REPORT, *TABLES_OF_CLASSES, "placements.csv", MODEL, SUMMARY)
+TABLES_OF_TAGS = ("tags.csv", "rates.csv")
+OF_CLASSES = (REPORT, *TABLES_OF_CLASSES, *TABLES_OF_TAGS, "placements.csv", MODEL, SUMMARY)
 OF_NAMES = ("standard-names.csv", "placements.csv")
 TABLES_OF_CLUSTERS = ("clusters.csv", "annotators.csv", "mapping.csv", "views.csv", *OF_NAMES, "ratings.csv")
 OF_CLUSTERS = (REPORT, *TABLES_OF_CLUSTERS, MODEL, SUMMARY)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from consilience import save
 from consilience.analysis.findings import OF_OTHERS, Findings
+from consilience.analysis.tag_figures import item_tags
+from consilience.annotations import Labels
 from consilience.inspection.report.label_tables import confusion_tables, what_is_listed
 from consilience.inspection.report.votes_sections import FILE as VOTES
 from consilience.workflows.item_extras import file_of
@@ -55,7 +57,12 @@ def tables_of(found: Findings) -> dict[str, pd.DataFrame]:
         tables["views.csv"] = views.rename_axis("item").reset_index()
     if can.maps_groups:
         tables["mapping.csv"] = mapping_of(model)
-    if can.names_classes:
+    if can.has_tags:
+        tables |= {
+            "tags.csv": item_tags(model, cast(Labels, found.annotations)),
+            "rates.csv": model.rates_.reset_index(),
+        }
+    elif can.names_classes:
         tables |= confusion_tables(model)
     if found.votes is not None:
         tables[VOTES] = found.votes.reset_index()

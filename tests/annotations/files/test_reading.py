@@ -311,7 +311,7 @@ def test_kind_that_the_file_does_not_contain(read):
         read(LONG, kind="pairs")
     with pytest.raises(AnnotationError, match="pairs needs the columns item_a, item_b, annotator, same"):
         read(WIDE, kind="pairs")
-    with pytest.raises(InputError, match=r"must be one of groupings, pairs, labels, ratings. Got 'sorts'"):
+    with pytest.raises(InputError, match=r"must be one of groupings, pairs, labels, ratings, tags. Got 'sorts'"):
         read(WIDE, kind="sorts")
 
 

@@ -20,6 +20,7 @@ from consilience.annotations.files.reading import KINDS
 from consilience.annotations.files.statements import VALUE, Statements
 from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Table
+from consilience.annotations.files.tag_lists import with_tag_column
 from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.files.wide_frames import HoldsFeaturesError, HoldsGroupsError, key_of, wide_frame
 from consilience.annotations.keywords import VALUES, if_every_column, of_frames, written_by
@@ -50,6 +51,7 @@ def annotations_of(
     missing: Any = None,
     known: pd.Index = NOBODY,
     gold_classes: Iterable[Any] = (),
+    tags: bool = False,
 ) -> Given:
     """Make annotations from what a user passed as such.
 
@@ -71,6 +73,8 @@ def annotations_of(
         Known annotators; columns with these names are taken to be theirs without further checks.
     gold_classes : iterable of names
         Classes of gold items, of labels: "skip" among them is no abstention.
+    tags : bool
+        Whether labels are tags, of which a cell of a frame may hold several, or none.
 
     Warns
     -----
@@ -90,7 +94,9 @@ def annotations_of(
         if kind == "labels":
             return Given(Labels._from_matrix(given, missing=missing, gold_classes=gold_classes), given)
         return Given(KINDS[kind].from_matrix(given, missing=missing), given)
-    table, request = table_of_frame(given, model), request_of({}, kind=None, missing=missing, gold_classes=gold_classes)
+    request = request_of({}, kind=None, missing=missing, gold_classes=gold_classes, tags=tags)
+    table = table_of_frame(given, model)
+    request = with_tag_column(table, request) if tags else request
     try:
         with written_by(of_frames(kind)):
             found, matrix = _statements(given, table, request, Wanted(kind, items, known))

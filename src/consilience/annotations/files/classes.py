@@ -110,8 +110,8 @@ def refuse_tags(column: Coded, where: Where) -> None:
             row = int(np.argmax(column.codes == place))
             raise AnnotationError(
                 f"The label {str(column.names[place])!r} in {where(row)} seems to be a list of several labels. If "
-                f"people could choose several, make a table for each, with yes and no (docs/annotations, several "
-                f"labels at once). If it is the name of one class, give {spell(exact=True)}."
+                f"people could choose several, give {spell(kind='tags')}, for TagConsensus. If it is the name of one "
+                f"class, give {spell(exact=True)}."
             )
 
 
@@ -188,10 +188,7 @@ def _what_it_is(cell: Any) -> str:
         )
     if values and all(isinstance(value, dict | list | tuple) for value in values):
         return f"a list of several things, {shown}. Give each an item of its own, and its class as label."
-    return (
-        f"a list, {shown}. If people could choose several labels, fit one table per label, with yes and no: "
-        "frame.assign(label=[tag in tags for tags in frame['label']])."
-    )
+    return f"a list, {shown}. If people could choose several labels, give {spell(kind='tags')}, for TagConsensus."
 
 
 def of_numbers(column: Coded) -> str | None:

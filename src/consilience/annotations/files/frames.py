@@ -44,6 +44,7 @@ def request_of(
     classes: Iterable[Any] | None = None,
     gold_classes: Iterable[Any] = (),
     exact: bool = False,
+    tags: bool = False,
 ) -> ReadingRequest:
     """Collect what a caller specifies about a table."""
     return ReadingRequest(
@@ -56,6 +57,7 @@ def request_of(
         classes=() if classes is None else tuple(classes),
         gold_classes=tuple(gold_classes),
         exact=exact,
+        tags=tags,
     )
 
 

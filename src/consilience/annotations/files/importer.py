@@ -33,6 +33,7 @@ from consilience.annotations.files.recognition import recognise
 from consilience.annotations.files.statements import VALUE, Statements, owner_of
 from consilience.annotations.files.stray_rows import without_stray_rows
 from consilience.annotations.files.table import Reading, Table
+from consilience.annotations.files.tag_lists import divide_tags, with_lists_as_text, with_no_tags, with_tag_column
 from consilience.annotations.files.tool_export import Export
 from consilience.annotations.files.values import is_error_of_sheet, like_missing, quantify
 from consilience.annotations.files.vocabulary import role_of_name
@@ -118,6 +119,8 @@ def statements(
     if export is not None:
         tool, table, request, nouns = export.tool, export.table, export.request, export.nouns
         warnings += export.notes
+    if request.tags:
+        table, request = with_lists_as_text(table), with_tag_column(table, request)
     whole, empty = _whole_rows(table)
     if layout is None:
         whole, stray = without_stray_rows(whole)
@@ -144,9 +147,13 @@ def statements(
         found = read_wide(table, read_as, request, warnings)
     else:
         table = unfold_lists(table, read_as)
-        if read_as.kind == "labels" and export is None:
+        if read_as.kind == "labels" and (export is None or request.tags):
             require_single_labels(table, read_as)
-        found = read_long(split_lists(table, read_as), read_as, request, notes, warnings)
+        table = split_lists(table, read_as)
+        if read_as.kind == "labels" and request.tags:
+            table, without_any = with_no_tags(table, read_as.columns["label"])
+            notes += without_any
+        found = read_long(table, read_as, request, notes, warnings)
     _require_names_not_errors(found)
     if found.kind == "groupings":
         owner = owner_of(found.columns)
@@ -159,7 +166,7 @@ def statements(
     for column, what in (("item", "item"), ("item_a", "item"), ("annotator", "annotator"), ("label", "label")):
         if column in found.columns:
             notes += note_names(found.columns[column].names, what)
-    notes += note_repeated(found)
+    notes += [] if request.tags else note_repeated(found)
     if "group" in found.columns:
         notes += [note for note in (note_twins(found),) if note]
     if found.kind == "labels" and (own := own_names(*(found.columns[part] for part in PARTS_OF_LABELS))) is not None:
@@ -182,11 +189,16 @@ def _in_one_array(table: Table) -> Table:
 
 def _with_classes(found: Statements, request: ReadingRequest, notes: list[str]) -> Statements:
     """Give spellings of one class one name, and refuse what is no class."""
+    if request.tags:
+        columns, where, divided = divide_tags(found.columns, found.where, exact=request.exact)
+        found = replace(found, columns=columns, where=where)
+        notes += divided
     label = found.columns["label"]
     if request.kind is None:
         refuse_fractions(label, found.where)
     if not request.exact:
-        refuse_tags(label, found.where)
+        if not request.tags:
+            refuse_tags(label, found.where)
         label, note = one_spelling(label, request.classes)
         notes += [note] if note else []
     notes += [note for note in (of_numbers(label),) if note and request.kind is None]

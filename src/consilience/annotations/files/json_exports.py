@@ -129,12 +129,16 @@ def _annotations(task: dict[str, Any]) -> list[dict[str, Any]]:
     return task["annotations"] if "annotations" in task else task["completions"]
 
 
+def _who_completed(done: dict[str, Any]) -> Any:
+    who = done.get("completed_by")
+    return (who.get("email") or who.get("id")) if isinstance(who, dict) else who
+
+
 def _results(records: Records) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], Any, dict[str, Any]]]:
     """Yield the position of the task, the task, the annotation, the annotator and one result."""
     for place, task in enumerate(records.objects):
         for done in _annotations(task):
-            who = done.get("completed_by")
-            who = (who.get("email") or who.get("id")) if isinstance(who, dict) else who
+            who = _who_completed(done)
             for result in [] if done.get("was_cancelled") else done.get("result", []):
                 yield place, task, done, who, result
 
@@ -161,6 +165,16 @@ def _rankings(results: list[Any], records: Records, request: ReadingRequest) -> 
                 places.append(place)
     table = _long(rows, ["item", "annotator", "grouping", "group"], places, records.where)
     return Export("Label Studio's Ranker", table, replace(request, columns={}))
+
+
+def _without_choices(records: Records, question: Any) -> Iterator[tuple[int, Any, Any]]:
+    """Yield the position of the task, the task and the annotator of annotations in which nothing was chosen."""
+    for place, task in enumerate(records.objects):
+        for done in _annotations(task):
+            who = _who_completed(done)
+            answers = [result for result in done.get("result", []) if result.get("from_name") == question]
+            if not done.get("was_cancelled") and not any(result["value"]["choices"] for result in answers):
+                yield place, task.get("id"), who
 
 
 def _choices(results: list[Any], records: Records, request: ReadingRequest) -> Export:
@@ -191,6 +205,10 @@ def _choices(results: list[Any], records: Records, request: ReadingRequest) -> E
     for place, task, _, who, result in chosen:
         rows += [(task.get("id"), who, choice) for choice in result["value"]["choices"]]
         places += [place] * len(result["value"]["choices"])
+    if request.tags:
+        silent = list(_without_choices(records, question))
+        rows += [(task, who, None) for _, task, who in silent]
+        places += [place for place, _, _ in silent]
     table = _long(rows, ["task", "annotator", "label"], places, records.where)
     return Export("Label Studio's Choices", table, request, {"item": "task"})
 

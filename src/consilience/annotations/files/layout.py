@@ -32,6 +32,7 @@ class ReadingRequest:
     classes : tuple; declared classes: "skip" among them is no abstention, and labels get their spelling.
     gold_classes : tuple; classes of gold items: "skip" among them is no abstention.
     exact : whether classes that differ only in case, spaces or form of letters are kept apart.
+    tags : whether labels are tags, of which a cell may hold several, or none.
     """
 
     kind: str | None = None
@@ -43,6 +44,7 @@ class ReadingRequest:
     classes: tuple[Any, ...] = ()
     gold_classes: tuple[Any, ...] = ()
     exact: bool = False
+    tags: bool = False
 
     @property
     def true_classes(self) -> tuple[Any, ...]:

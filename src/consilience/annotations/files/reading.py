@@ -32,7 +32,7 @@ from consilience.errors import AnnotationError, AnnotationWarning, InputError
 
 COLUMNS = ("item", "item_b", "annotator", "grouping", "group", "label", "same")
 KINDS: dict[str, Any] = {"groupings": Groupings, "pairs": Pairs, "labels": Labels}
-RATINGS = "ratings"
+RATINGS, TAGS = "ratings", "tags"
 
 
 class Options(TypedDict, total=False):
@@ -61,7 +61,7 @@ def read_annotations(
 ) -> Groupings: ...
 @overload
 def read_annotations(
-    path: str | PathLike[str], *, kind: Literal["labels", "ratings"], **options: Unpack[Options]
+    path: str | PathLike[str], *, kind: Literal["labels", "ratings", "tags"], **options: Unpack[Options]
 ) -> Labels: ...
 @overload
 def read_annotations(path: str | PathLike[str], *, kind: Literal["pairs"], **options: Unpack[Options]) -> Pairs: ...
@@ -93,7 +93,8 @@ def read_annotations(
 
     - item, annotator, grouping, group (one of the middle two may be absent): `Groupings`
     - item_a, item_b, annotator, same, and optionally grouping: `Pairs`
-    - item, annotator, label: `Labels`; with ``kind="ratings"``, in rising order of their numbers
+    - item, annotator, label: `Labels`; with ``kind="ratings"``, in rising order of their numbers; with ``kind="tags"``,
+      several for an item and annotator, or none
     - a table of items × annotators, or annotators × items, blank = missing: `Groupings`, or `Labels` with
       ``kind="labels"``
     - exports of many tools; :doc:`/annotations` lists them
@@ -116,8 +117,10 @@ def read_annotations(
     path : path, or DataFrame of pandas, polars or another library that narwhals reads
         The file; ``"-"`` is standard input. If the kind is known, frames can also be read by `Groupings.from_frame`
         and `Labels.from_frame`.
-    kind : {"groupings", "pairs", "labels", "ratings"}, optional
-        What the file must contain. Ratings are labels that are numbers, such as 1 to 5: see `Labels.as_ratings`.
+    kind : {"groupings", "pairs", "labels", "ratings", "tags"}, optional
+        What the file must contain. Ratings are labels that are numbers, such as 1 to 5: see `Labels.as_ratings`. Tags
+        are labels of which an annotator may give an item several, one a row or as a list in a cell (``red|blue``,
+        ``["red", "blue"]``); a row without any says that the item was seen and has none, and becomes "(no tag)".
     items : iterable of names, optional
         All items in order, including those without annotations. By default the rows of a wide table, else the
         items in order of first appearance.
@@ -197,11 +200,13 @@ def read_with_gold(
     **options: Any,
 ) -> Groupings | Labels | Pairs:
     """Read annotations as `read_annotations` does, but words of abstention that gold items have are classes."""
-    if kind is not None and kind not in (*KINDS, RATINGS):
-        known = ", ".join((*KINDS, RATINGS))
+    if kind is not None and kind not in (*KINDS, RATINGS, TAGS):
+        known = ", ".join((*KINDS, RATINGS, TAGS))
         raise InputError(f"The 'kind' parameter of read_annotations must be one of {known}. Got {kind!r}.")
     if kind == RATINGS:
         return _read_ratings(path, items=items, encoding=encoding, sheet=sheet, **options)
+    if kind == TAGS:
+        kind, options = "labels", options | {"tags": True}
     items = None if items is None else list_names(items, "items")
     columns = {role: options.pop(role) for role in COLUMNS if role in options}
     request = request_of(columns, kind=kind, gold_classes=gold_classes, **options)

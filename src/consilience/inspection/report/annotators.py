@@ -259,6 +259,33 @@ OF_LABELS = Ranking(
     ),
 )
 
+OF_TAGS = Ranking(
+    "the least accurate last",
+    (
+        LABELS,
+        Quality(("n_items",), "Items seen", _count),
+        Quality(
+            ("accuracy",),
+            "Accuracy",
+            percent,
+            "Accuracy: probability of a right answer to whether an item has a tag.",
+        ),
+        Quality(
+            ("sensitivity",),
+            "Sensitivity",
+            percent,
+            "Sensitivity: probability of giving a tag that an item has.",
+        ),
+        Quality(
+            ("specificity",),
+            "Specificity",
+            percent,
+            "Specificity: probability of not giving a tag that an item has not.",
+        ),
+        Quality(("information",), "Information (bits an item)", number),
+    ),
+)
+
 OF_CLOSED_SORTS = Ranking(
     "those whose labels name the classes least last",
     (

@@ -34,6 +34,8 @@ def lead(subject: Subject) -> str:
     n_items = words.n_items(subject.annotations.n_items)
     number = quantify(len(clusters.names), clusters.noun, clusters.nouns)
     text = f"{n_items} {'fall' if subject.annotations.n_items != 1 else 'falls'} into {number}"
+    if subject.can.has_tags:
+        text = f"{n_items} have {quantify(len(subject.estimator.tags_), 'tag')} in {len(clusters.names):,} combinations"
     found = subject.certainty
     if found is None:
         return " ".join([f"{text}.", *certainty_sections.none_in_short(subject)])
@@ -109,7 +111,9 @@ def _of_classes(subject: Subject) -> list[ClusterList]:
             places = [place for place in doubtful_first(votes).tolist() if subject.clusters.codes[place] == code]
             said = [(votes.index[place], *_share(subject, votes, place, code)) for place in places]
             doubted = [(name_text(name), f"{n_for:,} of {n:,}") for name, n_for, n, doubt in said if doubt]
-        about = [words.n_items(size), f"{len(doubted):,} in doubt" if doubted else "none in doubt"]
+        about = [words.n_items(size)]
+        if votes is not None:
+            about.append(f"{len(doubted):,} in doubt" if doubted else "none in doubt")
         shown = tuple(doubted[:MOST_DOUBTED])
         found.append(_list_cluster(subject, title, code, "", about, shown, len(doubted) - len(shown)))
     return found

@@ -17,7 +17,7 @@ from consilience.inspection.plots.heatmaps import plot_confusion
 from consilience.inspection.plots.point_labels import n_named
 from consilience.inspection.plots.style import Sheet
 from consilience.inspection.report import item_tables, label_tables
-from consilience.inspection.report.annotators import OF_CLOSED_SORTS, Ranking, of_labels
+from consilience.inspection.report.annotators import OF_CLOSED_SORTS, OF_TAGS, Ranking, of_labels
 from consilience.inspection.report.figure_files import small
 from consilience.inspection.report.subject import Figure, Subject
 from consilience.inspection.report.tables import download, percent
@@ -82,6 +82,8 @@ def annotators_in_short(subject: Subject) -> str:
 
 def ranking(subject: Subject) -> Ranking:
     """Return the layout of the table of annotators: of a sort, nobody is more or less accurate."""
+    if subject.can.has_tags:
+        return OF_TAGS
     if current_words().are_of_a_sort:
         return OF_CLOSED_SORTS
     return of_labels(float(entr(subject.estimator.responsibilities_.mean(0)).sum() / np.log(2)))
@@ -89,6 +91,8 @@ def ranking(subject: Subject) -> Ranking:
 
 def quality_figures(subject: Subject) -> list[Figure]:
     """Draw how accurate annotators are, unless of a sort, and which classes they confuse, unless they are too many."""
+    if subject.can.has_tags:
+        return []  # of an annotator, two rates tell more than one accuracy
     is_drawn = not label_tables.what_is_listed(subject.estimator)
     accuracy = [] if current_words().are_of_a_sort else [_accuracy(subject)]
     return [*accuracy, *([_confusion(subject)] if is_drawn else [])]

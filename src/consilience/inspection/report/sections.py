@@ -51,6 +51,7 @@ from consilience.inspection.report import (
     rating_sections,
     sensory_sections,
     separation_sections,
+    tag_sections,
     view_sections,
     votes_sections,
 )
@@ -83,13 +84,18 @@ def default_title(subject: Subject) -> str:
     words = current_words()
     clusters, annotations = subject.clusters, subject.annotations
     parts = quantify(len(clusters.names), clusters.noun, clusters.nouns)
+    if subject.can.has_tags:
+        tags = quantify(len(subject.estimator.tags_), "tag")
+        return f"{words.n_items(annotations.n_items)} with {tags} by {words.n_annotators(annotations.n_annotators)}"
     items, annotators = words.n_items(annotations.n_items), words.n_annotators(annotations.n_annotators)
     return f"{items} in {parts} by {annotators}" if clusters.is_named else f"{parts} of {items} by {annotators}"
 
 
 def key_findings(subject: Subject) -> list[str]:
     """Return the main results in a few sentences."""
-    if subject.clusters.is_named:
+    if subject.can.has_tags:
+        findings = [*tag_sections.in_short(subject), *subject.told(subject.can.notes)]
+    elif subject.clusters.is_named:
         findings = [
             *label_sections.copies_in_short(subject),
             label_sections.sizes_in_short(subject),
@@ -145,7 +151,8 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.can.fuses or (subject.groups and not clusters.is_named):
         yield from filter(None, [fusion_sections.evidence_section(subject)])
     yield from filter(None, [concept_sections.ratings_section(subject), quality_sections.section(subject)])
-    if isinstance(subject.annotations, Labels) and subject.can.names_classes:
+    yield from filter(None, [tag_sections.section(subject)])
+    if isinstance(subject.annotations, Labels) and subject.votes is not None:
         yield votes_sections.section(subject)
     yield from filter(None, [rating_sections.section(subject)])
     if not is_of_pixels(subject.features):
@@ -356,12 +363,13 @@ def _annotators(subject: Subject) -> Section:
     if not subject.groups:
         told = label_tables.what_is_listed(subject.estimator) if can.names_classes else ""
         return Section("annotators", f"The {words.annotators}", [told] if told else [], blocks)
-    if subject.groupings.n_annotators > 1:
+    if subject.groupings.n_annotators > 1 and not can.has_tags:
         blocks.append(_agreement(subject))
     sentences = sentences_on_reliability(
         {name: asdict(found) for name, found in subject.reliability.items()}, of_pairs=not subject.clusters.is_named
     )
-    sentences += [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
+    if not can.has_tags:
+        sentences += [*annotators.agreement_sentences(subject.agreement), *participants.about_measures(subject)]
     return Section("annotators", f"The {words.annotators}", sentences, blocks)
 
 
