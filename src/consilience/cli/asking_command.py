@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from consilience.cli.messages import say_result
-from consilience.cli.options import FILE, SOURCE, Real, WholeNumber, example, reading_options, seed_option
+from consilience.cli.option_types import FILE, SOURCE, Real, WholeNumber
+from consilience.cli.options import example, reading_options, seed_option
 from consilience.cli.program import Command
 
 MOST = 1_000_000
