@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
-from scipy.special import entr, expit, logit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.annotations import Labels
@@ -27,7 +27,8 @@ from consilience.consensus.labels.tag_consensus import (
     run,
     with_known,
 )
-from consilience.consensus.labels.tag_sets import Sets, distinct_sets, known_tags, name_sets
+from consilience.consensus.labels.tag_rates import log_answers, tabulate_annotators, tabulate_rates, tabulate_shares
+from consilience.consensus.labels.tag_sets import distinct_sets, known_tags, name_sets
 from consilience.errors import InputError
 from consilience.estimators import learned
 from consilience.estimators.labels import LabelAggregator
@@ -38,7 +39,6 @@ from consilience.estimators.user_order import Axes
 from consilience.inference.clusters import TIE
 from consilience.inference.exponential_family import expected_log_dirichlet
 
-WEAK = 0.25  # sensitivity + specificity - 1, below which an annotator's tags tell little
 SMALLEST = 1e-15  # probability of which a logarithm is taken
 
 
@@ -283,7 +283,7 @@ class TagConsensus(LabelAggregator):
         """
         check_is_fitted(self)
         labels = self._labels(annotations, reset=False, missing=missing)
-        log_joint = self._log_joint(labels, _log_answers(*self._mean_rates()))[0]
+        log_joint = self._log_joint(labels, log_answers(*self._mean_rates()))[0]
         return float(np.logaddexp(*log_joint).sum() / labels.n_rows)
 
     def _codes_of_gold(self, gold: Gold | None, labels: Labels) -> Int[np.ndarray, "items tags"] | None:
@@ -321,9 +321,9 @@ class TagConsensus(LabelAggregator):
         present = _is_present(self.probabilities_)
         self._sets = distinct_sets(present[is_told])
         quality = tabulate_annotators(labels, evidence, posterior, sensitivity, specificity)
-        confusion = _shares_of_labels(self._sets, sensitivity, specificity, labels.classes)
+        confusion = tabulate_shares(self._sets, sensitivity, specificity, labels.classes)
         self.keep_annotators(name_sets(self._sets, sets.tags), labels.classes, confusion, quality)
-        self.rates_ = _tabulate_rates(sensitivity, specificity, labels.annotators, sets.tags)
+        self.rates_ = tabulate_rates(sensitivity, specificity, labels.annotators, sets.tags)
         self.labels_ = self._named_sets(labels, present, is_told)
 
     def _told(self, evidence: TagEvidence, log_joint: Float[np.ndarray, "classes items tags"]) -> OfTags:
@@ -345,7 +345,7 @@ class TagConsensus(LabelAggregator):
         sets = TagSets.of(labels)
         place = self._places_of_annotators(labels)
         tag = self._places_of_tags(sets.tags)
-        newcomer = np.repeat(_log_answers(*self._newcomer[:, :1, None]), len(self.tags_), axis=3)
+        newcomer = np.repeat(log_answers(*self._newcomer[:, :1, None]), len(self.tags_), axis=3)
         rates = np.concatenate([log_rates, newcomer], axis=2)[:, :, place]
         evidence = TagEvidence(sets.seen, sets.item, sets.annotator, tag[sets.tag], len(self.tags_))
         return self._joint_of(evidence, rates), evidence
@@ -421,76 +421,3 @@ class TagConsensus(LabelAggregator):
 
 def _is_present(probabilities: OfTags) -> Bool[np.ndarray, "items tags"]:
     return np.asarray(probabilities > 0.5 + TIE)
-
-
-def _log_answers(
-    sensitivity: Float[np.ndarray, "annotators tags"], specificity: Float[np.ndarray, "annotators tags"]
-) -> Float[np.ndarray, "classes answers annotators tags"]:
-    """Log probability of not giving, and giving, a tag that is absent, and one that is present."""
-    rates = np.array([[specificity, 1 - specificity], [1 - sensitivity, sensitivity]])
-    return np.log(np.maximum(rates, np.finfo(float).tiny))
-
-
-def _tabulate_rates(
-    sensitivity: Float[np.ndarray, "annotators tags"],
-    specificity: Float[np.ndarray, "annotators tags"],
-    annotators: pd.Index,
-    tags: pd.Index,
-) -> pd.DataFrame:
-    levels: Any = [annotators, tags]
-    rows: Any = np.indices(sensitivity.shape).reshape(2, -1)
-    index = pd.MultiIndex(levels, rows, names=["annotator", "tag"])
-    return pd.DataFrame({"sensitivity": sensitivity.ravel(), "specificity": specificity.ravel()}, index)
-
-
-def _shares_of_labels(
-    sets: Sets,
-    sensitivity: Float[np.ndarray, "annotators tags"],
-    specificity: Float[np.ndarray, "annotators tags"],
-    classes: pd.Index,
-) -> Float[np.ndarray, "annotators sets labels"]:
-    """Share of each label among those that an annotator gives items of each set."""
-    given = np.where(sets[None], sensitivity[:, None], 1 - specificity[:, None])
-    found = np.empty((*given.shape[:2], len(classes)))
-    is_none = np.array([is_no_tag(name) for name in classes], dtype=bool)
-    found[:, :, ~is_none] = given
-    found[:, :, is_none] = (1 - given).prod(2)[:, :, None]
-    return found / found.sum(2, keepdims=True)
-
-
-def tabulate_annotators(
-    labels: Labels,
-    evidence: TagEvidence,
-    posterior: OfTags,
-    sensitivity: Float[np.ndarray, "annotators tags"],
-    specificity: Float[np.ndarray, "annotators tags"],
-) -> pd.DataFrame:
-    """Return the table of annotators; see `TagConsensus`."""
-    n_items = np.asarray(evidence.seen.sum(0)).ravel().astype(int)
-    given, _ = evidence.count(posterior)
-    _, not_given = evidence.count(1 - posterior)
-    n_answers = n_items * evidence.n_tags
-    right = np.full(len(n_items), np.nan)
-    np.divide((given + not_given).sum(1), n_answers, out=right, where=n_answers > 0)
-    share = posterior.mean(0)
-    says_yes = share * sensitivity + (1 - share) * (1 - specificity)
-    unsure = share * _entropy(sensitivity) + (1 - share) * _entropy(specificity)
-    over_tags = (sensitivity @ share / share.sum(), specificity @ (1 - share) / max((1 - share).sum(), SMALLEST))
-    return pd.DataFrame(
-        {
-            "n_labels": np.bincount(labels.annotator, minlength=labels.n_annotators),
-            "agreement": right,
-            "accuracy": (share * sensitivity + (1 - share) * specificity).mean(1),
-            "information": np.maximum((_entropy(says_yes) - unsure).sum(1), 0.0),
-            "n_items": n_items,
-            "sensitivity": over_tags[0],
-            "specificity": over_tags[1],
-            "weak": sum(over_tags) - 1 < WEAK,
-        },
-        index=labels.annotators.rename("annotator"),
-    )
-
-
-def _entropy(probability: np.ndarray) -> np.ndarray:
-    """Entropy of an answer of yes with this probability, bits."""
-    return np.asarray((entr(probability) + entr(1 - probability)) / np.log(2))
