@@ -20,7 +20,7 @@ from consilience import Groupings
 from consilience.analysis.cuts import CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.consensus import SubsetFusion
-from consilience.inspection import report
+from consilience.inspection import report, who_put_together
 from consilience.inspection.report.page import Page
 from tests.inspection.conftest import draw
 from tests.quick_cases import some_quick
@@ -325,6 +325,21 @@ def test_the_matrix_is_read_by_pointing_and_by_keys(page, cards):
     assert texts(page, ".tip") == [expected_reading(cards[1], names[-2], names[-1])]
     page.keyboard.press("Escape")
     assert not page.locator(".tip").is_visible()
+
+
+def test_a_cell_says_who_put_two_items_together_and_under_which_names(page, cards):
+    names = page.evaluate("() => JSON.parse(document.getElementById('explorer-data').textContent).items")
+    page.locator("#matrix-panel canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    head, *lines = texts(page, "#makers .said p")
+    assert head == f"{expected_reading(cards[1], names[0], names[1])}."
+    found = who_put_together(cards[1], names[0], names[1])
+    assert lines[0] == f"in a group without a name, {found['together'].sum()}: " + ", ".join(
+        found.loc[found["together"], "annotator"]
+    )
+    page.locator("#makers select").first.select_option(label=names[2])
+    assert texts(page, "#makers .said p")[0] == f"{expected_reading(cards[1], names[2], names[1])}."
 
 
 @pytest.mark.slow

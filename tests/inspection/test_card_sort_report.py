@@ -12,7 +12,7 @@ from consilience.analysis.cuts import CutJudge, Tree
 from consilience.consensus import MajorityVote, SubsetFusion
 from consilience.errors import AnnotationError, InputError
 from consilience.inference.memberships import Memberships
-from consilience.inspection import report
+from consilience.inspection import report, who_put_together
 from consilience.inspection.report.best_cuts import _ranges
 from consilience.inspection.report.participants import Representatives
 
@@ -46,6 +46,19 @@ def model(groupings):
 @pytest.fixture(scope="module")
 def page(model, groupings, read):
     return read(report(model, groupings, certainty=None, words="cards,participants"))
+
+
+def test_pairs_say_who_put_them_together_and_under_which_names(page, groupings):
+    head, *rows = page.table("pair-makers")
+    assert head == ["Two cards", "Together", "Share", "Under the names (times)", "Who"]
+    file = page.file("pairs.csv")
+    assert list(file.columns) == ["item_1", "item_2", "n_together", "n_presented", "share", "names", "who"]
+    assert file["share"].is_monotonic_decreasing
+    first = file.iloc[0]
+    found = who_put_together(groupings, first["item_1"], first["item_2"])
+    assert first["who"] == "; ".join(found.loc[found["together"], "annotator"])
+    assert rows[0][:2] == [f"{first['item_1']}, {first['item_2']}", f"{first['n_together']} of {first['n_presented']}"]
+    assert rows[0][3].startswith(first["names"].split(" (")[1].split(")")[0])
 
 
 def test_the_grid_says_what_was_merged_and_why(page, groupings):

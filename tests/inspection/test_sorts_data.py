@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from consilience import Groupings
+from consilience.analysis.standardisation import standard_names
 from consilience.inspection.report import sorts_data as module
 from consilience.inspection.report.sorts_data import are_shown, sorts_data
 
@@ -15,10 +16,12 @@ def test_groups_have_the_number_of_the_cluster_that_they_share_most_items_with()
         [["wild", "x"], ["wild", "y"], ["tame", "y"], [None, "y"]], items=ITEMS, annotators=["Ann", "Bo"]
     )
     places = np.array([3, 2, 1, 0])
-    found = sorts_data(sorts, places, codes=np.array([1, 1, 0, 0]))
+    standard = standard_names(sorts)
+    assert standard.names.tolist() == ["tame", "wild"]  # single letters are no names
+    found = sorts_data(sorts, places, np.array([1, 1, 0, 0]), standard)
     assert found == [
-        {"name": "Ann", "labels": [-1, 1, 0, 0], "names": {0: "wild", 1: "tame"}},
-        {"name": "Bo", "labels": [1, 1, 1, 0], "names": {0: "x", 1: "y"}},
+        {"name": "Ann", "labels": [-1, 1, 0, 0], "names": {0: "wild", 1: "tame"}, "called": {0: 1, 1: 0}},
+        {"name": "Bo", "labels": [1, 1, 1, 0], "names": {0: "x", 1: "y"}, "called": {0: -1, 1: -1}},
     ]
 
 

@@ -8,6 +8,7 @@ from consilience.analysis.exact_groups import exact_groups
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.item_ratings import ItemRatings, item_ratings
 from consilience.analysis.label_quality import LabelQuality, label_quality
+from consilience.analysis.pair_makers import who_put_together
 from consilience.analysis.random_sorters import random_sorters
 from consilience.analysis.rv import rv_coefficients
 from consilience.analysis.segments import PanelSegments, panel_segments
@@ -110,6 +111,7 @@ __all__ = [
     "standard_names",
     "study_difference",
     "use_words",
+    "who_put_together",
 ]
 
 

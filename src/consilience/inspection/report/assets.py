@@ -11,7 +11,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 HELPERS = ("state", "drawing", "tip", "pictures", "downloads")
-PARTS = ("tables", "tree", "matrix", "layers", "map", "paper", "key", "explorer")
+PARTS = ("tables", "tree", "matrix", "layers", "map", "paper", "key", "makers", "explorer")
 SCRIPTS = (*HELPERS, *PARTS, "main")  # in the order in which they need each other
 
 

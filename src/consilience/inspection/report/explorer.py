@@ -22,6 +22,7 @@ from consilience.analysis.cuts import FEWEST, MOST, CutJudge, Tree
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.group_words import GroupWords
 from consilience.analysis.names import name_text
+from consilience.analysis.standardisation import StandardNames
 from consilience.analysis.words import current_words
 from consilience.annotations import Groupings
 from consilience.inference.memberships import Memberships, count_presented, together
@@ -85,6 +86,7 @@ class Explorer:
         group_words: GroupWords | None = None,
         about: tuple[str, str] = ("", ""),
         groupings: Groupings | None = None,
+        standard: StandardNames | None = None,
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -94,6 +96,7 @@ class Explorer:
         group_words : that are written on the map.
         about : sentences on the axes and on the ellipses of the map, which are put below it.
         groupings : whose groups the items can be coloured by, of the same items in the same order.
+        standard : the standard names of their groups.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -115,7 +118,10 @@ class Explorer:
             **_cuts_data(tree, CutJudge.of(memberships), codes),
             **map_data(co_occurrence, places[tree.order], certainty, group_words),
             **_counts_data(memberships.of_items(tree.order)),
-            "sorts": [] if groupings is None else sorts_data(groupings, places[tree.order], codes[tree.order]),
+            "sorts": []
+            if groupings is None
+            else sorts_data(groupings, places[tree.order], codes[tree.order], standard),
+            "standard": [] if standard is None else list(map(name_text, standard.names)),
             "look": _look(),
         }
         shown = places[tree.order[rows]]

@@ -17,7 +17,7 @@ from consilience.analysis.fitted import groupings_of
 from consilience.analysis.names import join_names, name_text, quantify
 from consilience.analysis.panels import N_SIMULATIONS
 from consilience.analysis.words import current_words
-from consilience.annotations import Pairs
+from consilience.annotations import Groupings, Pairs
 from consilience.inspection.plots.co_occurrence import ordered_items, plot_co_occurrence, plot_dendrogram
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.matrix import MOST_NAMED
@@ -83,6 +83,7 @@ def evidence_section(subject: Subject) -> Section | None:
         subject.group_words,
         (about_axes(subject), about_ellipses(subject)),
         None if isinstance(subject.as_written, Pairs) else groupings_of(subject.as_written),
+        subject.standard_names if isinstance(subject.annotations, Groupings) else None,
     )
     if explorer is None:
         return Section("evidence", EXPLORED, _not_explored(n_items), figures)

@@ -46,6 +46,7 @@ from consilience.inspection.report import (
     label_tables,
     mapping_tables,
     name_sections,
+    pair_sections,
     participants,
     quality_sections,
     rating_sections,
@@ -171,7 +172,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     yield from filter(None, [certainty_sections.section(subject)])
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
-    yield from filter(None, [exact_group_sections.section(subject)])
+    yield from filter(None, [exact_group_sections.section(subject), pair_sections.section(subject)])
     yield from name_sections.sections(subject)
     yield from filter(None, [sensory_sections.words_section(subject)])
     yield from (replace(section, folded=True) for section in _methods(subject))

@@ -15,6 +15,7 @@ class ExplorerView {
     const views = [[TreeView, "tree"], [MatrixView, "matrix"], [MapView, "map"]];
     new Paper(this.state, views.map(([View, key]) => new View(this.state, root.querySelector(`#${key}-panel`))));
     new Key(this.state, root);
+    if (data.sorts.length) new Makers(this.state, root);
     this.state.when("clusters", () => this.paint());
     this.state.when("lit", () => this.light());
     document.body.classList.add("explored");

@@ -4,6 +4,7 @@ const MARGIN = 14; // pixels without names
 const MARK = 7; // pixels between names and the clusters' colours, for the marks of items that are lit up
 const STRIP = 7; // pixels of the clusters' colours along the edge
 const LEAST_NAMED = 7.5; // pixels of a cell next to which its name has room
+const LEAST_NUMBERED = 18; // pixels of a cell in which a number has room
 
 class MatrixView {
   constructor(state, panel) {
@@ -12,7 +13,7 @@ class MatrixView {
     this.holder = panel.querySelector(".canvas-holder");
     this.canvas = add(this.holder, "canvas", "", {
       ...{ tabindex: 0, role: "application", "aria-roledescription": "matrix" },
-      "aria-label": `Matrix of ${state.n} ${state.data.readers.items}: arrow keys move from cell to cell`,
+      "aria-label": `Matrix of ${state.n} ${state.data.readers.items}: arrow keys move from cell to cell, Enter says who put the two together`,
     });
     this.window = { row: 0, column: 0, cells: state.n };
     this.cell = null;
@@ -56,6 +57,7 @@ class MatrixView {
     pen.scale(ratio, ratio);
     this.shown = this.layout(width);
     this.drawCells(pen);
+    this.drawNumbers(pen);
     this.drawStrips(pen);
     this.drawFrames(pen);
     if (this.shown.named) this.drawNames(pen);
@@ -89,6 +91,34 @@ class MatrixView {
     const { row, column, cells } = this.window;
     pen.imageSmoothingEnabled = cell * (devicePixelRatio || 1) < 1;
     pen.drawImage(this.tile(DARK.matches), column, row, cells, cells, from, from, cells * cell, cells * cell);
+  }
+
+  /** The percentages that have room in their cells, each with its place and the colour of its letters. */
+  numbers(dark) {
+    const { from, cell } = this.shown;
+    const { row, column, cells } = this.window;
+    if (cell < LEAST_NUMBERED) return [];
+    const colours = shades(this.state.data.look.heat[Number(dark)]);
+    const places = [...Array(cells * cells).keys()].map((place) => [Math.floor(place / cells), place % cells]);
+    return places.flatMap(([i, j]) => {
+      const share = this.state.share(row + i, column + j);
+      if (row + i === column + j || Number.isNaN(share)) return [];
+      const [x, y] = [from + (j + 0.5) * cell, from + (i + 0.5) * cell];
+      const text = percentText(share).replace("%", "");
+      return [{ x, y, text, colour: isLight(colours[Math.round(100 * share)]) ? "#1b1b1b" : "#ffffff" }];
+    });
+  }
+
+  get numberSize() {
+    return Math.min(0.44 * this.shown.cell, 12);
+  }
+
+  drawNumbers(pen) {
+    Object.assign(pen, { font: `${this.numberSize}px ${LETTERS}`, textAlign: "center", textBaseline: "middle" });
+    for (const { x, y, text, colour } of this.numbers(DARK.matches)) {
+      pen.fillStyle = colour;
+      pen.fillText(text, x, y + 0.5);
+    }
   }
 
   drawStrips(pen) {
@@ -253,7 +283,7 @@ class MatrixView {
     listenToDrags(this.canvas, {
       start: () => ({ ...this.window }),
       move: (from, x, y) => this.moveTo(from.row - Math.round(y / this.shown.cell), from.column - Math.round(x / this.shown.cell)),
-      click: (event) => this.goTo(this.cellAt(event), event),
+      click: (event) => this.ask(this.cellAt(event), event),
       wheel: (step, event) => this.zoom(step, this.cellAt(event)),
     });
     this.canvas.addEventListener("pointermove", (event) => {
@@ -281,10 +311,17 @@ class MatrixView {
       PageDown: { row: row + 10, column },
     };
     const step = ZOOM_KEYS[event.key];
+    if (event.key === "Enter" && this.cell) this.state.askWho?.(row, column);
     if (!(event.key in cells) && step === undefined) return;
     event.preventDefault();
     if (step !== undefined) this.zoom(step, this.cell);
     else this.goTo(cells[event.key]);
+  }
+
+  /** Put the cursor on a cell, and tell who put its items together. */
+  ask(cell, event) {
+    this.goTo(cell, event);
+    if (cell) this.state.askWho?.(cell.row, cell.column);
   }
 
   /** Put the cursor on a cell, and read it out. */
@@ -354,6 +391,10 @@ class MatrixView {
       draw(svg, "rect", { x: across, y: along, width: thin, height: long, fill: colourOf(data.look, labels[row + k]) });
       draw(svg, "rect", { x: along, y: across, width: long, height: thin, fill: colourOf(data.look, labels[column + k]) });
     }
+    for (const { x, y, text, colour } of this.numbers(false)) {
+      const style = { "font-size": this.numberSize, "text-anchor": "middle", "dominant-baseline": "central", fill: colour };
+      draw(svg, "text", { x, y, ...style }).textContent = text;
+    }
     draw(draw(svg, "clipPath", { id: "cells" }), "rect", box);
     const frames = draw(svg, "g", { "clip-path": "url(#cells)", fill: "none", stroke: "#1b1b1b", "stroke-width": 1.5 });
     for (const frame of this.frames()) {
@@ -392,6 +433,12 @@ class MatrixView {
 /** Red, green and blue of a colour such as #f1f1ee. */
 function rgb(colour) {
   return [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
+}
+
+/** Whether black letters stand out on a colour more than white ones, by its relative luminance. */
+function isLight(colour) {
+  const [red, green, blue] = colour.map((part) => (part / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18;
 }
 
 /** The colours of 0 to 100 per cent, between some given ones. */
