@@ -4,6 +4,7 @@ from consilience.analysis.axes import map_axes
 from consilience.analysis.bridging import bridging_values
 from consilience.analysis.certainty import Certainty, certainty
 from consilience.analysis.cohesion import cluster_cohesion
+from consilience.analysis.compromise import CompromiseMap, compromise_map
 from consilience.analysis.exact_groups import exact_groups
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.item_ratings import ItemRatings, item_ratings
@@ -33,6 +34,7 @@ from consilience.inspection.plots.annotators import plot_annotators
 from consilience.inspection.plots.certainty import plot_certainty_map
 from consilience.inspection.plots.clusters import plot_clusters, plot_lower_bound, plot_prior_variance
 from consilience.inspection.plots.co_occurrence import plot_co_occurrence, plot_dendrogram
+from consilience.inspection.plots.compromise import plot_compromise
 from consilience.inspection.plots.deep import plot_latent, plot_training
 from consilience.inspection.plots.fusion import plot_item_map, plot_silhouette_curve, plot_stability
 from consilience.inspection.plots.heatmaps import plot_agreement, plot_confusion, plot_mapping
@@ -51,6 +53,7 @@ __all__ = [
     "Certainty",
     "ClustersDisplay",
     "CoOccurrenceDisplay",
+    "CompromiseMap",
     "ConfusionDisplay",
     "DendrogramDisplay",
     "GroupWords",
@@ -69,6 +72,7 @@ __all__ = [
     "bridging_values",
     "certainty",
     "cluster_cohesion",
+    "compromise_map",
     "difference_report",
     "exact_groups",
     "group_words",
@@ -85,6 +89,7 @@ __all__ = [
     "plot_certainty_map",
     "plot_clusters",
     "plot_co_occurrence",
+    "plot_compromise",
     "plot_confusion",
     "plot_dendrogram",
     "plot_difference",

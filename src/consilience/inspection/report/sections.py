@@ -35,6 +35,7 @@ from consilience.inspection.report import (
     answer,
     best_cuts,
     certainty_sections,
+    compromise_sections,
     concept_sections,
     deep_sections,
     exact_group_sections,
@@ -174,7 +175,7 @@ def sections(subject: Subject) -> Iterator[Section]:
         yield from filter(None, [fusion_sections.names_section(subject)])
     yield from filter(None, [exact_group_sections.section(subject), pair_sections.section(subject)])
     yield from name_sections.sections(subject)
-    yield from filter(None, [sensory_sections.words_section(subject)])
+    yield from filter(None, [compromise_sections.section(subject), sensory_sections.words_section(subject)])
     yield from (replace(section, folded=True) for section in _methods(subject))
 
 

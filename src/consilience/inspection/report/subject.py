@@ -11,8 +11,12 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from consilience.analysis.compromise import FEWEST_ANNOTATORS, FEWEST_ITEMS, CompromiseMap, compromise_map
 from consilience.analysis.findings import Findings
 from consilience.analysis.item_ratings import ItemRatings
+from consilience.analysis.rv import fits
+from consilience.annotations import Groupings
+from consilience.errors import InputError
 from consilience.inspection.pictures import Pictures
 from consilience.inspection.report.album import Album
 from consilience.inspection.report.explorer import Explorer
@@ -104,12 +108,15 @@ class Subject(Findings):
         Pictures of the items.
     ratings : ItemRatings or None
         Ratings of the items on one or more scales.
+    napping : DataFrame or None
+        Where each annotator placed the items on a sheet.
     """
 
     scores: pd.DataFrame | None = None
     stability: pd.DataFrame | None = None
     pictures: Pictures | None = None
     ratings: ItemRatings | None = None
+    napping: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, found: Findings, **shown: Any) -> Subject:
@@ -119,6 +126,29 @@ class Subject(Findings):
         return made
 
     @cached_property
+    def compromise(self) -> CompromiseMap | None:
+        """The compromise of DISTATIS; None unless readers know it and two people sorted all items, or sheets are given.
+
+        Raises
+        ------
+        InputError
+            There are sheets, but no groupings; or the sheets do not fit these.
+        """
+        if not isinstance(self.annotations, Groupings):
+            if self.napping is not None:
+                raise InputError("Places on sheets (napping) go with groupings, of the same items and annotators.")
+            return None
+        if self.napping is None and not (self.words.are_sensory and _can_compromise(self.annotations)):
+            return None
+        return compromise_map(self.annotations, self.napping)
+
+    @cached_property
     def album(self) -> Album:
         """The pictures of the items that the page shows."""
         return Album(self.pictures)
+
+
+def _can_compromise(groupings: Groupings) -> bool:
+    """Whether at least two people sorted all of three items or more, and their matrices fit into memory."""
+    whole = groupings.summary().items_per_annotator == groupings.n_items
+    return fits(groupings) and groupings.n_items >= FEWEST_ITEMS and int(whole.sum()) >= FEWEST_ANNOTATORS

@@ -1,0 +1,89 @@
+"""Section of a report on the compromise of a panel, as DISTATIS finds it, with the assessors' places around it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from consilience.analysis.compromise import CompromiseMap
+from consilience.analysis.names import join_names, name_text
+from consilience.inspection.plots.compromise import MOST_PARTIAL, draw_compromise
+from consilience.inspection.plots.point_labels import n_named
+from consilience.inspection.plots.style import Sheet
+from consilience.inspection.report.figure_files import small
+from consilience.inspection.report.item_tables import cluster_cell
+from consilience.inspection.report.subject import Figure, Section, Subject
+from consilience.inspection.report.tables import Column, ReportTable, download, name_cell, number, percent, row
+
+READABLE = 720  # CSS pixels that names of items need
+MOST_NAMED = 6  # people left out who are named
+PLACES = 4  # decimals of files
+
+
+def section(subject: Subject) -> Section | None:
+    """Return the section; None unless readers know DISTATIS, or items were placed on sheets."""
+    found = subject.compromise
+    if found is None:
+        return None
+    words = subject.words
+    what = "sheets and groups" if subject.napping is not None else "sorts"
+    sentences = [
+        f"The {what} of the {words.annotators}, each weighted by how far it agrees with the others (DISTATIS); the map "
+        "in “What belongs together” counts all alike.",
+    ]
+    if len(found.left_out):
+        names = [name_text(name) for name in found.left_out[:MOST_NAMED]]
+        left = len(found.left_out) - MOST_NAMED
+        who = join_names([*names, *([f"{left:,} more"] if left > 0 else [])])
+        sentences.append(f"Not in it, since they left out some {words.items}: {who}.")
+    return Section("compromise", "The compromise of the panel", sentences, [_map(subject, found), _table(subject, found)])
+
+
+def _map(subject: Subject, found: CompromiseMap) -> Figure:
+    words = subject.words
+    ax = draw_compromise(found, subject.clusters, ax=Sheet())
+    drawn = len(found.partial) <= MOST_PARTIAL
+    thin = f" Thin lines lead to where each {words.annotator} would place {words.an_item} (partial scores)."
+    caption = f"The compromise map. Each cluster has its colour and shape.{thin if drawn else ''}"
+    caption += f" {words.Items} are named where there is room." if n_named(ax) else ""
+    frame = found.scores.round(PLACES)
+    frame.insert(0, subject.clusters.column, subject.clusters.names_of(subject.clusters.codes))
+    figure, file = cast(MatplotlibFigure, ax.figure), small(download("compromise.csv", frame, "item"))
+    return Figure.of("compromise", figure, f"Scatter plot. {caption}", caption, file, readable=READABLE)
+
+
+def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
+    words, clusters = subject.words, subject.clusters
+    n_axes = found.scores.shape[1]
+    each = found.partial.to_numpy().reshape(len(found.scores), -1, n_axes)
+    around = each - found.scores.to_numpy()[:, None]
+    spread = np.sqrt((around**2).sum(2) @ found.weights.to_numpy())
+    rows = [
+        row(
+            name_cell(item),
+            cluster_cell(clusters, int(clusters.codes[place])) if clusters.codes[place] >= 0 else "–",
+            *(number(value) for value in found.scores.iloc[place]),
+            number(spread[place]),
+        )
+        for place, item in enumerate(found.scores.index)
+    ]
+    heads = [f"Dimension {axis} ({percent(share)})" for axis, share in enumerate(found.shares, 1)]
+    return ReportTable(
+        "compromise",
+        f"Places of the {words.items} in the compromise",
+        [
+            Column(words.Item, "text", of_items=True),
+            Column("Cluster", clusters.kind),
+            *map(Column, heads),
+            Column(f"Spread of the {words.annotators}"),
+        ],
+        rows,
+        reading=(
+            f"In brackets: the share of the variance that a dimension shows. Spread: how far from its place the "
+            f"{words.annotators} would put the {words.item}, in the unit of the map (root of the weighted mean square). "
+            "The file has the partial scores."
+        ),
+        download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
+    )
