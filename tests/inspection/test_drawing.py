@@ -97,6 +97,10 @@ def plots(sorts, fusion, iris, crowded, named):
         ],
         "plot_clusters": [iris, (few, None, sorts[1]), (crowded[0], None, crowded[1])],
         "plot_co_occurrence": [fusion[:1], sorts, crowded, crowded[1:]],
+        "plot_compromise": [
+            (inspection.compromise_map(sorts[1]), sorts[0]),
+            (inspection.compromise_map(crowded[1]),),
+        ],
         "plot_confusion": [named[:1]],
         "plot_dendrogram": [fusion[:1], sorts, crowded, crowded[1:]],
         "plot_difference": [(changed,)],

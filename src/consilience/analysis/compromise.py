@@ -16,8 +16,8 @@ With coordinates X_a of the items on a sheet, Ξ X_a X_aᵀ Ξ divided by its fi
 groups: both count alike, as in multiple factor analysis, and their sum is again divided by its first eigenvalue. The
 unit of the sheet has no influence, and its two axes keep their proportions.
 
-The sum over several groupings of an annotator, as over the levels of a hierarchical sort, counts two items as the closer,
-the more levels put them together.
+The sum over several groupings of an annotator, as over the levels of a hierarchical sort, puts two items the closer,
+the more levels hold both in one group.
 
 Annotators who did not sort, or place, all items have no S_a of all items, and are left out. One who put all items
 together says nothing; the weight is 0.
@@ -128,14 +128,14 @@ def compromise_map(groupings: Any = None, coordinates: pd.DataFrame | None = Non
             f"A compromise map needs at least {FEWEST_ITEMS} items, and {FEWEST_ANNOTATORS} annotators with all of "
             f"them. Got {len(items)} items and {int(whole.sum())} such annotators."
         )
-    products = _scale(sum(_scale(products[whole]) for _, _, products, _ in tables))
+    products = _scale(np.sum([_scale(products[whole]) for _, _, products, _ in tables], axis=0))
     return _decompose(products, items, annotators[whole], annotators[~whole], n_axes)
 
 
 def _products_of_sorts(groupings: Groupings) -> tuple[pd.Index, pd.Index, Products, np.ndarray]:
     """Return items, annotators, their scalar products, and who sorted all items."""
     groupings, found = scalar_products(groupings, "compromise_map")
-    return groupings.items, groupings.annotators, found.products, found.seen.all(1)
+    return groupings.items, groupings.annotators, found.products, np.asarray(found.seen.all(1))
 
 
 def _products_of_places(
@@ -145,7 +145,7 @@ def _products_of_places(
     axes = _axes_of(coordinates)
     items = pd.Index(coordinates[ITEM].unique()) if items is None else items
     annotators = pd.Index(coordinates[ANNOTATOR].unique()) if annotators is None else annotators
-    item, who = items.get_indexer(coordinates[ITEM]), annotators.get_indexer(coordinates[ANNOTATOR])
+    item, who = items.get_indexer(pd.Index(coordinates[ITEM])), annotators.get_indexer(pd.Index(coordinates[ANNOTATOR]))
     for name, found in ((ITEM, item), (ANNOTATOR, who)):
         if (found < 0).any():
             unknown = coordinates[name].iloc[int(np.argmax(found < 0))]

@@ -33,6 +33,7 @@ from consilience.cli.options import (
     item_names_option,
     json_option,
     merge_settings,
+    napping_option,
     out_option,
     pictures_option,
     ratings_option,
@@ -132,6 +133,7 @@ def main() -> None:
 @given_labels_option
 @pictures_option
 @ratings_option
+@napping_option
 @item_names_option
 @reading_options
 @click.option(
@@ -298,6 +300,7 @@ def compare(
 @out_option
 @pictures_option
 @ratings_option
+@napping_option
 @item_names_option
 @reading_options
 @seed_option
@@ -329,6 +332,7 @@ def fuse(*, groupings: Path, normalize: str, no_refine: bool, seed: int | None, 
 @given_labels_option
 @pictures_option
 @ratings_option
+@napping_option
 @item_names_option
 @card_sort_options
 @certainty_option

@@ -144,6 +144,13 @@ ratings_option = click.option(
     help="Ratings of the items on one or more scales, such as importance and feasibility, to compare by cluster: a "
     "table of items, annotators and a column for each scale, or of items and their means.",
 )
+napping_option = click.option(
+    "--napping",
+    type=FILE,
+    metavar="FILE",
+    help="Where each annotator placed the items on a sheet, beside the groups, for the compromise map of the panel: a "
+    "table of items, annotators, x and y, or of items with two columns for each annotator, such as X1 and Y1.",
+)
 item_names_option = click.option(
     "--item-names",
     type=FILE,

@@ -32,20 +32,8 @@ TRACEBACK = "--traceback"
 QUIET = "consilience.quiet"
 STANDARD_INPUT = "-"
 READ = {  # arguments and options that name a file to read
-    *(
-        "annotations",
-        "groupings",
-        "first",
-        "second",
-        "source",
-        "pilot",
-        "table",
-        "all_items",
-        "model",
-        "features",
-        "scores",
-    ),
-    *("all_items", "ratings", "item_names", "gold", "history", "names", "seconds"),
+    *("annotations", "groupings", "first", "second", "source", "pilot", "table", "all_items", "model", "features"),
+    *("scores", "ratings", "napping", "item_names", "gold", "history", "names", "seconds"),
 }
 
 

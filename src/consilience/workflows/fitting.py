@@ -31,6 +31,7 @@ from consilience.workflows.item_names import ItemNames, read_item_names
 from consilience.workflows.item_ratings import read_ratings, rename_rated, write_ratings
 from consilience.workflows.jobs import FitRequest, Result
 from consilience.workflows.model_choice import choose, make_estimator, reason_for, with_clusters
+from consilience.workflows.napping import read_napping, rename_placed
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import encode_summary, require_no_input
 from consilience.workflows.preprocessing import as_shown, behind, legible, reads_probabilities, steps_for
@@ -218,12 +219,13 @@ def require_comparable(request: FitRequest) -> None:
 
 @dataclass(frozen=True)
 class Beside:
-    """What the page shows beside the fit: scores, pictures and ratings of the items, and labels that came with them."""
+    """What the page shows beside the fit: scores, pictures, ratings and places of the items, and labels given."""
 
     scores: pd.DataFrame | None
     given: pd.Series | None
     pictures: Pictures | None
     ratings: pd.DataFrame | None
+    napping: pd.DataFrame | None
 
 
 def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
@@ -237,9 +239,10 @@ def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     given = extras.given_labels(evidence.annotations, request.feature_options)
     pictures = extras.read_pictures(evidence.annotations.items, request.feature_options)
     ratings = read_ratings(request.ratings, evidence.annotations, files.sort.left_out)
+    napping = read_napping(request.napping, evidence.annotations, files.sort.left_out)
     for text in evidence.notes:
         note(text)
-    return Beside(scores, given, pictures, ratings)
+    return Beside(scores, given, pictures, ratings, napping)
 
 
 def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple[ModelInputs, Beside]:
@@ -253,6 +256,7 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
             names.rename_table(beside.given),
             names.rename_pictures(beside.pictures),
             rename_rated(names, beside.ratings),
+            rename_placed(names, beside.napping),
         ),
     )
 
@@ -378,7 +382,8 @@ def write_folder(
         files += write_ratings(found, beside.ratings, folder, names)
         files = [REPORT, *files, MODEL, SUMMARY]
         facts = found.facts  # before the report, which takes over what is computed by then
-        shown: dict[str, Any] = {"scores": beside.scores, "pictures": beside.pictures, "ratings": beside.ratings}
+        names_shown = ("scores", "pictures", "ratings", "napping")
+        shown: dict[str, Any] = {name: getattr(beside, name) for name in names_shown}
         report(found, **shown, warnings=said.warnings, path=folder / REPORT)
         summary = {
             "warnings": said.warnings,

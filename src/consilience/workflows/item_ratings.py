@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from consilience.analysis.bridging import bridging_of
@@ -15,18 +14,18 @@ from consilience.analysis.item_ratings import ANNOTATOR, ITEM, RESERVED, item_ra
 from consilience.analysis.names import join_names, quantify
 from consilience.annotations import Groupings
 from consilience.annotations.files.table import Table
-from consilience.annotations.files.vocabulary import role_of_name
 from consilience.annotations.keywords import spell
-from consilience.annotations.names import MISSING, plain
+from consilience.annotations.names import plain
 from consilience.errors import InputError
 from consilience.inspection.report.concept_sections import ratings_frame
 from consilience.workflows.cells import ColumnReader, read_cells, with_decimal_points
-from consilience.workflows.item_columns import ids_beside, is_called_id, item_column
+from consilience.workflows.item_columns import ids_beside, item_column
 from consilience.workflows.item_names import ItemNames
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import write_table
+from consilience.workflows.people_tables import find_column, find_items, read_names, require_once
 from consilience.workflows.sources import TableSource
-from consilience.workflows.tables import names_as, read_table
+from consilience.workflows.tables import read_table
 from consilience.workflows.text import others
 
 RATINGS_FILE = "ratings.csv"
@@ -48,43 +47,16 @@ def read_ratings(path: TableSource | None, annotations: Any, left_out: Iterable[
         needs = f"{spell(ratings=None)} needs groupings, since it compares the ratings of clusters"
         raise InputError(f"{needs}; see {spell(kind='groupings')}.")
     table = with_decimal_points(read_table(path, annotations.items))
-    person = _column_of(table, ANNOTATOR)
+    person = find_column(table, ANNOTATOR)
     item = item_column(table, path, items=annotations.items, besides=[person], parameter="") if person is None else None
-    item = _item_column(table, path, person, annotations.items) if item is None else item
-    names = _names(table, path, item, annotations.items)
+    item = find_items(table, path, person, annotations.items) if item is None else item
+    names = read_names(table, path, item, annotations.items)
     frame = _scales(table, path, [item, person], names)
     frame.insert(0, ITEM, names)
     if person is not None:
-        frame.insert(1, ANNOTATOR, _names(table, path, person, annotations.annotators))
-    _require_once(frame, table, path)
+        frame.insert(1, ANNOTATOR, read_names(table, path, person, annotations.annotators))
+    require_once(frame, table, path, "rated")
     return _of_study(frame, path, annotations.items, set(left_out))
-
-
-def _column_of(table: Table, role: str) -> Any:
-    """Return the column whose name has a role, one of ids rather than another; None if there is none."""
-    called = {name: found for name in table.columns if (found := role_of_name(name)) is not None and found.role == role}
-    return min(called, key=lambda name: called[name].part != "identifier", default=None)
-
-
-def _item_column(table: Table, path: TableSource, person: Any, items: pd.Index) -> Any:
-    """Return the column of items of a table with several rows for each."""
-    known = set(map(str, items))
-    rest = [name for name in table.columns if name != person]
-    held = {name: len(known & set(map(str, table.column(name).names))) for name in rest}
-    found = [name for name in rest if held[name] and held[name] == max(held.values())]
-    called = [name for name in found if is_called_id(name)] or found
-    if not called:
-        raise InputError(f"{path}: No column names items of the annotations, such as {plain(items[0])!r}.")
-    return called[0]
-
-
-def _names(table: Table, path: TableSource, column: Any, known: pd.Index) -> pd.Index:
-    """Return the names in a column, one per row, written as those known."""
-    coded = table.column(column)
-    if coded.has_missing:
-        row = int(np.argmax(coded.codes == MISSING))
-        raise InputError(f"{path}: {str(column)!r} in {table.where(row)} is missing.")
-    return names_as(coded.names.take(coded.codes), known)
 
 
 def _scales(table: Table, path: TableSource, besides: list[Any], names: pd.Index) -> pd.DataFrame:
@@ -108,17 +80,6 @@ def _scales(table: Table, path: TableSource, besides: list[Any], names: pd.Index
     if left:
         note(f"{path}: {join_names(left)} {'holds' if len(left) == 1 else 'hold'} no ratings and was not used.")
     return pd.DataFrame({str(name): reader.numbers(name, held, blanks=True) for name, held in scales.items()})
-
-
-def _require_once(frame: pd.DataFrame, table: Table, path: TableSource) -> None:
-    """Raise an InputError if somebody rated an item twice, or an item without people has two rows."""
-    keys = [name for name in (ITEM, ANNOTATOR) if name in frame]
-    again = frame.duplicated(keys).to_numpy()
-    if again.any():
-        row = int(np.argmax(again))
-        who = f" by {plain(frame[ANNOTATOR][row])!r}" if ANNOTATOR in frame else ""
-        where = table.where(row)
-        raise InputError(f"{path}: The item {plain(frame[ITEM][row])!r} is rated twice{who}, again in {where}.")
 
 
 def _of_study(frame: pd.DataFrame, path: TableSource, items: pd.Index, left_out: set[Any]) -> pd.DataFrame:

@@ -92,6 +92,7 @@ class ReportedRequest(Request):
     given_labels: str | None = None
     pictures: str | None = None
     ratings: Table | None = None
+    napping: Table | None = None
     item_names: Table | None = None
     card_sort: CardSortOptions = CardSortOptions()
     certainty_draws: int = CERTAINTY_DRAWS
@@ -100,7 +101,7 @@ class ReportedRequest(Request):
     @property
     def paths(self) -> list[Any]:
         """The files, which must not be overwritten, and None or annotations where there is no file."""
-        tables = (self.features, self.scores, self.ratings, self.item_names)
+        tables = (self.features, self.scores, self.ratings, self.napping, self.item_names)
         return [self.annotations, *tables, *self.card_sort.paths]
 
 
@@ -126,6 +127,8 @@ class FitRequest(ReportedRequest):
         Pictures of the items: a folder, a file, or a column of the table of features.
     ratings : Path, DataFrame or None
         Table of ratings of the items on one or more scales: a row for each item and annotator, or for each item.
+    napping : Path, DataFrame or None
+        Table of the places of the items on the sheet of each annotator.
     item_names : Path, DataFrame or None
         Table of ids and texts, and perhaps pictures, of items that the annotations only number.
     card_sort : CardSortOptions
@@ -177,7 +180,7 @@ class ReportRequest(ReportedRequest):
     ----------
     saved : Path
         The model.zip of a fit.
-    annotations, reading, features, feature_options, scores, given_labels, pictures, ratings, item_names, \
+    annotations, reading, features, feature_options, scores, given_labels, pictures, ratings, napping, item_names, \
     card_sort, certainty_draws, words
         As in `FitRequest`; the annotations and features are those of the fit.
     short : bool

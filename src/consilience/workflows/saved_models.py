@@ -29,6 +29,7 @@ from consilience.workflows.item_extras import Extras
 from consilience.workflows.item_names import read_item_names
 from consilience.workflows.item_ratings import read_ratings, rename_rated
 from consilience.workflows.jobs import FeatureOptions, PredictionRequest, ReportRequest
+from consilience.workflows.napping import read_napping, rename_placed
 from consilience.workflows.notes import note
 from consilience.workflows.outputs import renew_report, require_outputs, write_table
 from consilience.workflows.preprocessing import as_shown, legible, needs_of, read_for, steps_for
@@ -172,8 +173,9 @@ def report_again(request: ReportRequest) -> Path:
     given = places.given_labels(loaded, options)
     pictures = places.read_pictures(model.items_, options)
     ratings = read_ratings(request.ratings, loaded, sort.left_out)
+    napping = read_napping(request.napping, loaded, sort.left_out)
     if names is not None:
-        ratings = rename_rated(names, ratings)
+        ratings, napping = rename_rated(names, ratings), rename_placed(names, napping)
         loaded, pictures = names.rename_annotations(loaded), names.rename_pictures(pictures)
         table, rated, given = (names.rename_table(part) for part in (table, rated, given))
         set_items(model, names.rename(model.items_))
@@ -188,7 +190,7 @@ def report_again(request: ReportRequest) -> Path:
         function="report",
         **sort.of_fitted(loaded).keywords,
     )
-    shown_beside: dict[str, Any] = {"scores": rated, "pictures": pictures, "ratings": ratings}
+    shown_beside: dict[str, Any] = {"scores": rated, "pictures": pictures, "ratings": ratings, "napping": napping}
     write_report(found, **shown_beside, warnings=warnings, short=request.short, path=out)
     renew_report(out)
     return out

@@ -144,7 +144,7 @@ def statements(
     else:
         warnings += empty
     if isinstance(read_as, Wide):
-        found = read_wide(table, read_as, request, warnings)
+        found = read_wide(table, read_as, request, notes, warnings)
     else:
         table = unfold_lists(table, read_as)
         if read_as.kind == "labels" and (export is None or request.tags):

@@ -14,6 +14,7 @@ from consilience.annotations.files.vocabulary import (
     COUNTS,
     IDENTIFIERS,
     KNOWN_CLASSES,
+    LEVELS,
     WEAK,
     WORDS,
     Named,
@@ -80,6 +81,9 @@ def _parts(table: Table, request: ReadingRequest) -> _Parts:
     if "annotator" in columns and not {"item", "item_b"} & columns.keys() and request.kind != "pairs":
         ids = _ids_of_items(table, free, columns["annotator"][0])
         columns |= {"item": ids} if len(ids) == 1 else {}
+    if {"item", "annotator", "group"} <= columns.keys() and "grouping" not in columns:
+        levels = _levels_of_sorts(table, free, [columns["item"][0], columns["annotator"][0]])
+        columns |= {"grouping": levels} if len(levels) == 1 else {}
     return _Parts(columns, names, dict(request.columns))
 
 
@@ -92,6 +96,15 @@ def _ids_of_items(table: Table, free: list[Any], annotator: Any) -> list[Any]:
         for column in ids
         if cells[column].duplicated().any() and not cells[[column, annotator]].duplicated().any()
     ]
+
+
+def _levels_of_sorts(table: Table, free: list[Any], sorted_by: list[Any]) -> list[Any]:
+    """Return columns such as "level" that number the groups of an item within those of a person."""
+    levels = [column for column in free if normal(column) in LEVELS]
+    cells = table.frame[[*levels, *sorted_by]].astype(str)
+    if not cells[sorted_by].duplicated().any():
+        return []
+    return [column for column in levels if not cells[[column, *sorted_by]].duplicated().any()]
 
 
 def _item_pair(

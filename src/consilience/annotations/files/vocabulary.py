@@ -74,6 +74,7 @@ WEAK = {  # words that also name other columns about items, people and their ans
     *("email", "username", "rating", "round", "theme", "folder", "code"),
 }
 CANONICAL = {"item", "annotator", "grouping", "group", "label", "same", "item a", "item b"}
+LEVELS = frozenset(("level", "depth", "niveau", "stufe"))  # of a hierarchical sort, if they number its groups
 IDENTIFIERS = {
     "id",
     "uid",

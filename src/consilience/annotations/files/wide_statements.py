@@ -6,17 +6,19 @@ import numpy as np
 import pandas as pd
 
 from consilience.annotations.files.layout import ReadingRequest, Wide
+from consilience.annotations.files.levels import find_levels
 from consilience.annotations.files.no_sort_cells import of_q_sort
 from consilience.annotations.files.odd_columns import odd_annotators
 from consilience.annotations.files.reading_notes import list_columns
 from consilience.annotations.files.statements import VALUE, Statements, among, read_values
 from consilience.annotations.files.table import Reading, Table
+from consilience.annotations.files.values import quantify
 from consilience.annotations.keywords import spell
 from consilience.annotations.names import Coded, code, unique_names
 from consilience.errors import AnnotationError
 
 
-def read_wide(table: Table, layout: Wide, request: ReadingRequest, warnings: list[str]) -> Statements:
+def read_wide(table: Table, layout: Wide, request: ReadingRequest, notes: list[str], warnings: list[str]) -> Statements:
     """Return what the cells of a wide table say; what was left out is added to the warnings."""
     n_columns = len(layout.others)
     role = VALUE[layout.kind]
@@ -55,5 +57,11 @@ def read_wide(table: Table, layout: Wide, request: ReadingRequest, warnings: lis
         one = "item" if layout.annotators_in_rows else "annotator"
         warnings.append(f"columns not read as {one}s left out: {list_columns(layout.left_out)} (rename one to read it)")
     columns = {"item": item, "annotator": annotator, role: value.take(given)}
+    levels = None if layout.annotators_in_rows or role != "group" else find_levels(layout.others, value)
+    if levels is not None:
+        columns |= {name: part.take(column) for name, part in zip(("annotator", "grouping"), levels)}
+        n_people = quantify(len(levels[0].names), layout.nouns.get("annotator", "annotator"))
+        shown = ", ".join(repr(str(name)) for name in layout.others[:2])
+        notes.append(f"columns such as {shown} read as levels of the sorts of {n_people}, since they are nested")
     named = layout.key is not None or layout.annotators_in_rows
     return Statements(layout.kind, columns, among(given, place), True, named, Reading(""))

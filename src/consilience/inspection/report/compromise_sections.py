@@ -38,7 +38,9 @@ def section(subject: Subject) -> Section | None:
         left = len(found.left_out) - MOST_NAMED
         who = join_names([*names, *([f"{left:,} more"] if left > 0 else [])])
         sentences.append(f"Not in it, since they left out some {words.items}: {who}.")
-    return Section("compromise", "The compromise of the panel", sentences, [_map(subject, found), _table(subject, found)])
+    return Section(
+        "compromise", "The compromise of the panel", sentences, [_map(subject, found), _table(subject, found)]
+    )
 
 
 def _map(subject: Subject, found: CompromiseMap) -> Figure:
@@ -81,9 +83,9 @@ def _table(subject: Subject, found: CompromiseMap) -> ReportTable:
         ],
         rows,
         reading=(
-            f"In brackets: the share of the variance that a dimension shows. Spread: how far from its place the "
-            f"{words.annotators} would put the {words.item}, in the unit of the map (root of the weighted mean square). "
-            "The file has the partial scores."
+            "In brackets: the share of the variance that a dimension shows. Spread: how far from its place the "
+            f"{words.annotators} would put the {words.item}, in the unit of the map (root of the weighted mean "
+            "square). The file has the partial scores."
         ),
         download=download("partial-scores.csv", found.partial.round(PLACES).reset_index()),
     )

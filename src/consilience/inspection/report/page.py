@@ -136,8 +136,8 @@ def report(
     Raises
     ------
     InputError
-        The annotations are missing; annotations, certainty, features, scores, ratings or napping do not fit the
-        model; the stability cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups;
+        The annotations are missing; annotations, certainty, features, scores, ratings or napping do not fit the model;
+        the stability cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups;
         somebody who has seconds is no annotator; or the path is empty, a folder, or in a folder that does not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.

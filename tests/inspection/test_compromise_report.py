@@ -1,0 +1,71 @@
+"""The section on the compromise of a panel: for readers of sensory science, and where places on sheets are given."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience import Groupings, Labels
+from consilience.consensus import MajorityVote, SubsetFusion
+from consilience.errors import InputError
+from consilience.inspection import compromise_map, plot_compromise, report
+
+WINES = ["a", "b", "c", "d", "e", "<b>f</b>"]
+
+
+@pytest.fixture(scope="module")
+def sorts():
+    cells = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 0], [0, 0, 1, 1, 2, 2]]).T.astype(object)
+    cells[0, 2] = None  # the third assessor left a wine out
+    return Groupings.from_matrix(cells, items=WINES, annotators=["J1", "J2", "J3", "J4"])
+
+
+@pytest.fixture(scope="module")
+def model(sorts):
+    return SubsetFusion(n_clusters=3, random_state=0).fit(sorts)
+
+
+def test_assessors_get_the_compromise_with_their_partial_scores(model, sorts, read):
+    page = read(report(model, certainty=None, words="wines,assessors"))
+    found = compromise_map(sorts)
+    head, *rows = page.table("compromise")
+    assert head[0] == "Wine"
+    assert head[-1] == "Spread of the assessors"
+    assert [row[0] for row in rows] == WINES
+    partial = page.file("partial-scores.csv")
+    assert partial[["item", "annotator"]].to_numpy().tolist() == [list(pair) for pair in found.partial.index]
+    np.testing.assert_allclose(partial["dimension_1"], found.partial["dimension_1"], atol=1e-4)
+    np.testing.assert_allclose(page.file("compromise.csv")["dimension_2"], found.scores["dimension_2"], atol=1e-4)
+    assert "left out some wines: J3" in page.root.text
+
+
+def test_others_do_not(model, read):
+    assert 'id="compromise"' not in read(report(model, certainty=None, words="cards,participants")).source
+
+
+def test_sheets_bring_it_to_everybody(model, sorts, read):
+    rng = np.random.default_rng(0)
+    sheets = pd.DataFrame([(item, who, *rng.random(2)) for who in sorts.annotators for item in WINES])
+    sheets.columns = ["item", "annotator", "x", "y"]
+    page = read(report(model, certainty=None, words="cards,participants", napping=sheets))
+    found = compromise_map(sorts, sheets)
+    np.testing.assert_allclose(page.file("compromise.csv")["dimension_1"], found.scores["dimension_1"], atol=1e-4)
+
+
+def test_sheets_need_groupings(sorts):
+    labels = sorts.to_frame().dropna().rename(columns={"group": "label"})
+    given = Labels.from_frame(labels[["item", "annotator", "label"]])
+    with pytest.raises(InputError, match="go with groupings"):
+        report(MajorityVote().fit(given), given, napping=pd.DataFrame(columns=["item", "annotator", "x", "y"]))
+
+
+def test_the_plot_has_a_line_to_each_partial_score(model, sorts):
+    found = compromise_map(sorts)
+    ax = plot_compromise(found, model)
+    assert sum(len(lines.get_segments()) for lines in ax.collections) == len(found.partial)
+    ends = np.vstack([segment[1] for lines in ax.collections for segment in lines.get_segments()])
+    np.testing.assert_allclose(ends, found.partial.to_numpy()[:, :2])
+    assert not plot_compromise(found, partial=False).collections
+    with pytest.raises(InputError, match="has 3 dimensions"):
+        plot_compromise(found, axes=(1, 4))
+    with pytest.raises(InputError, match="other items"):
+        plot_compromise(found, SubsetFusion(n_clusters=2, random_state=0).fit([[0, 0], [0, 1], [1, 1]]))
