@@ -195,6 +195,13 @@ where_option = click.option(
     help="Keep the annotators who gave one of these answers in a column of --people, such as device=phone. May be "
     "repeated; all must hold.",
 )
+given_groups_option = click.option(
+    "--given-groups",
+    multiple=True,
+    metavar="NAME[,NAME…]|FILE",
+    help="The groups that everybody was given in a hybrid sort, separated by commas, or a text file with a name in "
+    "each line, to tell them from people's own in the report. May be repeated.  [default: what the file tells]",
+)
 seconds_option = click.option(
     "--seconds",
     type=FILE,
@@ -219,8 +226,8 @@ def card_sort_options(function: Function) -> Function:
         asked = {field.name: arguments.pop(field.name) for field in fields(CardSortOptions)}
         function(card_sort=CardSortOptions(**asked), **arguments)
 
-    decorated: Any = leave_out_option(people_option(where_option(names_option(seconds_option(gathered)))))
-    return decorated
+    decorated: Any = names_option(seconds_option(given_groups_option(gathered)))
+    return leave_out_option(people_option(where_option(decorated)))
 
 
 out_option = click.option(

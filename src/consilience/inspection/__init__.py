@@ -6,6 +6,7 @@ from consilience.analysis.certainty import Certainty, certainty
 from consilience.analysis.cohesion import cluster_cohesion
 from consilience.analysis.compromise import CompromiseMap, compromise_map
 from consilience.analysis.exact_groups import exact_groups
+from consilience.analysis.given_groups import GivenGroups, compare_given_groups
 from consilience.analysis.group_words import GroupWords, group_words
 from consilience.analysis.item_ratings import ItemRatings, item_ratings
 from consilience.analysis.label_quality import LabelQuality, label_quality
@@ -56,6 +57,7 @@ __all__ = [
     "CompromiseMap",
     "ConfusionDisplay",
     "DendrogramDisplay",
+    "GivenGroups",
     "GroupWords",
     "ItemMapDisplay",
     "ItemRatings",
@@ -72,6 +74,7 @@ __all__ = [
     "bridging_values",
     "certainty",
     "cluster_cohesion",
+    "compare_given_groups",
     "compromise_map",
     "difference_report",
     "exact_groups",

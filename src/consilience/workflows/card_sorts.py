@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from consilience.analysis.findings import Findings
+from consilience.analysis.given_groups import compare_given_groups
 from consilience.analysis.name_corrections import NAME, STANDARD, corrections_from, require_known
 from consilience.analysis.names import quantify
 from consilience.analysis.standardisation import standard_names, written_names
@@ -38,11 +39,13 @@ class CardSort:
     left_out : names of the people who were left out of the fit
     corrections : standard names of names that people wrote, or None
     seconds : how long each person took, or None
+    given_groups : names of the groups that everybody was given in a hybrid sort
     """
 
     left_out: list[Any] = field(default_factory=list)
     corrections: dict[str, str] | None = None
     seconds: pd.Series | None = None
+    given_groups: tuple[str, ...] = ()
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def for_card_sort(annotations: Any, options: CardSortOptions) -> tuple[Any, Card
         note(f"{shown}: {len(kept):,} of {quantify(annotations.n_annotators, 'annotator')} in the fit.")
         others = annotations.annotators.difference(kept, sort=False).tolist()
         annotations, left_out = annotations.leave_out(others), [*left_out, *others]
-    return annotations, CardSort(left_out, corrections, seconds)
+    return annotations, CardSort(left_out, corrections, seconds, given_names(options.given_groups, annotations))
 
 
 def _left_behind(annotations: Any, corrections: Mapping[str, str]) -> list[str]:
@@ -154,11 +157,38 @@ def people(given: Iterable[str], annotators: pd.Index) -> list[Any]:
     return [known[name] for name in wanted]
 
 
+def given_names(given: Iterable[str], annotations: Any) -> tuple[str, ...]:
+    """Return the names of the groups of a hybrid sort, separated by commas, or in files with a name in each line.
+
+    Raises
+    ------
+    InputError
+        The annotations are no groupings, or nobody used any of the groups.
+    """
+    names: list[str] = []
+    for text in given:
+        names += _lines(Path(text)) if Path(text).is_file() else [part.strip() for part in text.split(",")]
+    names = list(dict.fromkeys(filter(None, names)))
+    if not names:
+        return ()
+    if not isinstance(annotations, Groupings):
+        raise InputError(
+            f"{spell(given_groups=None)} is for hybrid sorts, which are groupings; a closed sort is labels."
+        )
+    used = compare_given_groups(annotations, names).groups
+    idle = used.index[used["given"] & (used["n_annotators"] == 0)].tolist()
+    if len(idle) == len(names):
+        raise InputError(f"{spell(given_groups=names[0])}: Nobody made a group of this name, nor of the others given.")
+    if idle:
+        note(f"Nobody used the given {'group' if len(idle) == 1 else 'groups'} {', '.join(map(repr, idle))}.")
+    return tuple(names)
+
+
 def _lines(path: Path) -> list[str]:
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: This is no text in UTF-8 with the name of an annotator in each line.") from error
+        raise InputError(f"{path}: This is no text in UTF-8 with a name in each line.") from error
 
 
 def read_corrections(path: Path) -> dict[str, str]:

@@ -226,6 +226,7 @@ class Beside:
     pictures: Pictures | None
     ratings: pd.DataFrame | None
     napping: pd.DataFrame | None
+    given_groups: tuple[str, ...] = ()
 
 
 def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
@@ -242,7 +243,7 @@ def read_beside(files: Files, model: str, evidence: ModelInputs) -> Beside:
     napping = read_napping(request.napping, evidence.annotations, files.sort.left_out)
     for text in evidence.notes:
         note(text)
-    return Beside(scores, given, pictures, ratings, napping)
+    return Beside(scores, given, pictures, ratings, napping, files.sort.given_groups)
 
 
 def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple[ModelInputs, Beside]:
@@ -257,6 +258,7 @@ def name_items(evidence: ModelInputs, beside: Beside, names: ItemNames) -> tuple
             names.rename_pictures(beside.pictures),
             rename_rated(names, beside.ratings),
             rename_placed(names, beside.napping),
+            beside.given_groups,
         ),
     )
 
@@ -382,7 +384,7 @@ def write_folder(
         files += write_ratings(found, beside.ratings, folder, names)
         files = [REPORT, *files, MODEL, SUMMARY]
         facts = found.facts  # before the report, which takes over what is computed by then
-        names_shown = ("scores", "pictures", "ratings", "napping")
+        names_shown = ("scores", "pictures", "ratings", "napping", "given_groups")
         shown: dict[str, Any] = {name: getattr(beside, name) for name in names_shown}
         report(found, **shown, warnings=said.warnings, path=folder / REPORT)
         summary = {

@@ -66,13 +66,14 @@ class FeatureOptions:
 
 @dataclass(frozen=True)
 class CardSortOptions(Request):
-    """People to leave out, by name or by their answers in a table, and files of corrections of names and of times."""
+    """People to leave out, by name or by answers in a table; corrections of names, times, and the groups given."""
 
     leave_out: Sequence[str] = ()
     people: FilePath | None = None
     where: Sequence[str] = ()
     names: FilePath | None = None
     seconds: FilePath | None = None
+    given_groups: Sequence[str] = ()
 
     @property
     def paths(self) -> list[Path]:

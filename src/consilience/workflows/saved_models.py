@@ -191,6 +191,7 @@ def report_again(request: ReportRequest) -> Path:
         **sort.of_fitted(loaded).keywords,
     )
     shown_beside: dict[str, Any] = {"scores": rated, "pictures": pictures, "ratings": ratings, "napping": napping}
+    shown_beside["given_groups"] = sort.given_groups
     write_report(found, **shown_beside, warnings=warnings, short=request.short, path=out)
     renew_report(out)
     return out

@@ -131,16 +131,19 @@ def own_server(table: Table, request: ReadingRequest, name: str) -> Export:
         frame = frame.apply(lambda column: column.map(lambda cell: APOSTROPHE.sub("", cell, count=1) if cell else cell))
     given = {kind: f"{kind}_categories" for kind in ("closed", "hybrid") if f"{kind}_categories" in frame}
     notes: tuple[str, ...] = ()
+    categories: list[str] = []
     if "closed" in given and request.kind in (None, "labels") and not request.columns and len(frame):
         categories = json.loads(str(frame[given["closed"]].iloc[0]))
         request = replace(request, kind="labels", columns={"label": "group"}, classes=tuple(categories))
     if "hybrid" in given and len(frame):
-        shown = ", ".join(map(repr, json.loads(str(frame[given["hybrid"]].iloc[0]))))
+        categories = json.loads(str(frame[given["hybrid"]].iloc[0]))
+        shown = ", ".join(map(repr, categories))
         notes = (f"the groups {shown} were given to everybody, and people could add others",)
     frame = frame.drop(columns=list(given.values()))
     tool = f"{next(iter(given), 'open')} sort of this package's server"
     nouns = {"item": "card", "annotator": "participant"}
-    return Export(tool, replace(table, frame=frame), request, nouns, (*notes, *uncounted))
+    of_hybrid = tuple(map(str, categories)) if notes else ()
+    return Export(tool, replace(table, frame=frame), request, nouns, (*notes, *uncounted), of_hybrid)
 
 
 def _counted_by_server(table: Table) -> tuple[Table, tuple[str, ...]]:

@@ -175,7 +175,8 @@ def statements(
     if found.kind != "pairs" and request.missing is None:
         role = VALUE[found.kind]
         warnings += [note for note in (like_missing(found.columns[role], role, request.true_classes),) if note]
-    reading = Reading(how, tuple(notes + more), tuple(warnings))
+    given = () if export is None else export.given
+    reading = Reading(how, tuple(notes + more), tuple(warnings), given)
     return replace(found, reading=reading, classes=request.classes if export is not None else ())
 
 

@@ -30,11 +30,14 @@ class Reading:
         Decisions by default, and how to change them.
     warnings : tuple of str
         What was left out or changed.
+    given : tuple of str
+        Names of the groups that everybody was given, of a hybrid sort whose file tells them.
     """
 
     how: str
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "; ".join([f"read as: {self.how}", *self.warnings, *self.notes])

@@ -25,6 +25,7 @@ class Export:
     request : what the caller specified, completed by what is known of the tool's columns.
     nouns : what items and annotators are called in messages.
     notes : what was left out.
+    given : groups that everybody was given, of a hybrid sort.
     """
 
     tool: str
@@ -32,6 +33,7 @@ class Export:
     request: ReadingRequest
     nouns: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def has_columns(*names: str) -> Callable[[set[str]], bool]:

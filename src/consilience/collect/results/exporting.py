@@ -15,7 +15,7 @@ from consilience.annotations import Groupings, Labels
 from consilience.annotations.files.formats import FORMATS
 from consilience.collect.results.consensus import fusion_of
 from consilience.collect.settings.cleaning import FORMULAS
-from consilience.collect.settings.model import CLOSED, JUDGING, Item, Study
+from consilience.collect.settings.model import CLOSED, HYBRID, JUDGING, Item, Study
 from consilience.collect.store import Store, Submitted
 from consilience.collect.store.people_table import seconds_between
 from consilience.collect.store.results import groupings_of, labels_of
@@ -109,7 +109,9 @@ def _report(store: Store, study: Study, identifiers: bool) -> bytes:
     with ONE_AT_A_TIME:
         model, annotations = fit_study(study, rows, store.items(study.id))
         seconds = seconds_of(rows, annotations.annotators)
-        return str(report(model, annotations, title=study.title, words=WORDS, seconds=seconds)).encode()
+        given = study.settings.categories if study.kind == HYBRID else ()
+        page = report(model, annotations, title=study.title, words=WORDS, seconds=seconds, given_groups=given)
+        return str(page).encode()
 
 
 def seconds_of(rows: Sequence[Submitted], annotators: pd.Index) -> pd.Series:

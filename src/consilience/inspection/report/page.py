@@ -57,6 +57,7 @@ def report(
     pictures: Any = None,
     ratings: pd.DataFrame | None = None,
     napping: pd.DataFrame | None = None,
+    given_groups: Iterable[str] = (),
     words: Words | str | None = None,
     names: Any = None,
     left_out: Iterable[Any] = (),
@@ -81,7 +82,7 @@ def report(
     ----------
     model : fitted estimator, or a Pipeline that ends in one; or Findings
         With `Findings` of `consilience.analysis.findings`, which hold all about the fit, the page takes only scores,
-        stability, pictures, ratings, napping, title and warnings in addition.
+        stability, pictures, ratings, napping, given groups, title and warnings in addition.
     groupings : Groupings, Labels, Pairs or array
         The annotations that were passed to `fit`. SubsetFusion keeps them; other models need them here.
     X : DataFrame or array, shape (n_items, n_features), optional
@@ -108,6 +109,10 @@ def report(
     napping : DataFrame, optional
         Where each annotator placed the items on a sheet, beside the groups: a row for each item and annotator, with
         columns of coordinates; see `consilience.inspection.compromise_map`.
+    given_groups : iterable of str, optional
+        Names of the groups that everybody was given in a hybrid sort; see
+        `consilience.inspection.compare_given_groups`. By default those that the file of annotations tells, as that of
+        ``consilience serve`` does.
     words : str or Words, optional
         What the page calls items and annotators, such as ``"cards,participants"``; see `Words.of`. By default what the
         columns of the file are called, if they were read from one and are usual words; else items and annotators.
@@ -136,9 +141,10 @@ def report(
     Raises
     ------
     InputError
-        The annotations are missing; annotations, certainty, features, scores, ratings or napping do not fit the model;
-        the stability cannot be drawn; the words are not two plurals; the corrections of names do not fit the groups;
-        somebody who has seconds is no annotator; or the path is empty, a folder, or in a folder that does not exist.
+        The annotations are missing; annotations, certainty, features, scores, ratings, napping or given groups do not
+        fit the model; the stability cannot be drawn; the words are not two plurals; the corrections of names do not fit
+        the groups; somebody who has seconds is no annotator; or the path is empty, a folder, or in a folder that does
+        not exist.
     sklearn.exceptions.NotFittedError
         The model was not fitted.
 
@@ -174,7 +180,7 @@ def report(
     if shown["pictures"] is None:
         shown["pictures"] = pictures_in(found.features)
     rated = None if ratings is None else item_ratings(found, ratings)
-    subject = Subject.of(found, **shown, ratings=rated, napping=napping)
+    subject = Subject.of(found, **shown, ratings=rated, napping=napping, given_groups=tuple(given_groups))
     template = environment().get_template("report.html.j2")
     with plain_text(), use_words(subject.words):
         drawn = short_sections(subject) if short else list(sections(subject))

@@ -41,6 +41,7 @@ from consilience.inspection.report import (
     exact_group_sections,
     fusion_sections,
     fusion_tables,
+    given_group_sections,
     item_tables,
     judge_tables,
     label_sections,
@@ -174,6 +175,7 @@ def sections(subject: Subject) -> Iterator[Section]:
     if subject.can.fuses:
         yield from filter(None, [fusion_sections.names_section(subject)])
     yield from filter(None, [exact_group_sections.section(subject), pair_sections.section(subject)])
+    yield from filter(None, [given_group_sections.section(subject)])
     yield from name_sections.sections(subject)
     yield from filter(None, [compromise_sections.section(subject), sensory_sections.words_section(subject)])
     yield from (replace(section, folded=True) for section in _methods(subject))

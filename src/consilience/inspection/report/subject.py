@@ -110,6 +110,8 @@ class Subject(Findings):
         Ratings of the items on one or more scales.
     napping : DataFrame or None
         Where each annotator placed the items on a sheet.
+    given_groups : tuple of str
+        Names of the groups that everybody was given in a hybrid sort.
     """
 
     scores: pd.DataFrame | None = None
@@ -117,6 +119,7 @@ class Subject(Findings):
     pictures: Pictures | None = None
     ratings: ItemRatings | None = None
     napping: pd.DataFrame | None = None
+    given_groups: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, found: Findings, **shown: Any) -> Subject:
