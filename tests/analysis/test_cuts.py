@@ -203,3 +203,20 @@ def test_a_branch_that_is_mostly_a_cluster_has_its_number_in_all_cuts(tree):
                 best = max(alike, key=alike.get)
                 if alike[best] > 1 / 2:
                     assert numbers[best] == {number}
+
+
+def test_the_silhouette_by_plain_shares_is_the_textbooks():
+    """Rousseeuw's, item by item; there is none if a pair was never presented together."""
+    sorts = Groupings.from_matrix([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 2, 1], [1, 1, 2]])
+    model = SubsetFusion(n_clusters=2, random_state=0).fit(sorts)
+    found = CoOccurrence.of(model, None, "")
+    distance, codes = 1 - found.shares(found.places), model.labels_
+    widths = []
+    for item, code in enumerate(codes):
+        own = [distance[item, other] for other in range(5) if codes[other] == code and other != item]
+        a, b = np.mean(own), np.mean(distance[item, codes != code])
+        widths.append((b - a) / max(a, b))
+    assert found.silhouette() == pytest.approx(np.mean(widths))
+    cells = np.array([[0, None], [0, 0], [1, 1], [None, 1]], dtype=object)
+    parts = SubsetFusion(n_clusters=2, random_state=0).fit(Groupings.from_matrix(cells))
+    assert np.isnan(CoOccurrence.of(parts, None, "").silhouette())

@@ -875,6 +875,18 @@ def test_pictures_are_in_the_tables_and_have_names(pictured, looked_at):
     assert axe.Axe().run(pictured, looked_at).violations_count == 0
 
 
+def test_the_map_outlines_the_clusters_that_are_shown(page, cards):
+    outlines = page.locator("#map-panel svg path[d*='Z'][fill-opacity], #map-panel g[fill-opacity] path")
+    assert outlines.count() == 0
+    page.locator("[data-show=outlines]").click()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert outlines.count() == len(np.unique(cards[0].labels_))
+    assert page.locator("[data-about=outlines]").is_visible()
+    page.locator("#more").click()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert outlines.count() == len(np.unique(cards[0].labels_)) + 1
+
+
 @pytest.mark.slow
 def test_pictures_of_dark_screens_phones_and_paper(pictured):
     pictured.emulate_media(media="print")

@@ -31,6 +31,11 @@ def page(model, ratings, read):
     return read(report(model, certainty=None, ratings=ratings, words="statements,participants"))
 
 
+def test_the_map_of_statements_shows_outlines_at_first(page, model, read):
+    assert 'data-show="outlines" aria-pressed="true"' in page.source
+    assert 'data-show="outlines" aria-pressed="false"' in read(report(model, certainty=None)).source
+
+
 def test_the_table_of_clusters_has_means_with_intervals(page, model, ratings):
     found = item_ratings(model, ratings)
     head, *rows = page.table("ratings")

@@ -20,6 +20,7 @@ from consilience.inspection import (
     plot_silhouette_curve,
     plot_stability,
 )
+from consilience.inspection.plots.fusion import outline_clusters
 from consilience.inspection.plots.style import NO_DATA, colour, marker
 
 
@@ -219,3 +220,32 @@ def test_models_that_keep_no_groupings_ask_for_them(plot, sorts):
 def test_models_without_a_curve_have_none(sorts):
     with pytest.raises(InputError, match="PartitionLabelModel has no silhouette curve"):
         plot_silhouette_curve(sorts[0])
+
+
+def test_outlines_hold_the_items_of_their_clusters(fusion):
+    model, groupings = fusion
+    ax = plot_item_map(model, outlines=True)
+    titles = FoundClusters.of(model, groupings).titles
+    assert len(ax.patches) == len(titles)
+    for title, outline in zip(titles, ax.patches, strict=True):
+        points = points_of(ax, title)
+        corners = outline.get_xy()[:-1]
+        assert all(any(np.allclose(corner, point) for point in points) for corner in corners)
+        around = np.roll(corners, -1, 0) - corners
+        turns = [around[:, 0] * (y - corners[:, 1]) - around[:, 1] * (x - corners[:, 0]) for x, y in points]
+        assert (np.array(turns) >= -1e-9).all() or len(corners) < 3  # each point is to the left of each side
+
+
+def test_outlines_of_items_on_a_line_are_lines():
+    sorts = [["a", "a", "b"], ["a", "a", "b"], ["a", "a", "b"], ["b", "b", "a"], ["b", "b", "a"]]
+    ax = plot_item_map(SubsetFusion(n_clusters=2, random_state=0).fit(Groupings.from_matrix(sorts)), outlines=True)
+    assert len(ax.patches) == 2
+    assert not plot_item_map(Groupings.from_matrix(sorts), outlines=True).patches  # no clusters
+
+
+def test_the_ends_of_a_line_are_its_outline():
+    figure = Figure()
+    ax = figure.subplots()
+    points = np.array([[0.0, 0.0], [2.0, -2.0], [1.0, -1.0], [3.0, -3.0]])
+    outline_clusters(ax, points, np.zeros(4, dtype=int))
+    assert {tuple(corner) for corner in ax.patches[0].get_xy()} == {(0.0, 0.0), (3.0, -3.0)}

@@ -21,6 +21,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
+from sklearn.metrics import silhouette_score
 
 from consilience.analysis.capabilities import Capabilities
 from consilience.analysis.clustering import FoundClusters
@@ -35,6 +36,7 @@ from consilience.errors import InputError
 from consilience.inference.memberships import Memberships, count_presented, together
 from consilience.inference.spectral import rows_of_length_one
 
+MOST_ITEMS = 2000  # of a silhouette by all pairs
 COVERED = 0.5  # share of pairs presented from which dissimilarities place the items
 USUAL_AXES = 3  # of maps: computed once, of which most show two
 DIRECTIONS = 5  # coordinates of items without clusters
@@ -123,6 +125,17 @@ class CoOccurrence:
         distance = silhouette.dissimilarities()
         distance.flags.writeable = False  # several plots and tables have the same array
         return distance
+
+    def silhouette(self) -> float:
+        """Mean silhouette of the clusters by 1 - share, which is not smoothed.
+
+        NaN if there are many items, if some pair of them was never presented, or if there are fewer than two clusters,
+        or as many as items.
+        """
+        codes, n_items = self.codes[self.places], len(self.places)
+        if n_items > MOST_ITEMS or not 1 < len(np.unique(codes)) < n_items or self.coverage(self.places) < 1:
+            return np.nan
+        return float(silhouette_score(1 - self.shares(self.places), codes, metric="precomputed"))
 
     def _once(self, name: str, places: Int[np.ndarray, " shown"], compute: Callable[[Any], Any]) -> Any:
         """Return what was computed of the same places before, or compute it: several parts of a page ask for it."""

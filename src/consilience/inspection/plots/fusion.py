@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Polygon
+from scipy.spatial import ConvexHull, QhullError
 
 from consilience.analysis.dissimilarity import CoOccurrence
 from consilience.analysis.fitted import estimator_with
@@ -33,6 +36,7 @@ def plot_item_map(
     *,
     axes: tuple[int, int] = (1, 2),
     max_items: int = MOST_ITEMS,
+    outlines: bool = False,
     ax: Place | None = None,
     labels: bool = True,
     legend: bool = True,
@@ -55,6 +59,8 @@ def plot_item_map(
     max_items : int, default=1500
         Largest number of items to draw. Of more, a random sample is drawn, and a line below the plot says so. Items
         without annotations are left out and counted there.
+    outlines : bool, default=False
+        Whether to draw the least convex outline around the items of each cluster, as on a cluster map.
     ax : matplotlib Axes, or an empty Figure or SubFigure, optional
         Where to draw. By default pyplot's current axes, or those of a new figure if none is open.
     labels : bool, default=True
@@ -88,7 +94,25 @@ def plot_item_map(
     """
     drawn = checked_axes(axes, "plot_item_map")
     co_occurrence = co_occurrence_of(model, groupings, "plot_item_map")
-    return draw_named_map(co_occurrence, drawn, ax, max_items=max_items, labels=labels, legend=legend)
+    ax = draw_named_map(co_occurrence, drawn, ax, max_items=max_items, labels=labels, legend=legend)
+    if outlines and co_occurrence.clusters is not None:
+        shown = some_of(co_occurrence.places, max_items)
+        outline_clusters(ax, co_occurrence.map(shown, max(drawn)).plane(drawn).points, co_occurrence.codes[shown])
+    return ax
+
+
+def outline_clusters(ax: Axes, points: Float[np.ndarray, "shown 2"], codes: Int[np.ndarray, " shown"]) -> None:
+    """Draw the convex hull of the points of each cluster, a line for two or for points on a line."""
+    look = Look.of(ax)
+    for code in np.unique(codes[codes >= 0]).tolist():
+        mine = points[codes == code]
+        try:
+            corners = mine[ConvexHull(mine).vertices] if len(mine) > 2 else mine
+        except QhullError:  # all on a line
+            along = np.argsort(mine @ (np.ptp(mine, axis=0) * np.sign(np.diff(mine[[0, -1]], axis=0))[0]))
+            corners = mine[along[[0, -1]]]
+        style: dict[str, Any] = {"facecolor": (*to_rgb(look.colour(code)), 0.1), "edgecolor": look.colour(code)}
+        ax.add_patch(Polygon(corners, closed=True, lw=1.0, joinstyle="round", zorder=1.5, **style))
 
 
 def draw_named_map(

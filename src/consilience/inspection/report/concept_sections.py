@@ -21,7 +21,6 @@ from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import Cell, Column, ReportTable, download, name_cell, number, row
 
 MOST_ITEMS = 200  # rows of a table
-STATEMENTS = ("statement", "idea", "aussage", "énoncé")  # items of concept mapping
 PLACES = 4  # decimals of files
 
 
@@ -38,7 +37,7 @@ def ratings_section(subject: Subject) -> Section | None:
 
 def bridging_section(subject: Subject) -> Section | None:
     """Return the folded section on bridging values; None unless the items are statements, or have ratings."""
-    if not _is_concept_map(subject) or subject.co_occurrence is None:
+    if not subject.is_concept_map or subject.co_occurrence is None:
         return None
     values, words = bridging_of(subject.co_occurrence), current_words()
     if not values.notna().any():
@@ -88,11 +87,6 @@ def ratings_frame(rated: ItemRatings, bridging: pd.Series | None = None) -> pd.D
     if rated.clusters.called:
         frame.insert(1, "name", rated.clusters.called_of(rated.clusters.codes))
     return frame if bridging is None else frame.assign(bridging=bridging.reindex(frame.index).round(PLACES).to_numpy())
-
-
-def _is_concept_map(subject: Subject) -> bool:
-    has_groups = subject.groups and not subject.clusters.is_named
-    return has_groups and (subject.ratings is not None or current_words().item.casefold() in STATEMENTS)
 
 
 def _in_short(rated: ItemRatings) -> list[str]:

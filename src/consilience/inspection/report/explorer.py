@@ -87,6 +87,7 @@ class Explorer:
         about: tuple[str, str] = ("", ""),
         groupings: Groupings | None = None,
         standard: StandardNames | None = None,
+        outlined: bool = False,
     ) -> Explorer | None:
         """Gather it for the items that have annotations and a cluster; None if there are too few or too many of them.
 
@@ -97,6 +98,7 @@ class Explorer:
         about : sentences on the axes and on the ellipses of the map, which are put below it.
         groupings : whose groups the items can be coloured by, of the same items in the same order.
         standard : the standard names of their groups.
+        outlined : whether the map shows the outlines of the clusters at first.
         """
         words, places, clusters = current_words(), co_occurrence.places, cast(FoundClusters, co_occurrence.clusters)
         if not FEWEST <= len(places) <= MOST:
@@ -126,7 +128,7 @@ class Explorer:
         }
         shown = places[tree.order[rows]]
         table = _items_table(items.iloc[shown], clusters, memberships.of_items(tree.order[rows]), len(items))
-        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about)
+        controls = MapControls(len(data["axes"]), bool(data["ellipses"]), bool(data["words"]), *about, outlined)
         return cls(_json(data), len(places), clusters.noun, clusters.nouns, table, controls, bool(data["sorts"]))
 
 

@@ -84,6 +84,7 @@ def evidence_section(subject: Subject) -> Section | None:
         (about_axes(subject), about_ellipses(subject)),
         None if isinstance(subject.as_written, Pairs) else groupings_of(subject.as_written),
         subject.standard_names if isinstance(subject.annotations, Groupings) else None,
+        outlined=subject.is_concept_map,
     )
     if explorer is None:
         return Section("evidence", EXPLORED, _not_explored(n_items), figures)
@@ -127,7 +128,10 @@ def number_section(subject: Subject) -> Section:
     curve, number_used = estimator.n_clusters_curve_, quantify(int(estimator.n_clusters_), "cluster")
     blocks, sentences = [], []
     if estimator.n_clusters_ > 1:
-        sentences.append(f"The silhouette of the clusters is {number(estimator.silhouette_)}. {ABOUT_SILHOUETTE}")
+        plain = np.nan if subject.co_occurrence is None else subject.co_occurrence.silhouette()
+        textbook = f", by the textbook's formula {number(plain)}" if np.isfinite(plain) else ""
+        about = f"The smoothed silhouette of the clusters is {number(estimator.silhouette_)}{textbook}."
+        sentences.append(f"{about} {ABOUT_SILHOUETTE}")
     if len(curve) > 1:
         caption = (
             "How clear the clusters are for each number of them, by their silhouette in the groupings; the ring marks "
@@ -183,7 +187,7 @@ def _about_third_axis(subject: Subject) -> str:
 
 def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     words = current_words()
-    ax = plot_item_map(subject, max_items=MOST_ON_MAP, ax=Sheet())
+    ax = plot_item_map(subject, max_items=MOST_ON_MAP, outlines=subject.is_concept_map, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
     caption = (
         f"The {words.items} in the plane: two {words.items} are the closer, the more often {words.annotators} who saw "
@@ -194,7 +198,8 @@ def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
     )
     if scaled and about_axes(subject):
         caption += f" {about_axes(subject)}"
-    caption += " Each cluster has its colour and shape."
+    outlined = " and its outline" if subject.is_concept_map else ""
+    caption += f" Each cluster has its colour and shape{outlined}."
     if 0 < n_named(ax) < n_items:
         caption += f" {words.Items} are named where there is room; point at {words.an_item} to read its name."
     drawn = some_of(co_occurrence.places, MOST_ON_MAP)

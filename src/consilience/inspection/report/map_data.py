@@ -31,6 +31,7 @@ class MapControls:
     ----------
     n_axes : number of axes; with two, there is nothing to choose.
     ellipses, words : whether there are any.
+    outlined : whether the outlines of the clusters are shown at first.
     about_axes : how many axes show more than random sorts would.
     about_ellipses : what ellipses are.
     """
@@ -40,6 +41,7 @@ class MapControls:
     words: bool
     about_axes: str = ""
     about_ellipses: str = ""
+    outlined: bool = False
 
     @property
     def planes(self) -> list[tuple[int, int]]:

@@ -23,6 +23,8 @@ from consilience.inspection.report.explorer import Explorer
 from consilience.inspection.report.svg import READABLE, inline_svg
 from consilience.inspection.report.tables import Download, ReportTable
 
+STATEMENTS = ("statement", "idea", "aussage", "énoncé")  # items of concept mapping
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -144,6 +146,12 @@ class Subject(Findings):
         if self.napping is None and not (self.words.are_sensory and _can_compromise(self.annotations)):
             return None
         return compromise_map(self.annotations, self.napping)
+
+    @property
+    def is_concept_map(self) -> bool:
+        """Whether people grouped statements, or items that are rated."""
+        has_groups = self.groups and not self.clusters.is_named
+        return has_groups and (self.ratings is not None or self.words.item.casefold() in STATEMENTS)
 
     @cached_property
     def album(self) -> Album:

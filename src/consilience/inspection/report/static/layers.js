@@ -1,4 +1,4 @@
-// What the map can show besides the items: two of its axes, ellipses around the items, and words amid them.
+// What the map can show besides the items: two of its axes, outlines of clusters, ellipses around items, and words.
 
 const WORD_SIZES = [10, 17]; // pixels of the letters of the rarest and the most frequent word
 
@@ -7,7 +7,7 @@ class MapLayers {
   constructor(state, panel, changed) {
     this.state = state;
     this.axes = [0, 1];
-    this.shown = { ellipses: false, words: false };
+    this.shown = { outlines: false, ellipses: false, words: false };
     const planes = [...panel.querySelectorAll("[data-axes]")];
     for (const button of planes) {
       button.addEventListener("click", () => {
@@ -17,8 +17,9 @@ class MapLayers {
       });
     }
     for (const button of panel.querySelectorAll("[data-show]")) {
+      const name = button.dataset.show;
+      this.shown[name] = button.getAttribute("aria-pressed") === "true";
       button.addEventListener("click", () => {
-        const name = button.dataset.show;
         this.shown[name] = !this.shown[name];
         button.setAttribute("aria-pressed", this.shown[name]);
         panel.querySelector(`[data-about=${name}]`).hidden = !this.shown[name];
@@ -44,6 +45,7 @@ class MapLayers {
   build(svg) {
     const { ellipses, words } = this.state.data;
     const outline = { "fill-opacity": 0.1, "stroke-opacity": 0.6, "stroke-width": 1 };
+    this.outlines = draw(svg, "g", { ...outline, "stroke-width": 1.5, "stroke-linejoin": "round" });
     this.ellipses = ellipses.map((_, item) => draw(svg, "ellipse", { ...outline, "data-ellipse": item }));
     const counts = words.map(([, count]) => count);
     const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
@@ -67,6 +69,18 @@ class MapLayers {
     const [middle, reach] = [(xx + yy) / 2, Math.hypot((xx - yy) / 2, xy)];
     const half = [middle + reach, middle - reach].map((value) => Math.sqrt(Math.max(value, 0)));
     return { centre: row.slice(0, n), half, angle: 0.5 * Math.atan2(2 * xy, xx - yy) };
+  }
+
+  /** Draw the least convex outline around the places of each cluster that is shown. */
+  paintOutlines(places) {
+    this.outlines.replaceChildren();
+    if (!this.shown.outlines) return;
+    for (const [label, items] of this.state.parts().filter(([part]) => part >= 0)) {
+      const corners = outlineOf(items.map((item) => places[item]));
+      const d = `M${corners.map((corner) => corner.map((at) => at.toFixed(1)).join(" ")).join("L")}Z`;
+      const colour = colourOf(this.state.data.look, label);
+      draw(this.outlines, "path", { d, fill: colour, stroke: colour });
+    }
   }
 
   paintEllipses(onScreen, unit) {
@@ -100,4 +114,19 @@ class MapLayers {
     });
     return boxes;
   }
+}
+
+/** Corners of the least convex outline around points, by the monotone chain of Andrew. */
+function outlineOf(points) {
+  const sorted = [...points].sort(([a, b], [c, d]) => a - c || b - d);
+  const turns = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0;
+  const half = (ordered) => {
+    const chain = [];
+    for (const point of ordered) {
+      while (chain.length > 1 && !turns(chain.at(-2), chain.at(-1), point)) chain.pop();
+      chain.push(point);
+    }
+    return chain.slice(0, -1);
+  };
+  return sorted.length < 2 ? sorted : [...half(sorted), ...half(sorted.reverse())];
 }

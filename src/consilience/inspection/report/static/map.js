@@ -52,6 +52,7 @@ class MapView {
     addFiles(panel.querySelector(".save"), "map", "map", files);
     addZoom(panel, (step) => this.zoom(step));
     this.layers = new MapLayers(state, panel, () => this.place());
+    this.outlined = this.layers.shown.outlines; // as the figure of the page
     this.build();
     this.listen();
     whenResized(this.holder, () => this.place());
@@ -132,6 +133,7 @@ class MapView {
       keep(point, "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(this.radius * scale).toFixed(2)})`);
       keep(point, "fill", colourOf(data.look, labels[item]));
     });
+    this.layers.paintOutlines(this.places);
     this.layers.paintEllipses((point) => this.onScreen(point), this.unit * this.zoomed.scale);
   }
 
@@ -291,10 +293,10 @@ class MapView {
 
   /** What is shown besides the items, in words. */
   inWords() {
-    const { ellipses, words } = this.layers.shown;
+    const { outlines, ellipses, words } = this.layers.shown;
     const [across, up] = this.layers.axes.map((axis) => axis + 1);
-    const shown = [...(ellipses ? ["ellipses"] : []), ...(words ? ["words of groups"] : [])];
-    const more = shown.length ? `, with ${shown.join(" and ")}` : "";
+    const shown = [...(outlines ? ["outlines"] : []), ...(ellipses ? ["ellipses"] : []), ...(words ? ["words of groups"] : [])];
+    const more = shown.length ? `, with ${new Intl.ListFormat("en").format(shown)}` : "";
     return `axes ${across} and ${up}${more}; colours: ${this.state.inWords()}`;
   }
 
@@ -305,7 +307,7 @@ class MapView {
 
   onPaper() {
     const { axes, shown } = this.layers;
-    const changed = !this.state.ofReport || shown.ellipses || shown.words || axes.join() !== "0,1" || this.zoomed.scale > 1;
+    const changed = !this.state.ofReport || shown.outlines !== this.outlined || shown.ellipses || shown.words || axes.join() !== "0,1" || this.zoomed.scale > 1;
     if (!changed || !this.places) return null;
     const about = [...this.panel.querySelectorAll("[data-about]")].filter((text) => shown[text.dataset.about]);
     const caption = [`The map as it was on the page: ${this.inWords()}.`, ...about.map((text) => text.textContent.trim())];
