@@ -676,6 +676,8 @@ def test_paper_has_the_figures_and_not_the_controls(page):
     page.emulate_media(media="print")
     assert page.locator("#explorer:visible, .tools:visible, .cut-column:visible").count() == 0
     require_all_to_be_seen(page, "figure")
+    require_all_to_be_seen(page, "#items-table thead th:not(.cut-column), #items-table tbody th .pick")
+    assert page.locator("#items-table thead .sort").first.inner_text() == "Item"
     page.emulate_media(media="screen")
 
 

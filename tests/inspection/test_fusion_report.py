@@ -63,7 +63,7 @@ def test_sections_and_figures(fusion_page, subsets_page):
     keys = [section.attributes["id"] for section in fusion_page.root.all("section")]
     assert keys == [
         *("clusters", "evidence", "annotators", "represented", "figures"),
-        *("names", "exact-groups", "standard-names", "placements", "words"),
+        *("names", "exact-groups", "pairs", "standard-names", "placements", "words"),
         *("given", "separated", "number", "axes", "cuts", "panel", "settings"),
     ]
     assert figures(fusion_page) == [
