@@ -27,7 +27,7 @@ from consilience.inspection import (
     report,
     use_words,
 )
-from consilience.inspection.report.sections import key_findings
+from consilience.inspection.report.findings_in_short import key_findings
 from consilience.inspection.report.subject import Subject
 from consilience.workflows import FitRequest, fit
 from tests.click_runner import invoke
@@ -158,7 +158,7 @@ def test_a_notebook_shows_findings_as_the_command_prints_them():
     labels = [["<b>", "<b>"], ["dog", "dog"]]
     found = findings(MajorityVote().fit(labels), labels, certainty=None)
     assert "<b>" in str(found)
-    assert found._repr_html_() == f"<pre>{escape(str(found))}</pre>"
+    assert found._repr_html_().endswith(f"<pre>{escape(str(found))}</pre>")
 
 
 def test_facts_are_those_of_the_kind_of_model(sorts, fusion, named):

@@ -52,6 +52,7 @@ from consilience.annotations.name_lists import list_names
 from consilience.annotations.names import plain
 from consilience.annotations.types import AnnotationsLike, FeaturesLike, Literal, Names
 from consilience.errors import InputError
+from consilience.estimators.first_screen import show_first_screen
 from consilience.metrics.agreement import annotator_agreement
 from consilience.metrics.reliability import Reliability
 
@@ -107,7 +108,7 @@ class Findings:
         return as_lines(self.facts)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return show_first_screen(self) + f"<pre>{escape(str(self))}</pre>"
 
     @cached_property
     def facts(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from consilience.analysis.folding import fold_name
 
+MOST_JOINED = 12  # names in a sentence
 LONGEST_NAME = 160  # characters of a name in a table
 HANGING = ".,:;-–_([ "  # cut from the end of a name of a group where it is shown
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -98,6 +99,18 @@ def plot_text(name: Any, most: int) -> str:
 def join_names(names: list[str]) -> str:
     """Join names as in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def join_some(names: list[str], most: int = MOST_JOINED) -> str:
+    """Return the first of some names for a sentence, and how many more there are.
+
+    Examples
+    --------
+    >>> join_some(["ant", "bee", "cat", "dog"], 2)
+    'ant, bee and 2 more'
+    """
+    left = len(names) - most
+    return join_names(names[:most] if left <= 0 else [*names[:most], f"{left:,} more"])
 
 
 def quantify(number: int, thing: str, things: str | None = None) -> str:

@@ -26,6 +26,7 @@ from consilience.annotations.spelling import places_of_fitted
 from consilience.annotations.types import FeaturesLike, Name, NameList, Names
 from consilience.errors import FeatureScaleWarning, InputError
 from consilience.estimators import learned
+from consilience.estimators.first_screen import show_first_screen
 from consilience.estimators.learned import Attributes
 from consilience.estimators.parameters import (
     JOBS,
@@ -95,12 +96,13 @@ class CrowdEstimator(BaseEstimator):
         return bundle | found
 
     def _found_in_html(self) -> str:
-        """Summary of a fitted model as a short table; empty before it is fitted."""
+        """First screen of the report, and a summary of the fitted model as a short table; empty before it is fitted."""
         if not hasattr(self, "labels_"):
             return ""
         codes, several = self._cluster_codes(), "classes" if self._name_of_labels == "label" else "clusters"
         sizes = np.bincount(codes[codes >= 0], minlength=self.n_clusters_)
-        found = {several: sizes_in_short(sizes.tolist())} | self._items_of_largest(codes, sizes)
+        screen = show_first_screen(self)
+        found = {several: sizes_in_short(sizes.tolist())} | ({} if screen else self._items_of_largest(codes, sizes))
         n_nowhere = int((codes < 0).sum())
         found["items"] = f"{len(codes):,}" + (f", {n_nowhere:,} of them in none" if n_nowhere else "")
         if hasattr(self, "annotators_"):
@@ -109,7 +111,7 @@ class CrowdEstimator(BaseEstimator):
             found["views"] = f"{len(self.views_)}; the clusters above are those of view 0"
         if hasattr(self, "converged_"):
             found["converged"] = f"{'yes' if self.converged_ else 'no, stopped'} after {self.n_iter_:,} sweeps"
-        return facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
+        return screen + facts(f"{type(self).__name__} found:", found, below=" ".join(getattr(self, "notes_", ())))
 
     def _items_of_largest(
         self, codes: Int[np.ndarray, " items"], sizes: Int[np.ndarray, " clusters"]

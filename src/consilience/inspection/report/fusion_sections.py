@@ -108,7 +108,7 @@ def evidence_figures(subject: Subject, co_occurrence: CoOccurrence) -> list[Figu
     if n_items > MOST_NAMED and n_clusters > 1:
         figures.append(_of_clusters(subject, co_occurrence))
     if (n_items if n_items <= MOST_LEAVES else n_clusters) > 1:
-        figures.append(_tree(subject, co_occurrence, n_items))
+        figures.append(tree_figure(subject, co_occurrence, n_items))
     return figures
 
 
@@ -166,7 +166,7 @@ def stability_figure(stability: pd.DataFrame) -> Figure:
 
 def _maps(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> list[Figure]:
     """Return the map, and that of the first and the third axis if the items differ there."""
-    maps = [_map(subject, co_occurrence, n_items)]
+    maps = [map_figure(subject, co_occurrence, n_items)]
     if 3 < n_items <= MOST and n_axes_of(co_occurrence, co_occurrence.places) > 2:
         ax = plot_item_map(subject, axes=(1, 3), ax=Sheet())
         caption = f"The same map from another side: its first and third axis. {_about_third_axis(subject)}"
@@ -185,7 +185,8 @@ def _about_third_axis(subject: Subject) -> str:
     )
 
 
-def _map(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+def map_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    """Draw the map of the items on its first two axes."""
     words = current_words()
     ax = plot_item_map(subject, max_items=MOST_ON_MAP, outlines=subject.is_concept_map, ax=Sheet())
     scaled = ax.get_xlabel().startswith("dimension")
@@ -318,7 +319,8 @@ def _of_clusters(subject: Subject, co_occurrence: CoOccurrence) -> Figure:
     return _figure("cluster-shares", ax, f"Heat map of {len(names)} clusters. {caption}", caption, file)
 
 
-def _tree(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+def tree_figure(subject: Subject, co_occurrence: CoOccurrence, n_items: int) -> Figure:
+    """Draw the tree of the items, or of the clusters of many."""
     words = current_words()
     ax = plot_dendrogram(subject, max_items=MOST_LEAVES, ax=Sheet())
     of_items = n_items <= MOST_LEAVES

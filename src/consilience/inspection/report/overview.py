@@ -13,8 +13,9 @@ from consilience.analysis.words import Words, current_words, use_words
 from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report import annotators, certainty_sections, fusion_sections, label_sections
+from consilience.inspection.report.findings_in_short import key_findings
 from consilience.inspection.report.participants import random_reading
-from consilience.inspection.report.sections import key_findings, ranking_of
+from consilience.inspection.report.sections import ranking_of
 from consilience.inspection.report.subject import Figure, Section, Subject
 from consilience.inspection.report.tables import ReportTable, percent
 

@@ -26,7 +26,8 @@ from consilience.inspection.plots.fusion import stability_rows
 from consilience.inspection.plots.style import plain_text
 from consilience.inspection.report.answer import cautions, lead
 from consilience.inspection.report.assets import Assets
-from consilience.inspection.report.sections import default_title, key_findings, sections
+from consilience.inspection.report.findings_in_short import default_title, key_findings
+from consilience.inspection.report.sections import sections
 from consilience.inspection.report.short_form import choose_picture, say_who_took_part, short_sections
 from consilience.inspection.report.subject import Subject
 
